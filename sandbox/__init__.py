@@ -1,0 +1,1 @@
+"""A sandbox of one Belgian bank, on a clock that the tester owns."""
