@@ -1,0 +1,62 @@
+"""Bank time and what was promised for later. Nothing here reads the machine."""
+
+from datetime import date, datetime
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from sandbox.rules.calendar import brussels_date
+from sandbox.rules.lifecycle import Trigger
+
+
+class Clock:
+    """The bank's one idea of now (aware, UTC). Only the timeline sets it."""
+
+    __slots__ = ("_day", "_day_of", "now")
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self._day_of = now
+        self._day = brussels_date(now)
+
+    def set(self, now: datetime) -> None:
+        assert now >= self.now, f"the clock never goes back: {self.now} to {now}"
+        self.now = now
+
+    @property
+    def today(self) -> date:
+        """The date in Brussels; asked often, so kept until the clock moves."""
+        if self._day_of != self.now:
+            self._day_of, self._day = self.now, brussels_date(self.now)
+        return self._day
+
+
+class Promise(NamedTuple):
+    """Something that will happen to a subject; order of promise breaks ties of time."""
+
+    at: datetime
+    number: int
+    subject_id: str
+    trigger: Trigger
+
+
+class Agenda:
+    """Promises, soonest first. What no longer matters is dropped when it rings, not un-scheduled."""
+
+    __slots__ = ("made", "promises")
+
+    def __init__(self) -> None:
+        self.promises: list[Promise] = []
+        self.made = 0
+
+    def add(self, at: datetime, subject_id: str, trigger: Trigger) -> None:
+        self.made += 1
+        heappush(self.promises, Promise(at, self.made, subject_id, trigger))
+
+    def pop_due(self, until: datetime) -> Promise | None:
+        if self.promises and self.promises[0].at <= until:
+            return heappop(self.promises)
+        return None
+
+    @property
+    def next_at(self) -> datetime | None:
+        return self.promises[0].at if self.promises else None

@@ -1,0 +1,142 @@
+"""Double entry in compartments of currency. A balance is never written: it follows from postings alone."""
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from sandbox.rules.money import Money
+
+# The two sides that are no customer's: the rest of the world, and the bank's own exchange desk.
+OUTSIDE = "outside"
+EXCHANGE = "exchange"
+
+Compartment = tuple[str, str]  # IBAN (or one of the two names above) and currency
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One side of an entry, with the other party as this side sees it."""
+
+    account: str
+    amount: Money
+    counterparty_account: str | None = None
+    counterparty_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What moved, and when; the postings of each currency sum to zero."""
+
+    reference: str
+    on: date
+    value_on: date
+    postings: tuple[Posting, ...]
+    communication: str = ""
+    structured: bool = False
+    remark: str = ""
+
+
+class Line(NamedTuple):
+    """A posting as its account shows it; date and number put lines in order."""
+
+    on: date
+    number: int
+    posting: Posting
+    entry: Entry
+
+
+class Books:
+    """The past of a bank: entries made before its first morning. Shared by many banks, so never changed."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.lines: dict[Compartment, tuple[Line, ...]] = {}
+        self.balances: dict[Compartment, Decimal] = {}
+        lines: dict[Compartment, list[Line]] = defaultdict(list)
+        sums: dict[Compartment, Decimal] = defaultdict(Decimal)
+        self.count = 0
+        for entry in sorted(entries, key=lambda entry: entry.on):
+            self.count += 1
+            for compartment, line in _lines(entry, self.count):
+                sums[compartment] += line.posting.amount.number
+                if compartment[0] not in (OUTSIDE, EXCHANGE):
+                    lines[compartment].append(line)
+        self.lines = {compartment: tuple(of) for compartment, of in lines.items()}
+        self.balances = dict(sums)
+
+
+class Ledger:
+    """The books of one bank: the shared past, and what this bank added to it."""
+
+    __slots__ = ("_added", "_balances", "_lines", "_past", "_past_of")
+
+    def __init__(self, past_of: Callable[[], Books]) -> None:
+        self._past_of = past_of
+        self._past: Books | None = None
+        self._lines: dict[Compartment, list[Line]] = {}
+        self._balances: dict[Compartment, Decimal] = {}
+        self._added = 0
+
+    @property
+    def past(self) -> Books:
+        """Made when first looked at: many worlds never open their books."""
+        if self._past is None:
+            self._past = self._past_of()
+        return self._past
+
+    def balance(self, account: str, currency: str) -> Money:
+        key = (account, currency)
+        number = self._balances.get(key)
+        if number is None:
+            number = self.past.balances.get(key, Decimal())
+        return Money(number, currency)
+
+    def lines(self, account: str, currency: str) -> Sequence[Line]:
+        """Oldest first. The past's own tuple until this bank books something on the account."""
+        key = (account, currency)
+        return self._lines.get(key) or self.past.lines.get(key, ())
+
+    def post(self, entry: Entry) -> None:
+        sums: dict[str, Decimal] = defaultdict(Decimal)
+        for posting in entry.postings:
+            sums[posting.amount.currency] += posting.amount.number
+        assert not any(sums.values()), f"unbalanced entry: {entry}"
+        self._added += 1
+        for compartment, line in _lines(entry, self.past.count + self._added):
+            self._balances[compartment] = self.balance(*compartment).number + line.posting.amount.number
+            if compartment[0] in (OUTSIDE, EXCHANGE):
+                continue
+            if compartment not in self._lines:
+                self._lines[compartment] = list(self.past.lines.get(compartment, ()))
+            insort(self._lines[compartment], line, key=_place)
+
+    def totals(self) -> dict[str, Decimal]:
+        """The sum of all postings by currency: always zero."""
+        sums: dict[str, Decimal] = defaultdict(Decimal)
+        for (_, currency), number in (self.past.balances | self._balances).items():
+            sums[currency] += number
+        return dict(sums)
+
+    def added(self) -> dict[Compartment, Sequence[Line]]:
+        """The lines of every compartment that this bank touched."""
+        return dict(self._lines)
+
+    def copy(self) -> "Ledger":
+        twin = Ledger(self._past_of)
+        twin._past = self._past
+        twin._lines = {key: list(lines) for key, lines in self._lines.items()}
+        twin._balances = dict(self._balances)
+        twin._added = self._added
+        return twin
+
+
+def _place(line: Line) -> tuple[date, int]:
+    return line.on, line.number
+
+
+def _lines(entry: Entry, number: int) -> Iterable[tuple[Compartment, Line]]:
+    for posting in entry.postings:
+        yield (posting.account, posting.amount.currency), Line(entry.on, number, posting, entry)

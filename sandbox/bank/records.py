@@ -1,0 +1,177 @@
+"""What a bank holds. Orders and people never change; payments change by `move` alone."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import NamedTuple
+
+from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.rules.money import Money
+
+
+@dataclass(frozen=True, slots=True)
+class Customer:
+    """A PSU of the bank."""
+
+    id: str
+    name: str
+    kind: str  # private or business
+    language: str  # fr or nl
+    channel_blocked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A payment account with its compartments, its owners and the customer's own security settings (service 1)."""
+
+    iban: str
+    type: str  # current-account or savings-account
+    owners: tuple[str, ...]
+    currencies: tuple[str, ...] = ("EUR",)
+    signatures_required: int = 1
+    signers: tuple[str, ...] = ()  # who may sign; the owners where left out
+    online: bool = True  # managed in the bank's electronic channels
+    non_sepa: bool = True
+    limit_day: Money | None = None
+    limit_week: Money | None = None
+    countries: tuple[str, ...] | None = None  # accepted destinations; None is all
+
+    @property
+    def may_sign(self) -> tuple[str, ...]:
+        return self.signers or self.owners
+
+    @property
+    def is_savings(self) -> bool:
+        return self.type == "savings-account"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A registered TPP."""
+
+    id: str
+    secret: str
+    name: str
+    roles: tuple[str, ...] = ("PIS", "AIS")
+    active: bool = True
+    redirect_uris: tuple[str, ...] = ()
+    organisation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a beneficiary lives (choice 5)."""
+
+    street: str | None = None
+    building_number: str | None = None
+    postcode: str | None = None
+    city: str | None = None
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Creditor:
+    """The beneficiary's account as the TPP gave it."""
+
+    iban: str | None = None
+    bban: str | None = None
+    bic: str | None = None
+    country: str | None = None
+    currency: str | None = None
+    bank_national_id: str | None = None
+
+
+class Debtor(NamedTuple):
+    """The compartment that pays."""
+
+    iban: str
+    currency: str = "EUR"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A single payment as it was asked for (service 2.1); `version` is the body's, for the reply."""
+
+    product: str
+    amount: Money
+    creditor: Creditor
+    creditor_name: str
+    endtoend_identification: str
+    debtor: Debtor | None = None
+    creditor_address: Address | None = None
+    charge_bearer: str | None = None
+    priority: str | None = None
+    purpose_code: str | None = None
+    structured: str | None = None
+    unstructured: str | None = None
+    execution_date: date | None = None
+
+    @property
+    def urgent(self) -> bool:
+        return self.priority == "HIGH"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How an initiation came in: by whom, for which callback, and how its code is to be proven (service 4.1)."""
+
+    client_id: str
+    redirect_uri: str
+    language: str | None = None  # None: the customer's own
+    challenge: tuple[str, str] | None = None  # method and challenge; None when a token was used
+    customer: str | None = None  # the token's PSU
+
+
+class Fact(NamedTuple):
+    """A line of the journal."""
+
+    seq: int
+    at: datetime
+    subject: str
+    trigger: Trigger
+    source: Status | None
+    target: Status
+    reason: str | None
+
+
+@dataclass(slots=True)
+class Payment:
+    """A single payment."""
+
+    id: str
+    order: Order
+    origin: Origin
+    path: str  # which moves it may make
+    born: datetime
+    status: Status
+    reason: str | None = None
+    debtor: Debtor | None = None  # given, or picked by the PSU
+    customer: str | None = None  # known once a PSU is
+    signatures: tuple[str, ...] = ()
+    executes_on: date | None = None  # set at the last signature when execution waits for a day
+    tries: int = 0
+    debited: bool = False  # the money has left
+    settled: bool = False
+    history: list[Fact] = field(default_factory=list)
+
+    @property
+    def deferred(self) -> bool:
+        """Future-dated or in recycling (service 3.4)."""
+        return self.executes_on is not None or self.tries > 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScaAddress:
+    """An address at which a PSU signs; compared with the clock at use."""
+
+    token: str
+    subject_id: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An accepted initiation by its Request-ID, so that the identical call gets the first reply (choice 2)."""
+
+    print: bytes
+    subject_id: str
+    sca_token: str

@@ -1,0 +1,129 @@
+"""The catalogue: every way this bank says no. The only place where a number, a token and a sentence meet."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One error: what goes on the wire, and the clause it comes from."""
+
+    status: int
+    error: str
+    code: str
+    text: str
+    clause: str = "choice 4"
+
+
+class Error(Enum):
+    """Names are what the domain says; numbers and tokens are choice 4. `{input}` is replaced by the input's name."""
+
+    HEADER_MISSING = Row(400, "MISSING_INPUT", "GEN-1201-100001", "The header '{input}' is missing.")
+    INPUT_MISSING = Row(400, "MISSING_INPUT", "GEN-1201-100002", "The input '{input}' is missing.")
+    HEADER_INVALID = Row(400, "INVALID_INPUT", "GEN-1202-100001", "The header '{input}' has a bad value: {why}.")
+    INPUT_INVALID = Row(400, "INVALID_INPUT", "GEN-1202-100002", "The input '{input}' is not accepted: {why}.")
+    ENDTOEND_MISSING = Row(
+        400, "MISSING_INPUT", "B14821ZZ-1200-000000", "The input '{input}' is missing: a payment needs one."
+    )
+    COUNTRY_NOT_ACCEPTED = Row(
+        400, "INVALID_INPUT", "B14821ZZ-1227-000000", "The country {country} of '{input}' is not accepted."
+    )
+    AMOUNT_NOT_POSITIVE = Row(400, "INVALID_INPUT", "B14821ZZ-1231-000000", "The amount '{input}' is not above 0.")
+    CURRENCY_NOT_ACCEPTED = Row(
+        400, "INVALID_INPUT", "B14821ZZ-1232-000000", "The currency {currency} of '{input}' is not accepted."
+    )
+    BBAN_WITH_BIC = Row(400, "INVALID_INPUT", "B14821ZZ-1236-000000", "The input '{input}' cannot go with a bic.")
+    BEGIN_NOT_FUTURE = Row(
+        400, "INVALID_INPUT", "B14821ZZ-1259-000000", "The begin date '{input}' does not lie in the future."
+    )
+    END_MONTH_OFF_PERIOD = Row(
+        400, "INVALID_INPUT", "B14821ZZ-1322-000000", "The month of '{input}' does not follow the periodicity."
+    )
+    END_BEFORE_START = Row(
+        400, "INVALID_INPUT", "B14821ZZ-1345-000000", "The end date '{input}' lies before the start date."
+    )
+    BIC_WRONG = Row(400, "INVALID_INPUT", "B14821ZZ-2102-000000", "The BIC '{input}' {why}.")
+    ACCESS_TOKEN_REFUSED = Row(
+        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100003", "The access token in '{input}' is {why}."
+    )
+    REFRESH_TOKEN_REFUSED = Row(
+        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100004", "The refresh token in '{input}' is {why}."
+    )
+    SECURITY_INPUT_REFUSED = Row(
+        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100008", "The security input '{input}' is refused: {why}."
+    )
+    CLIENT_UNKNOWN = Row(
+        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100009", "The client named by '{input}' is not known."
+    )
+    SECURITY_PROOF_REFUSED = Row(
+        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100010", "The security input '{input}' is refused: {why}."
+    )
+    SCA_REQUIRED = Row(401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT", "The customer must authenticate again: {why}.")
+    TPP_INVALID = Row(403, "INVALID_TPP", "B14663ZZ-2100-000000", "The client {client} {why}.")
+    ACCOUNT_FOREIGN = Row(403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000", "'{input}' is no account of this bank.")
+    ACCESS_DENIED = Row(403, "ACCESS_DENIED", "B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.")
+    CHANNEL_CLOSED = Row(
+        403, "CHANNEL_NOT_PERMITTED", "B14800ZZ-3007-000000", "'{input}' is in no electronic channel: {why}."
+    )
+    CONSENT_ENDED = Row(403, "NO_ACTIVE_CONSENT", "B14800ZZ-3013-000000", "There is no active consent: {why}.")
+    NON_SEPA_BARRED = Row(
+        403, "INVALID_PAYMENT", "B14821ZZ-2121-000000", "'{input}' may not make payments outside SEPA."
+    )
+    PROFILE_FORBIDS = Row(403, "FORBIDDEN", "B14821ZZ-2101-000000", "The customer's profile forbids this: {why}.")
+    FUNDS_MISSING = Row(403, "INSUFFICIENT_FUNDS", "SBX-0403-000001", "The account '{input}' lacks funds.")
+    NOT_CANCELLABLE = Row(
+        403, "NOT_CANCELLABLE", "SBX-0403-000002", "The status {status} does not permit this cancellation."
+    )
+    NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no '{input}' here.")
+    METHOD_NOT_ALLOWED = Row(
+        405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here."
+    )
+    NOT_ACCEPTABLE = Row(
+        406, "NOT_ACCEPTABLE", "SBX-0406-000001", "The header 'Accept' names no version that this operation has: {why}."
+    )
+    LANGUAGE_NOT_ACCEPTABLE = Row(
+        406, "NOT_ACCEPTABLE", "SBX-0406-000002", "The header 'Accept-Language' names no known language."
+    )
+    REQUEST_TIMEOUT = Row(408, "REQUEST_TIMEOUT", "SBX-0408-000001", "The request took too long.")
+    CONFLICT = Row(
+        409, "CONFLICT", "SBX-0409-000001", "The external reference '{input}' fits several initiations."
+    )
+    UNSUPPORTED_MEDIA_TYPE = Row(
+        415, "UNSUPPORTED_MEDIA_TYPE", "SBX-0415-000001", "The header 'Content-Type' must be {expected}."
+    )
+    TOO_MANY_REQUESTS = Row(
+        429, "TOO_MANY_REQUESTS", "SBX-0429-000001", "Too many requests; try again after {seconds} seconds."
+    )
+    CERTIFICATE_REFUSED = Row(
+        495, "CERTIFICATE_ERROR", "SBX-0495-000001", "The client certificate is refused: {why}."
+    )
+    INTERNAL = Row(500, "INTERNAL_SERVER_ERROR", "SBX-0500-000001", "The bank could not complete the call.")
+    UNAVAILABLE = Row(
+        503, "SERVICE_UNAVAILABLE", "SBX-0503-000001", "The service is unavailable for the moment."
+    )
+
+    # The sandbox's own controls: not part of the bank (choice 10).
+    CONTROL_INVALID = Row(
+        400, "INVALID_INPUT", "SBX-0400-000001", "The input '{input}' is not accepted: {why}.", "choice 10"
+    )
+    KEY_REFUSED = Row(
+        401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
+    )
+    MOVE_ILLEGAL = Row(409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10")
+    ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
+    ADDRESS_OUTDATED = Row(410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5")
+
+
+class Refusal(Exception):
+    """A no to a caller, by name and with the facts. `lasting`: the no itself changed something, so it is kept."""
+
+    def __init__(self, error: Error, /, *, lasting: bool = False, **facts: object) -> None:
+        super().__init__(error, facts)
+        self.error = error
+        self.facts: Mapping[str, object] = facts
+        self.lasting = lasting
+
+    @property
+    def text(self) -> str:
+        """The sentence for the caller, with the input at fault named."""
+        return self.error.value.text.format_map(self.facts)

@@ -1,0 +1,172 @@
+"""Statuses, triggers and the table of moves. Whatever happens to a payment after its birth asks here first."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Status(StrEnum):
+    """service 3.1 and 3.2; `PNDG` in the service's text is PDNG (choice 5)."""
+
+    RCVD = "RCVD"
+    PATC = "PATC"
+    PDNG = "PDNG"
+    ACSP = "ACSP"
+    ACSC = "ACSC"
+    ACWP = "ACWP"
+    RJCT = "RJCT"
+    CANC = "CANC"
+
+
+class Trigger(StrEnum):
+    """Something that happened."""
+
+    RECEIVED = "received"
+    CHECKED = "checked"
+    OPENED = "opened"
+    COSIGNED = "cosigned"
+    SIGNED = "signed"
+    REFUSED = "refused"
+    UNSIGNED_TOO_LONG = "unsigned_too_long"
+    EXECUTED = "executed"
+    FUNDS_MISSING = "funds_missing"
+    GIVEN_UP = "given_up"
+    SETTLED = "settled"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+
+
+class Subject(Protocol):
+    """What a condition may look at."""
+
+    @property
+    def deferred(self) -> bool: ...
+
+    @property
+    def settled(self) -> bool: ...
+
+
+Condition = Callable[[Subject], bool]
+
+
+def deferred(subject: Subject) -> bool:
+    """future-dated or in recycling"""
+    return subject.deferred
+
+
+def unsettled(subject: Subject) -> bool:
+    """not settled yet"""
+    return not subject.settled
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A row of the table."""
+
+    source: Status
+    trigger: Trigger
+    target: Status
+    clause: str
+    when: Condition | None = None
+
+    @property
+    def ours(self) -> bool:
+        return self.clause.startswith("choice")
+
+
+RCVD, PATC, PDNG, ACSP, ACSC = Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACSC
+RJCT, CANC = Status.RJCT, Status.CANC
+
+OPENING = (
+    Move(RCVD, Trigger.CHECKED, PATC, "choice 5"),
+    Move(RCVD, Trigger.OPENED, PATC, "choice 5"),
+    Move(PATC, Trigger.COSIGNED, PATC, "service 1"),
+    Move(RCVD, Trigger.REFUSED, CANC, "choice 5"),
+    Move(PATC, Trigger.REFUSED, CANC, "choice 5"),
+)
+TIMING_OUT = (
+    Move(RCVD, Trigger.UNSIGNED_TOO_LONG, CANC, "service 3.3"),
+    Move(PATC, Trigger.UNSIGNED_TOO_LONG, CANC, "service 3.3"),
+)
+WITHDRAWING = (
+    Move(RCVD, Trigger.CANCELLED, CANC, "service 3.4"),
+    Move(PATC, Trigger.CANCELLED, CANC, "service 3.4"),
+)
+CALLING_OFF = (Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", deferred),)
+WAITING = (
+    Move(PATC, Trigger.SIGNED, PDNG, "choice 5"),
+    Move(PDNG, Trigger.EXECUTED, ACSP, "choice 5"),
+    Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 5"),
+    Move(PDNG, Trigger.GIVEN_UP, RJCT, "choice 5"),
+    Move(PDNG, Trigger.REJECTED, RJCT, "choice 5"),
+)
+AT_ONCE = (Move(PATC, Trigger.SIGNED, ACSP, "service 3.1"),)  # PDNG never occurs
+SETTLING = (
+    Move(ACSP, Trigger.SETTLED, ACSC, "choice 5"),
+    Move(ACSP, Trigger.REJECTED, RJCT, "choice 5"),
+)
+# The schema's enumeration knows no ACSC: settlement ends where it began (service 3.1, setting settled_status).
+SETTLING_AT_ACSP = (
+    Move(ACSP, Trigger.SETTLED, ACSP, "choice 5", unsettled),
+    Move(ACSP, Trigger.REJECTED, RJCT, "choice 5", unsettled),
+)
+
+SEPA = OPENING + TIMING_OUT + WITHDRAWING + CALLING_OFF + WAITING
+INSTANT = OPENING + TIMING_OUT + WITHDRAWING + AT_ONCE
+CROSS_BORDER = OPENING + TIMING_OUT + WAITING  # service 3.4: cannot be cancelled
+
+MOVES: dict[str, tuple[Move, ...]] = {
+    "sepa-credit-transfers": SEPA + SETTLING,
+    "instant-sepa-credit-transfers": INSTANT + SETTLING,
+    "cross-border-credit-transfers": CROSS_BORDER + SETTLING,
+    "sepa-credit-transfers (ACSP)": SEPA + SETTLING_AT_ACSP,
+    "instant-sepa-credit-transfers (ACSP)": INSTANT + SETTLING_AT_ACSP,
+    "cross-border-credit-transfers (ACSP)": CROSS_BORDER + SETTLING_AT_ACSP,
+}
+
+
+def _by_place(moves: tuple[Move, ...]) -> dict[tuple[Status, Trigger], Move]:
+    rows: dict[tuple[Status, Trigger], Move] = {}
+    for row in moves:
+        assert (row.source, row.trigger) not in rows, f"two rows for {row}"
+        rows[row.source, row.trigger] = row
+    return rows
+
+
+_ROWS = {path: _by_place(moves) for path, moves in MOVES.items()}
+_TARGETS: dict[str, dict[Status, set[Status]]] = {path: defaultdict(set) for path in MOVES}
+for _path, _moves in MOVES.items():
+    for _row in _moves:
+        _TARGETS[_path][_row.source].add(_row.target)
+
+
+def row_for(path: str, status: Status, trigger: Trigger, subject: Subject) -> Move | None:
+    """The row that lets this happen now, if the table has one."""
+    row = _ROWS[path].get((status, trigger))
+    if row is None or (row.when is not None and not row.when(subject)):
+        return None
+    return row
+
+
+def rows_to(path: str, status: Status, target: Status) -> Iterator[Move]:
+    """The rows that lead from one status to another."""
+    return (row for row in MOVES[path] if row.source is status and row.target is target)
+
+
+def is_final(path: str, status: Status) -> bool:
+    """Nothing leads on from here."""
+    return not _TARGETS[path].get(status)
+
+
+def reachable(path: str, status: Status) -> set[Status]:
+    """Every status that the table still allows from here."""
+    seen: set[Status] = set()
+    ahead = [status]
+    while ahead:
+        for target in _TARGETS[path].get(ahead.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                ahead.append(target)
+    return seen

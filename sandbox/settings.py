@@ -1,0 +1,39 @@
+"""Every duration, limit and undecided choice of the bank: one named field each, which a scenario may set."""
+
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Any
+
+
+def choice(default: Any, clause: str) -> Any:
+    """A field and the clause it comes from; `service` where that speaks, `choice` where it is ours."""
+    return field(default=default, metadata={"clause": clause})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The defaults are the contract's."""
+
+    vendor: str = choice("service", "choice 2")  # the word in application/vnd.<vendor>.api+json
+    request_id_reuse: str = choice("replay", "choice 2")  # replay, refuse or allow
+    worlds: str = choice("on_demand", "choice 10")  # on_demand or declared
+    settled_status: str = choice("ACSC", "choice 5")  # ACSC or ACSP
+    closed_days: str = choice("ignore", "choice 5")  # ignore or respect, for direct execution
+
+    technical_checks: timedelta = choice(timedelta(seconds=1), "choice 5")
+    unsigned_after: timedelta = choice(timedelta(minutes=60), "service 3.3")
+    sca_address_life: timedelta = choice(timedelta(minutes=5), "choice 5")  # service 4.6 says "a few minutes"
+    instant_settlement: timedelta = choice(timedelta(seconds=3), "choice 5")  # service 2.1 rule 7: within 10 s
+    settlement_begins: timedelta = choice(timedelta(seconds=5), "choice 5")  # after the signature
+    settlement_ends: timedelta = choice(timedelta(seconds=60), "choice 5")  # after the signature
+    recycling_tries: int = choice(3, "choice 5")  # after the execution date's own
+    execution_days_ahead_max: int = choice(365, "choice 5")
+
+    requests_kept: int = choice(10_000, "choice 10")  # the oldest go first
+    due_events_max: int = choice(10_000_000, "choice 10")  # an endless agenda is our bug, so find it
+    body_size_max: int = choice(1_000_000, "choice 2")  # bytes of a JSON or form body
+
+
+def clause_of(name: str) -> str:
+    """Where a setting comes from."""
+    return next(str(row.metadata["clause"]) for row in fields(Settings) if row.name == name)
