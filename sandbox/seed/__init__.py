@@ -1,0 +1,25 @@
+"""Who a bank knows on its first morning, and what happened on their accounts before."""
+
+from datetime import datetime
+
+from sandbox.bank.state import Bank
+from sandbox.rules.calendar import brussels_date
+from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.seed.past import past_of
+from sandbox.settings import Settings
+
+__all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
+
+
+def open_bank(fixtures: Fixtures, seed: int, opening: datetime, settings: Settings) -> Bank:
+    """A bank on its first morning. Its registers are its own; its past is shared, and made when first looked at."""
+    first_day = brussels_date(opening)
+    return Bank(
+        opening,
+        seed,
+        settings,
+        dict(fixtures.customers),
+        dict(fixtures.accounts),
+        dict(fixtures.clients),
+        lambda: past_of(fixtures, seed, first_day),
+    )

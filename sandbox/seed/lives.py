@@ -1,0 +1,140 @@
+"""What happens on an account, as rows: a life is a sum of named bundles of habits."""
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class When(Enum):
+    """The days of a month that a calendar does not fix."""
+
+    FIRST = "first banking day"
+    LAST = "last banking day"
+
+
+class Habit(NamedTuple):
+    """Money that comes (above zero) or goes, in thousandths of the owner's monthly income."""
+
+    word: str
+    role: str  # who is on the other side; SELF and EXCHANGE are the customer's own doing
+    low: int
+    high: int
+    due: When | int | None = None  # a number: that day of the month, or the first banking day after it
+    a_week: float = 0  # for what has no day: how often it happens
+    every: int = 1  # months between
+    remark: str = "SEPA CREDIT TRANSFER"
+    unit: int = 1  # the amount is a multiple of this, in cents
+    steady: bool = False  # the same amount each time
+    structured: bool = False
+    each: bool = False  # once for everyone of that role
+    sweep: bool = False  # whatever lies above what the account keeps, instead of an amount
+    currency: str = "EUR"
+
+    @property
+    def by_card(self) -> bool:
+        """Done on any day at a shop or a machine; booked on the next banking day."""
+        return self.remark in (CARD, CASH)
+
+
+SELF = "self"
+EXCHANGE = "exchange"
+CARD = "CARD PAYMENT"
+CASH = "CASH WITHDRAWAL"
+DEBIT = "DIRECT DEBIT"
+
+# How many of a role one account deals with; one where left out.
+CIRCLE = {"shop": 12, "friend": 5, "cash": 3, "customer": 10, "supplier": 5, "worker": 2, "american": 4, "british": 4}
+
+EARN = (
+    Habit("salary", "employer", 1000, 1000, When.LAST, steady=True),
+    Habit("child", "fund", 70, 70, 8, steady=True),
+)
+HOUSEHOLD = (
+    Habit("rent", "landlord", -320, -290, When.FIRST, steady=True),
+    Habit("energy", "energy", -62, -40, 12, remark=DEBIT, structured=True),
+    Habit("telecom", "telecom", -22, -18, 18, remark=DEBIT, steady=True, structured=True),
+    Habit("insurance", "insurer", -18, -14, 5, remark=DEBIT, steady=True),
+    Habit("gift", "friend", -40, -5, a_week=0.7, unit=100),
+    Habit("gift", "friend", 4, 25, a_week=0.4, unit=100),
+    Habit("cash", "cash", -38, -8, a_week=0.6, remark=CASH, unit=1000),
+)
+SHOPPING = (Habit("card", "shop", -17, -1, a_week=10.5, remark=CARD),)
+FEW_SHOPS = (Habit("card", "shop", -40, -3, a_week=3.5, remark=CARD),)
+SAVE = (Habit("saving", SELF, 0, 0, 4, sweep=True, unit=5000),)
+TRAVEL = (
+    Habit("fee", "employer", 70, 130, 15, currency="USD"),
+    Habit("fee", "employer", 40, 80, 22, every=2, currency="GBP"),
+    Habit("card", "american", -45, -6, a_week=0.7, remark=CARD, currency="USD"),
+    Habit("card", "british", -35, -5, a_week=0.6, remark=CARD, currency="GBP"),
+    Habit("exchange", EXCHANGE, 30, 60, 10, every=3, unit=1000, currency="USD"),
+    Habit("exchange", EXCHANGE, 30, 60, 11, every=2, unit=1000, currency="GBP"),
+)
+TRADE = (
+    Habit("rent", "landlord", -75, -65, When.FIRST, steady=True),
+    Habit("energy", "energy", -40, -22, 12, remark=DEBIT, structured=True),
+    Habit("telecom", "telecom", -4, -3, 18, remark=DEBIT, steady=True, structured=True),
+    Habit("insurance", "insurer", -9, -7, 5, remark=DEBIT, steady=True),
+    Habit("wages", "worker", -110, -95, When.LAST, each=True, steady=True),
+    Habit("vat", "authority", -130, -80, 20, every=3, structured=True),
+    Habit("social", "authority", -70, -60, 25, every=3, structured=True),
+)
+
+LIVES: dict[str, tuple[Habit, ...]] = {
+    "earner": EARN + HOUSEHOLD + SHOPPING + SAVE,
+    "quiet": EARN[:1] + HOUSEHOLD + FEW_SHOPS + SAVE,
+    "traveller": EARN[:1] + HOUSEHOLD + SHOPPING + SAVE + TRAVEL,
+    "poor": (
+        Habit("welfare", "welfare", 1000, 1000, When.LAST, steady=True),
+        Habit("rent", "landlord", -450, -420, When.LAST, steady=True),
+        Habit("energy", "energy", -80, -50, When.LAST, remark=DEBIT, structured=True),
+        Habit("budget", "mediator", 0, 0, When.LAST, sweep=True),
+    ),
+    "saver": (Habit("interest", SELF, 1000, 1000, When.FIRST, every=12, remark="INTEREST"),),
+    "reserve": (
+        Habit("lease", "lessor", -22, -22, 3, remark=DEBIT, steady=True, structured=True),
+        Habit("repair", "supplier", -30, -5, a_week=0.5),
+        Habit("invoice", "customer", 10, 40, a_week=0.7),
+        *SAVE,
+    ),
+    "shop": (
+        Habit("takings", "terminals", 60, 110, a_week=1.9),
+        Habit("invoice", "customer", 12, 50, a_week=1.4, structured=True),
+        Habit("supplier", "supplier", -55, -15, a_week=1.6),
+        *TRADE,
+        *SAVE,
+    ),
+    "office": (
+        Habit("invoice", "customer", 20, 120, a_week=2.2, structured=True),
+        Habit("case", "friend", 30, 140, a_week=1.5),
+        Habit("duty", "authority", -110, -30, a_week=0.8, structured=True),
+        Habit("supplier", "supplier", -12, -2, a_week=1.2),
+        *TRADE,
+        *SAVE,
+    ),
+}
+
+# What the other side, or the customer, wrote: French and Dutch.
+WORDS: dict[str, dict[str, str]] = {
+    word: {"fr": french, "nl": dutch}
+    for word, french, dutch in (
+        ("opening", "Solde reporté", "Overgedragen saldo"),
+        ("salary", "Salaire {month}", "Loon {month}"),
+        ("wages", "Salaire {month}", "Loon {month}"),
+        ("child", "Allocations familiales {month}", "Groeipakket {month}"),
+        ("rent", "Loyer {month}, {street}, {town}", "Huur {month}, {street}, {town}"),
+        ("insurance", "Assurance {month}", "Verzekering {month}"),
+        ("gift", "Merci et à bientôt", "Bedankt en tot gauw"),
+        ("cash", "Retrait du {day} à {town}", "Geldopname op {day} te {town}"),
+        ("card", "Achat du {day} à {town}", "Aankoop op {day} te {town}"),
+        ("saving", "Épargne {month}", "Sparen {month}"),
+        ("fee", "Honoraires {month}", "Honorarium {month}"),
+        ("exchange", "Change {month}", "Wissel {month}"),
+        ("welfare", "Revenu d'intégration {month}", "Leefloon {month}"),
+        ("budget", "Budget {month}", "Budget {month}"),
+        ("interest", "Intérêts", "Interesten"),
+        ("repair", "Facture {number}, réparation", "Factuur {number}, herstelling"),
+        ("invoice", "Facture {number}", "Factuur {number}"),
+        ("supplier", "Facture {number}, livraison {month}", "Factuur {number}, levering {month}"),
+        ("takings", "Recettes au {day}", "Ontvangsten tot {day}"),
+        ("case", "Dossier {number}", "Dossier {number}"),
+    )
+}

@@ -1,0 +1,101 @@
+"""The other side of every posting: people, firms and shops that do not exist, drawn from a seed."""
+
+from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple
+
+from sandbox.rules import iban
+
+LANGUAGES = ("fr", "nl")
+
+# Three digits that the Belgian list of bank codes leaves free, and none of them ours.
+BANK_CODES = ("152", "168", "187", "527", "542", "616", "661", "717", "814", "857")
+
+
+class Party(NamedTuple):
+    """Someone who pays or is paid."""
+
+    name: str
+    iban: str | None
+    street: str
+    town: str
+
+
+class Role(NamedTuple):
+    """What a counterparty is to a customer: its trades by language (none: a person), how many there are of it."""
+
+    trades: dict[str, tuple[str, ...]] | None = None
+    count: int = 8
+    has_account: bool = True  # cards and cash show none
+    towns: tuple[str, ...] = ()
+
+
+SHOPS = {
+    "fr": ("Boulangerie", "Épicerie", "Boucherie", "Librairie", "Pharmacie", "Supérette", "Café", "Fleuriste"),
+    "nl": ("Bakkerij", "Kruidenier", "Slagerij", "Boekhandel", "Apotheek", "Buurtwinkel", "Café", "Bloemen"),
+}
+ABROAD = {"fr": ("Bookshop", "Hotel", "Diner"), "nl": ("Bookshop", "Hotel", "Diner")}
+
+ROLES = {
+    "landlord": Role(),
+    "friend": Role(count=12),
+    "worker": Role(),
+    "employer": Role({"fr": ("Ateliers", "Bureau d'études"), "nl": ("Werkplaatsen", "Studiebureau")}),
+    "shop": Role(SHOPS, count=20, has_account=False),
+    "cash": Role({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, count=6, has_account=False),
+    "energy": Role({"fr": ("Énergie",), "nl": ("Energie",)}, count=3),
+    "telecom": Role({"fr": ("Télécom",), "nl": ("Telecom",)}, count=3),
+    "insurer": Role({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, count=3),
+    "fund": Role({"fr": ("Caisse familiale",), "nl": ("Gezinskas",)}, count=2),
+    "authority": Role({"fr": ("Bureau de perception",), "nl": ("Ontvangkantoor",)}, count=2),
+    "welfare": Role({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, count=2),
+    "mediator": Role({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, count=2),
+    "terminals": Role({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, count=2),
+    "customer": Role({"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16),
+    "supplier": Role({"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}),
+    "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, count=2),
+    "american": Role(ABROAD, count=6, has_account=False, towns=("Boston", "Chicago", "Denver")),
+    "british": Role(ABROAD, count=6, has_account=False, towns=("London", "Leeds", "York")),
+}
+
+People = dict[tuple[str, str], tuple[Party, ...]]  # by role and language
+
+
+@lru_cache(maxsize=1)
+def _fakers() -> dict[str, Any]:
+    """Faker takes a fifth of a second to come: only who opens books pays for it."""
+    from faker import Faker
+
+    return {language: Faker(f"{language}_BE") for language in LANGUAGES}
+
+
+def draw_people(seed: int) -> People:
+    """Everybody that a seed knows. The caller holds the lock: one set of fakers serves all."""
+    fakers = _fakers()
+    for faker in fakers.values():
+        faker.seed_instance(seed)
+    dutch = fakers["nl"]  # fr_BE knows names only
+    towns = [dutch.city() for _ in range(40)]
+    streets = [dutch.street_address() for _ in range(80)]
+    surnames = {language: [fakers[language].last_name() for _ in range(60)] for language in LANGUAGES}
+    rng = Random(seed)
+    people: People = {}
+    for name, role in ROLES.items():
+        for language in LANGUAGES:
+            people[name, language] = tuple(
+                Party(
+                    _name(role, number, language, fakers[language], surnames[language], rng),
+                    iban.make_belgian(rng.choice(BANK_CODES), rng.randrange(10_000_000)) if role.has_account else None,
+                    rng.choice(streets),
+                    rng.choice(role.towns or towns),
+                )
+                for number in range(role.count)
+            )
+    return people
+
+
+def _name(role: Role, number: int, language: str, faker: Any, surnames: list[str], rng: Random) -> str:
+    if role.trades is None:
+        return f"{faker.first_name()} {rng.choice(surnames)}"
+    trades = role.trades[language]
+    return f"{trades[number % len(trades)]} {rng.choice(surnames)}"
