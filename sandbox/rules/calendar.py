@@ -1,0 +1,65 @@
+"""Brussels time, and the days on which TARGET2 is open (choice 6)."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from dateutil.easter import easter
+
+BRUSSELS = ZoneInfo("Europe/Brussels")
+DAY = timedelta(days=1)
+WEEKEND = {5: "saturday", 6: "sunday"}
+
+
+@lru_cache(maxsize=64)
+def closing_days(year: int) -> dict[date, str]:
+    """The six days of a year on which TARGET2 is closed, weekends aside."""
+    sunday = easter(year)
+    return {
+        date(year, 1, 1): "new year's day",
+        sunday - 2 * DAY: "good friday",
+        sunday + DAY: "easter monday",
+        date(year, 5, 1): "labour day",
+        date(year, 12, 25): "christmas day",
+        date(year, 12, 26): "26 december",
+    }
+
+
+def why_closed(day: date) -> str | None:
+    """The name of the holiday, else of the weekend day, on which no bank works; None on a banking day."""
+    return closing_days(day.year).get(day) or WEEKEND.get(day.weekday())
+
+
+def is_banking_day(day: date) -> bool:
+    """Whether TARGET2 is open."""
+    return why_closed(day) is None
+
+
+def next_banking_day(day: date) -> date:
+    """The day itself when open, else the first open one after it."""
+    while not is_banking_day(day):
+        day += DAY
+    return day
+
+
+def following_banking_day(day: date) -> date:
+    """The first open day strictly after it."""
+    return next_banking_day(day + DAY)
+
+
+def previous_banking_day(day: date) -> date:
+    """The day itself when open, else the last open one before it."""
+    while not is_banking_day(day):
+        day -= DAY
+    return day
+
+
+def brussels_date(instant: datetime) -> date:
+    """The date on the wall in Brussels at that instant."""
+    assert instant.tzinfo is not None, "an instant without a zone"
+    return instant.astimezone(BRUSSELS).date()
+
+
+def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
+    """The instant, in UTC, at which the clocks of Brussels show that hour of that day."""
+    return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)

@@ -1,0 +1,88 @@
+"""Which countries, currencies and purposes payments may name (service 2.1 rule 8, choice 5)."""
+
+import json
+from decimal import Decimal
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+SEPA: frozenset[str]
+EEA: frozenset[str]
+
+if not TYPE_CHECKING:  # hidden from the type checker, which would else believe in any name
+
+    def __getattr__(name: str) -> frozenset[str]:
+        """SEPA and EEA, read when first asked for: importing this room costs nothing."""
+        if name in ("SEPA", "EEA"):
+            return _codes(name.lower())
+        raise AttributeError(name)
+
+
+def fixture_bytes(name: str) -> bytes:
+    """A file of the fixtures: from the installed package, or from the folder of a checkout."""
+    try:
+        return resources.files("sandbox.fixtures").joinpath(name).read_bytes()
+    except ModuleNotFoundError:
+        return (Path(__file__).parents[2] / "fixtures" / name).read_bytes()
+
+
+def is_country(code: str) -> bool:
+    """Whether ISO 3166 knows the two letters; Kosovo's XK counts."""
+    return code in _codes("iso")
+
+
+def accepts_country(code: str) -> bool:
+    """Whether a cross-border payment may go there."""
+    return code in _countries()
+
+
+def accepts_currency(code: str) -> bool:
+    """Whether a cross-border payment may be made in it."""
+    return code in _rates()
+
+
+def rate(currency: str) -> Decimal:
+    """Euros for one unit of an accepted currency."""
+    return _rates()[currency]
+
+
+def purpose_required(country: str) -> bool:
+    """Whether payments to an accepted country must carry a purpose code."""
+    return bool(_countries()[country]["purpose_required"])
+
+
+def purpose_allowed(country: str, code: str) -> bool:
+    """Whether an accepted country takes the code: one of its own list, or where it has none, any of ISO 20022."""
+    own = _countries()[country]["purpose_codes"]
+    return code in own if own else code in _codes("purpose_codes")
+
+
+def published() -> dict[str, Any]:
+    """What GET /_sandbox/reference/countries shows; a fresh copy."""
+    return {name: rows for name, rows in _read().items() if name != "iso"}
+
+
+def _read() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(fixture_bytes("countries.json"))
+    return content
+
+
+@lru_cache(maxsize=1)
+def _content() -> dict[str, Any]:
+    return _read()
+
+
+@lru_cache(maxsize=8)
+def _codes(name: str) -> frozenset[str]:
+    return frozenset(_content()[name])
+
+
+@lru_cache(maxsize=1)
+def _countries() -> dict[str, dict[str, Any]]:
+    return {row["code"]: row for row in _content()["countries"]}
+
+
+@lru_cache(maxsize=1)
+def _rates() -> dict[str, Decimal]:
+    return {row["code"]: Decimal(row["rate"]) for row in _content()["currencies"]}

@@ -1,0 +1,95 @@
+"""Amounts: exact decimals in one currency."""
+
+import re
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Self
+
+from iso4217 import Currency
+
+AMOUNT = re.compile(r"-?[0-9]{1,13}(?:\.([0-9]{1,2}))?")  # service 2.1 rule 4
+
+# Codes without minor units (gold, drawing rights, test codes) are no money that an account can hold.
+DECIMALS: dict[str, int] = {row.code: row.exponent for row in Currency if row.exponent is not None}
+UNITS = {places: Decimal(1).scaleb(-places) for places in set(DECIMALS.values())}
+
+
+def is_currency(code: str) -> bool:
+    """Whether ISO 4217 knows the code as money."""
+    return code in DECIMALS
+
+
+def decimals(currency: str) -> int:
+    """How many decimals the currency has; a ValueError for what is no currency."""
+    try:
+        return DECIMALS[currency]
+    except KeyError:
+        raise ValueError(currency) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """A number of one currency; the sign is kept."""
+
+    number: Decimal
+    currency: str
+
+    @classmethod
+    def read(cls, text: str, currency: str) -> Self:
+        """The grammar of service 2.1 rule 4; the fraction must suit the currency."""
+        match = AMOUNT.fullmatch(text)
+        if match is None:
+            raise ValueError(text)
+        fraction = match[1]
+        if decimals(currency) < (len(fraction) if fraction else 0):
+            raise ValueError(text)
+        return cls(Decimal(text), currency)
+
+    @classmethod
+    def zero(cls, currency: str) -> Self:
+        """Nothing, in that currency."""
+        return cls(Decimal(0), currency)
+
+    def __add__(self, other: "Money") -> "Money":
+        self._demand_same(other)
+        return Money(self.number + other.number, self.currency)
+
+    def __sub__(self, other: "Money") -> "Money":
+        self._demand_same(other)
+        return Money(self.number - other.number, self.currency)
+
+    def __neg__(self) -> "Money":
+        return Money(-self.number, self.currency)
+
+    def __lt__(self, other: "Money") -> bool:
+        self._demand_same(other)
+        return self.number < other.number
+
+    def __le__(self, other: "Money") -> bool:
+        self._demand_same(other)
+        return self.number <= other.number
+
+    def __gt__(self, other: "Money") -> bool:
+        self._demand_same(other)
+        return self.number > other.number
+
+    def __ge__(self, other: "Money") -> bool:
+        self._demand_same(other)
+        return self.number >= other.number
+
+    @property
+    def is_positive(self) -> bool:
+        """Above zero."""
+        return self.number > 0
+
+    def text(self) -> str:
+        """As the wire shows it: all decimals of the currency, never an exponent or a minus before zero."""
+        return f"{self.number + 0:.{decimals(self.currency)}f}"
+
+    def converted(self, rate: Decimal, currency: str) -> "Money":
+        """The same worth in another currency: `rate` units of it for one of ours, rounded half up."""
+        unit = UNITS[decimals(currency)]
+        return Money((self.number * rate).quantize(unit, rounding=ROUND_HALF_UP), currency)
+
+    def _demand_same(self, other: "Money") -> None:
+        assert self.currency == other.currency, f"{self.currency} meets {other.currency}"
