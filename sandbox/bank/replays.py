@@ -16,9 +16,9 @@ class Ask:
     print: bytes
 
 
-def demand_fresh(bank: Bank, ask: Ask) -> None:
-    """Any call but an identical initiation is refused under a used id."""
-    if first_answer(bank, ask) is not None:
+def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
+    """A call that is no initiation can't be the one that used the id first."""
+    if (client_id, request_id) in bank.asked and bank.settings.request_id_reuse != "allow":
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before")
 
 
