@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import pytest
 
@@ -71,10 +72,9 @@ def python(environment: Path) -> Path:
     return environment / "bin" / "python"
 
 
-def run(*command: object, **options: object) -> str:
-    done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, env=bare(), **options
-    )
+def run(*command: object, cwd: Path | None = None) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=bare(), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -106,7 +106,7 @@ def serving(environment: Path, folder: Path) -> Iterator[tuple[subprocess.Popen[
             server.kill()
 
 
-def get(port: int, path: str) -> tuple[int, object]:
+def get(port: int, path: str) -> tuple[int, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS_MAX)
     try:
         connection.request("GET", path)
