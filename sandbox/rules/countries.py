@@ -48,14 +48,14 @@ def rate(currency: str) -> Decimal:
 
 
 def purpose_required(country: str) -> bool:
-    """Whether payments to an accepted country must carry a purpose code."""
-    return bool(_countries()[country]["purpose_required"])
+    """Whether payments to that country must carry a purpose code."""
+    return bool(_countries().get(country, {}).get("purpose_required"))
 
 
 def purpose_allowed(country: str, code: str) -> bool:
-    """Whether an accepted country takes the code: one of its own list, or where it has none, any of ISO 20022."""
-    own = _countries()[country]["purpose_codes"]
-    return code in own if own else code in _codes("purpose_codes")
+    """Whether the country takes the code: one of its own list, or where it has none, any of ISO 20022."""
+    own = _countries().get(country, {}).get("purpose_codes")
+    return code in (own or _codes("purpose_codes"))
 
 
 def published() -> dict[str, Any]:

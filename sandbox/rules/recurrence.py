@@ -42,7 +42,7 @@ class Occurrence:
 
 
 def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -> Occurrence:
-    """The execution with that number, counted from 1; always reckoned from the first day, so a 31st comes back."""
+    """The execution with that number, counted from 1; reckoned from the first day, so a 31st comes back."""
     assert number >= 1, number
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
@@ -53,7 +53,7 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
-    """The number of the last execution: None when the contract never ends, 0 when it ends before its first."""
+    """The number of the last execution: None when there is no end, 0 when the end comes before the first."""
     if end is None:
         return None
     if frequency is Frequency.WEEKLY:
@@ -68,7 +68,7 @@ def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
 
 
 def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
-    """The banking day (service 2.2 rule 4): the next for FIXED, the previous for VARIABLE, never in another year."""
+    """The banking day (service 2.2 rule 4): next for FIXED, previous for VARIABLE, never in another year."""
     closed = why_closed(planned)
     if closed is None:
         return planned, None

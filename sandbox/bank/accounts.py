@@ -1,0 +1,80 @@
+"""What a debtor's account must allow before a payment leaves it (service 1, choice 5)."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from sandbox.bank.records import Account, Debtor, Order
+from sandbox.bank.state import Bank
+from sandbox.errors import Error, Refusal
+from sandbox.rules import countries
+from sandbox.rules.iban import country_of
+from sandbox.rules.money import Money
+from sandbox.rules.products import PRODUCTS
+
+FIELD = "debtor_account.iban"
+
+
+def account_of(bank: Bank, iban: str) -> Account:
+    account = bank.accounts.get(iban)
+    if account is None:
+        raise Refusal(Error.ACCOUNT_FOREIGN, input=FIELD)
+    return account
+
+
+def demand_channel(bank: Bank, account: Account) -> None:
+    """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
+    if not account.online:
+        raise Refusal(Error.CHANNEL_CLOSED, input=FIELD, why="it is not managed in one")
+    if any(bank.customers[owner].channel_blocked for owner in account.owners):
+        raise Refusal(Error.CHANNEL_CLOSED, input=FIELD, why="the customer blocked it")
+
+
+def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:
+    """The checks of choice 5, in its order; the first to fail is the one the caller hears of."""
+    account = account_of(bank, debtor.iban)
+    demand_channel(bank, account)
+    if debtor.currency not in account.currencies:
+        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
+    if not PRODUCTS[order.product].sepa and not account.non_sepa:
+        raise Refusal(Error.NON_SEPA_BARRED, input=FIELD)
+    demand_profile(bank, account, order)
+    if direct:
+        demand_funds(bank, debtor, cost(order.amount, debtor.currency))
+
+
+def demand_profile(bank: Bank, account: Account, order: Order) -> None:
+    """The customer's own security settings, and what only professionals may (service 2.1 rule 6)."""
+    if order.urgent and bank.customers[account.owners[0]].kind != "business":
+        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account")
+    country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
+    if account.countries is not None and country not in account.countries:
+        raise Refusal(Error.PROFILE_FORBIDS, why=f"the country {country} is not among those the customer accepts")
+    amount = cost(order.amount, "EUR").number
+    for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, 7, "weekly")):
+        if limit is not None and spent_in(bank, account.iban, days) + amount > limit.number:
+            raise Refusal(Error.PROFILE_FORBIDS, why=f"the {name} limit of the account would be passed")
+
+
+def spent_in(bank: Bank, iban: str, days: int) -> Decimal:
+    """What was signed away from an account today and on the days before."""
+    today = bank.clock.today
+    return sum((bank.spent.get((iban, today - timedelta(days=back)), Decimal()) for back in range(days)), Decimal())
+
+
+def cost(amount: Money, currency: str) -> Money:
+    """What an amount takes out of a compartment, at the fixed rates, without charges (choice 5)."""
+    if amount.currency == currency:
+        return amount
+    return amount.converted(countries.rate(amount.currency) / countries.rate(currency), currency)
+
+
+def available(bank: Bank, debtor: Debtor) -> Money:
+    """Funds: the balance less what is reserved (choice 5)."""
+    key = (debtor.iban, debtor.currency)
+    reserved = bank.reserved.get(key, Decimal()) + bank.reserved_later.get(key, Decimal())
+    return bank.ledger.balance(*key) - Money(reserved, debtor.currency)
+
+
+def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:
+    if available(bank, debtor) < amount:
+        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban)

@@ -1,0 +1,93 @@
+"""One bank: its registers, its clock, and the one line that changes a status."""
+
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TypeVar
+
+from sandbox.bank.clock import Agenda, Clock
+from sandbox.bank.ledger import Books, Compartment, Ledger
+from sandbox.bank.mint import Mint
+from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
+from sandbox.errors import Error, Refusal
+from sandbox.rules import lifecycle
+from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.settings import Settings
+
+Verb = TypeVar("Verb", bound=Callable[..., object])
+
+VERBS: dict[str, Callable[..., object]] = {}
+
+
+def verb(act: Verb) -> Verb:
+    """Marks what may enter by the door of a world, under the name that its log keeps."""
+    name = f"{act.__module__.rpartition('.')[2]}.{act.__name__}"
+    assert name not in VERBS, f"two acts are called {name}"
+    VERBS[name] = act
+    return act
+
+
+def name_of(act: Callable[..., object]) -> str:
+    """The name under which an act is noted."""
+    return f"{act.__module__.rpartition('.')[2]}.{act.__name__}"
+
+
+class Bank:
+    """A pure function of its beginning and the acts that followed. A register is a dict."""
+
+    def __init__(
+        self,
+        opening: datetime,
+        seed: int,
+        settings: Settings,
+        customers: dict[str, Customer],
+        accounts: dict[str, Account],
+        clients: dict[str, Client],
+        past_of: Callable[[], Books],
+    ) -> None:
+        self.settings = settings
+        self.clock = Clock(opening)
+        self.agenda = Agenda()
+        self.mint = Mint(seed)
+        self.ledger = Ledger(past_of)
+        self.journal: list[Fact] = []
+        self.customers = customers
+        self.accounts = accounts
+        self.clients = clients
+        self.payments: dict[str, Payment] = {}
+        # The TPP's own references: (client, product, reference) to the ids that bear it.
+        self.references: dict[tuple[str, str, str], list[str]] = {}
+        self.sca_addresses: dict[str, ScaAddress] = {}
+        self.asked: dict[tuple[str, str], Asked] = {}
+        # What is promised to leave: at once, or on a later day.
+        self.reserved: dict[Compartment, Decimal] = {}
+        self.reserved_later: dict[Compartment, Decimal] = {}
+        self.spent: dict[tuple[str, date], Decimal] = {}
+
+    def subject(self, subject_id: str) -> Payment:
+        """Whatever an agenda, a journal or an address speaks of."""
+        return self.payments[subject_id]
+
+    def can(self, subject: Payment, trigger: Trigger) -> bool:
+        """Whether the table lets this happen now."""
+        return lifecycle.row_for(subject.path, subject.status, trigger, subject) is not None
+
+    def born(self, subject: Payment) -> None:
+        """The first line of a life: nothing, then its first status."""
+        self._write(subject, Trigger.RECEIVED, None, subject.status, None)
+
+    def move(self, subject: Payment, trigger: Trigger, reason: str | None = None) -> None:
+        """Asks the table, writes the journal, writes the status."""
+        row = lifecycle.row_for(subject.path, subject.status, trigger, subject)
+        if row is None:
+            raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id)
+        self._write(subject, trigger, subject.status, row.target, reason)
+        subject.status = row.target
+        subject.reason = reason
+
+    def _write(
+        self, subject: Payment, trigger: Trigger, source: Status | None, target: Status, reason: str | None
+    ) -> None:
+        fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason)
+        self.journal.append(fact)
+        subject.history.append(fact)

@@ -1,0 +1,29 @@
+"""What a world was asked to do, kept in memory."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+class Act(NamedTuple):
+    """One act by its name, with all it was given and the bank time it came at."""
+
+    at: datetime
+    verb: str
+    arguments: tuple[Any, ...]
+
+
+class MemoryLog:
+    """Acts in order; played again on the same beginning they give the same bank."""
+
+    def __init__(self) -> None:
+        self._acts: list[Act] = []
+
+    def append(self, act: Act) -> None:
+        self._acts.append(act)
+
+    def __iter__(self) -> Iterator[Act]:
+        return iter(self._acts)
+
+    def __len__(self) -> int:
+        return len(self._acts)

@@ -1,0 +1,21 @@
+"""A no on its way out: the row of the catalogue, in the body of service 2.9."""
+
+import orjson
+from flask import Response
+
+from sandbox.errors import Error, Refusal
+from sandbox.wire.replies import MEDIA
+
+REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
+
+
+def refusal_response(refusal: Refusal) -> Response:
+    row = refusal.error.value
+    body = {"error": row.error, "error_code": row.code, "error_description": refusal.text}
+    response = Response(orjson.dumps(body), REASONS.get(row.status, row.status), content_type=MEDIA)
+    match refusal.error:
+        case Error.ACCESS_TOKEN_REFUSED:
+            response.headers["WWW-Authenticate"] = "Bearer"
+        case Error.METHOD_NOT_ALLOWED:
+            response.headers["Allow"] = str(refusal.facts["allow"])
+    return response

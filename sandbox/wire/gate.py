@@ -1,0 +1,190 @@
+"""The gate: what every call must bring, checked in an order that callers can notice (choice 2)."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from flask import Request
+
+from sandbox.bank.records import Client, Origin
+from sandbox.bank.replays import Ask, demand_fresh
+from sandbox.bank.state import Bank
+from sandbox.errors import Error, Refusal
+from sandbox.rules import pkce
+from sandbox.rules.names import fits_redirect
+from sandbox.rules.products import PRODUCTS
+from sandbox.wire.negotiation import languages_asked, screen_language, versions_asked
+from sandbox.wire.operations import Authorization, Operation
+from sandbox.worlds import World
+
+UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
+
+
+@dataclass(slots=True)
+class Call:
+    """A request on its way in; each check adds what it found."""
+
+    operation: Operation
+    world: World
+    request: Request
+    path: dict[str, str]
+    request_id: str = ""
+    version: int = 0
+    language: str | None = None
+    client: Client = field(init=False)
+    redirect_uri: str = ""
+    challenge: tuple[str, str] | None = None
+    customer: str | None = None  # the PSU whom the token speaks for
+
+    def header(self, name: str) -> str | None:
+        value: str | None = self.request.environ.get("HTTP_" + name.upper().replace("-", "_"))
+        return value
+
+    @property
+    def product(self) -> str:
+        return self.path["product"]
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, self.customer)
+
+    @property
+    def ask(self) -> Ask:
+        """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
+        parts = (self.request.full_path, *map(self.header, PRINTED))
+        told = blake2b(repr(parts).encode(), digest_size=16)
+        told.update(self.request.get_data())
+        return Ask(self.client.id, self.request_id, told.digest())
+
+
+PRINTED = ("Accept", "Redirect-URI", "Authorization", "Code-Challenge-Method", "Code-Challenge", "PaymentInformationID")
+
+
+def product(call: Call) -> None:
+    """A product is part of the path (service 4.1)."""
+    named = call.path.get("product")
+    if named is None:
+        return
+    known = PRODUCTS.get(named)
+    if known is None:
+        raise Refusal(Error.NOT_FOUND, input="payment-product")
+    if call.operation.method == "DELETE" and not known.deletable:  # service 3.4: the path is there, the method is not
+        raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
+
+
+def accept(call: Call) -> None:
+    """One media range must name a version that the operation has (service 9.1)."""
+    header = call.header("Accept")
+    if header is None:
+        raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
+    offered = call.operation.versions_for(call.path.get("product"))
+    asked = versions_asked(header, call.world.bank.settings.vendor)
+    version = next((number for number in asked if number in offered), None)
+    if version is None:
+        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}")
+    call.version = version
+
+
+def language(call: Call) -> None:
+    """Absent or wholly unknown: 406 (service 7.3)."""
+    if not call.operation.bank_headers:
+        return
+    asked = languages_asked(call.header("Accept-Language") or "")
+    if not asked:
+        raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE)
+    call.language = screen_language(asked)
+
+
+def media(call: Call) -> None:
+    expected = call.operation.media
+    if expected and call.request.mimetype not in expected:
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
+
+
+def request_id(call: Call) -> None:
+    """A version 4 UUID, unique per call (service 4.0)."""
+    value = call.header("Request-ID")
+    if value is None:
+        raise Refusal(Error.HEADER_MISSING, input="Request-ID")
+    if UUID_4.match(value) is None:
+        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it is not a version 4 UUID")
+    call.request_id = value
+
+
+def client(call: Call, bank: Bank) -> None:
+    """Registered, active, and in the role that the call needs."""
+    if not call.operation.bank_headers:
+        return
+    name = call.header("Client-ID")
+    if name is None:
+        raise Refusal(Error.HEADER_MISSING, input="Client-ID")
+    known = bank.clients.get(name)
+    if known is None:
+        raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID")
+    if not known.active:
+        raise Refusal(Error.TPP_INVALID, client=name, why="is not active")
+    if call.operation.role not in known.roles:
+        raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
+    call.client = known
+    if call.operation.method != "POST":  # an initiation may be the identical call again: its verb decides
+        demand_fresh(bank, known.id, call.request_id)
+
+
+def redirect_uri(call: Call, bank: Bank) -> None:
+    """A registered callback; required where a redirection follows."""
+    if not call.operation.bank_headers:
+        return
+    uri = call.header("Redirect-URI")
+    if uri is None:
+        if call.operation.redirect_uri:
+            raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
+        return
+    if not any(fits_redirect(pattern, uri) for pattern in call.client.redirect_uris):
+        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
+    call.redirect_uri = uri
+
+
+def challenge(call: Call, bank: Bank) -> None:
+    """PKCE is mandatory when there is no token, and ignored when there is one (service 4.1)."""
+    if not call.operation.pkce or call.header("Authorization") is not None:
+        return
+    method, value = call.header("Code-Challenge-Method"), call.header("Code-Challenge")
+    for name, given in (("Code-Challenge-Method", method), ("Code-Challenge", value)):
+        if given is None:
+            raise Refusal(Error.HEADER_MISSING, input=name)
+    assert method is not None and value is not None
+    if method not in pkce.METHODS:
+        raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
+    if not pkce.is_challenge(method, value):
+        raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
+    call.challenge = (method, value)
+
+
+def authorization(call: Call, bank: Bank) -> None:
+    """A present token must hold, also where none is needed (choice 2)."""
+    needed = call.operation.authorization
+    header = call.header("Authorization")
+    if needed in (Authorization.NONE, Authorization.BASIC) or (header is None and needed is Authorization.OPTIONAL):
+        return
+    if header is None:
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
+    raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="unknown")
+
+
+# The first check to fail is the one that the caller hears of, so these orders are part of the interface.
+OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization)
+
+
+def _ask_bank(bank: Bank, call: Call) -> None:
+    for check in BANK_CHECKS:
+        check(call, bank)
+
+
+def admit(call: Call) -> Call:
+    """All checks before the body; only those about clients and tokens need the bank."""
+    for check in OPEN_CHECKS:
+        check(call)
+    call.world.ask(_ask_bank, call)
+    return call

@@ -1,0 +1,41 @@
+"""What a caller accepts: the version (service 9) and the language (service 4.0). Headers repeat, so answers are kept."""
+
+from functools import lru_cache
+
+from werkzeug.http import parse_accept_header, parse_options_header
+
+SCREENS = ("fr", "nl")
+
+# ISO 639-1, all of it: a known language without screens is no reason to refuse (choice 2).
+LANGUAGES = frozenset(
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en"
+    " eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv"
+    " ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne"
+    " ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st"
+    " su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
+)
+
+
+@lru_cache(maxsize=1024)
+def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
+    """The versions that an Accept header names for this vendor, most wanted first."""
+    wanted: list[tuple[float, int]] = []
+    for media_range, quality in parse_accept_header(header):
+        media, options = parse_options_header(media_range)
+        version = options.get("version", "")
+        if media == f"application/vnd.{vendor}.api+json" and version.isascii() and version.isdigit() and quality > 0:
+            wanted.append((-quality, -int(version[:9])))
+    return tuple(-version for _, version in sorted(wanted))
+
+
+@lru_cache(maxsize=1024)
+def languages_asked(header: str) -> tuple[str, ...]:
+    """Known languages and `*`, most wanted first."""
+    ranges = ((tag.lower().partition("-")[0], quality) for tag, quality in parse_accept_header(header))
+    known = [(quality, tag) for tag, quality in ranges if quality > 0 and (tag == "*" or tag in LANGUAGES)]
+    return tuple(tag for _, tag in sorted(known, key=lambda pair: -pair[0]))
+
+
+def screen_language(asked: tuple[str, ...]) -> str | None:
+    """The best language that has screens; None leaves it to the customer."""
+    return next((language for language in asked if language in SCREENS), None)

@@ -1,0 +1,44 @@
+"""Views of single payments: read, act, write."""
+
+from flask import Response
+
+from sandbox.bank import payments
+from sandbox.bank.state import Bank
+from sandbox.errors import Error, Refusal
+from sandbox.rules.products import PRODUCTS
+from sandbox.wire import bodies, replies
+from sandbox.wire.addresses import sca_address
+from sandbox.wire.gate import Call
+
+ID_TYPES = ("INTERNAL", "EXTERNAL")
+
+
+def payment_initiation(call: Call) -> Response:
+    order = bodies.read_payment(bodies.read_json(body_of(call)), PRODUCTS[call.product])
+    initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
+    return replies.initiation_reply("payments", call.product, initiated, sca_address(call, initiated.sca_token))
+
+
+def payment_status(call: Call) -> Response:
+    external = is_external(call, "paymentIdType")
+    return call.world.ask(_status, call, external)
+
+
+def _status(bank: Bank, call: Call, external: bool) -> Response:
+    payment = payments.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
+    return replies.status_reply(payment.id, payment.status.value, payment.reason)
+
+
+def body_of(call: Call) -> bytes:
+    longest = call.world.bank.settings.body_size_max
+    if (call.request.content_length or 0) > longest:
+        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes")
+    return call.request.get_data()
+
+
+def is_external(call: Call, parameter: str) -> bool:
+    """INTERNAL (the default) or EXTERNAL (choice 5)."""
+    kinds = call.request.args.getlist(parameter) or ["INTERNAL"]
+    if len(kinds) > 1 or kinds[0] not in ID_TYPES:
+        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL, once")
+    return kinds[0] == "EXTERNAL"

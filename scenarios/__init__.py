@@ -1,0 +1,1 @@
+"""The stories that a bank can be started with."""

@@ -1,0 +1,282 @@
+"""The rules of the house, each a function that tells what it found wrong."""
+
+import ast
+import configparser
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+House = dict[str, str]  # dotted name of a module -> its source; a package is its `__init__`
+Check = Callable[[House], list[str]]
+
+
+# From the inside out: a room may know its own row and the rows above it.
+ROOMS = (
+    {"errors", "settings", "machine"},
+    {"rules"},
+    {"files"},
+    {"bank"},
+    {"worlds", "log", "seed"},
+    {"pages", "wire", "control", "console", "referee"},
+    {"client", "scenario"},
+    {"cli", "pytest_plugin", "__init__", "__main__"},
+)
+# Inside a room: a module that is not named here is only kept from circles.
+INSIDE = {
+    "bank": (
+        {"records", "clock", "mint", "ledger"},
+        {"state"},
+        {"sca", "tokens", "consents", "accounts"},
+        {"payments", "standing_orders", "bulks"},
+        {"timeline"},
+        {"signing"},
+    ),
+    "wire": (
+        {"bodies", "replies", "jws", "certificates"},
+        {"operations"},
+        {"gate"},
+        {"payments", "standing_orders", "bulks", "oauth", "accounts", "reference"},
+        {"app"},
+    ),
+}
+WEB = {"flask", "werkzeug", "marshmallow"}
+WEB_BEGINS = 5  # the row of ROOMS from which the web is known
+PURE = {"rules", "files", "bank"}
+CHANCE = {"random", "uuid", "secrets", "time"}
+KNOW_MACHINE = {"cli", "__init__", "machine"}
+CLOCK_READS = {"now", "utcnow", "today"}
+STOPWATCH = "time.perf_counter"  # measures, but tells no time of day; the wire may use it
+
+FILE_LINES_MAX = 300
+FUNCTION_LINES_MAX = 50
+WORDS = {
+    "manager",
+    "service",
+    "handler",
+    "helper",
+    "util",
+    "base",
+    "common",
+    "impl",
+    "data",
+    "info",
+    "process",
+}
+
+
+# Reading
+
+
+def read_house(folder: Path) -> House:
+    files = sorted(folder.rglob("*.py"))
+    return {
+        ".".join(file.relative_to(folder.parent).with_suffix("").parts): file.read_text() for file in files
+    }
+
+
+@cache
+def tree(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def room(module: str) -> str:
+    return module.split(".")[1]
+
+
+def rank(name: str, rows: tuple[set[str], ...]) -> int | None:
+    return next((number for number, row in enumerate(rows) if name in row), None)
+
+
+def imports(module: str, house: House) -> set[str]:
+    """Everything the module imports, wherever it does; our own modules by their names in the house."""
+    found = set()
+    for node in ast.walk(tree(house[module])):
+        if isinstance(node, ast.Import):
+            found |= {resolve(alias.name, house) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            origin = node.module or ""
+            if node.level:
+                package = module.split(".")[: -node.level]
+                origin = ".".join([*package, origin] if origin else package)
+            found |= {resolve(f"{origin}.{alias.name}", house) for alias in node.names}
+    return found - {module}
+
+
+def resolve(name: str, house: House) -> str:
+    """`sandbox.bank.clock.Clock` is the module `sandbox.bank.clock`; what is not ours keeps its name."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        module = ".".join(parts[:length])
+        for candidate in (module, f"{module}.__init__"):
+            if candidate in house:
+                return candidate
+    return name
+
+
+def ours(module: str, house: House) -> set[str]:
+    return {target for target in imports(module, house) if target in house}
+
+
+def definitions(source: str) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree(source)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+# The rules: each gives what it found wrong
+
+
+def every_room_has_a_place(house: House) -> list[str]:
+    return [f"{module}: its room is not in ROOMS" for module in house if rank(room(module), ROOMS) is None]
+
+
+def imports_point_inward(house: House) -> list[str]:
+    found = []
+    for module in house:
+        for target in ours(module, house):
+            here, there = rank(room(module), ROOMS), rank(room(target), ROOMS)
+            if here is not None and there is not None and there > here:
+                found.append(f"{module} knows {target}")
+    return found
+
+
+def imports_point_inward_inside_a_room(house: House) -> list[str]:
+    found = []
+    for module in house:
+        rows = INSIDE.get(room(module), ())
+        for target in ours(module, house):
+            here, there = rank(module.split(".")[-1], rows), rank(target.split(".")[-1], rows)
+            if room(target) == room(module) and here is not None and there is not None and there > here:
+                found.append(f"{module} knows {target}")
+    return found
+
+
+def modules_form_no_circle(house: House) -> list[str]:
+    return circle({module: ours(module, house) for module in house})
+
+
+def rooms_form_no_circle(house: House) -> list[str]:
+    graph: dict[str, set[str]] = {}
+    for module in house:
+        others = {room(target) for target in ours(module, house)} - {room(module)}
+        graph.setdefault(room(module), set()).update(others)
+    return circle(graph)
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [" <- ".join(error.args[1])]
+    return []
+
+
+def the_web_stays_outside(house: House) -> list[str]:
+    found = []
+    for module in house:
+        here = rank(room(module), ROOMS)
+        if here is not None and here < WEB_BEGINS:
+            foreign = {name.split(".")[0] for name in imports(module, house)}
+            found += [f"{module} imports {name}" for name in sorted(foreign & WEB)]
+    return found
+
+
+def chance_stays_outside(house: House) -> list[str]:
+    """The pure rooms import neither chance nor the machine's time; chance comes from the bank's mint."""
+    found = []
+    for module in house:
+        if room(module) in PURE:
+            foreign = {name.split(".")[0] for name in imports(module, house)}
+            found += [f"{module} imports {name}" for name in sorted(foreign & CHANCE)]
+    return found
+
+
+def the_machine_is_known_at_the_top_only(house: House) -> list[str]:
+    return [
+        f"{module} knows {target}"
+        for module in house
+        for target in ours(module, house)
+        if room(target) == "machine" and room(module) not in KNOW_MACHINE
+    ]
+
+
+def only_the_machine_tells_time(house: House) -> list[str]:
+    found = []
+    for module, source in house.items():
+        if room(module) != "machine":
+            allowed = {STOPWATCH} if room(module) == "wire" else set()
+            found += [f"{module} reads {name}" for name in sorted(clock_reads(source) - allowed)]
+    return found
+
+
+def clock_reads(source: str) -> set[str]:
+    """What of `time`, and `now`, `utcnow`, `today` of datetime and date, is named; aliases are followed."""
+    names: dict[str, str] = {}
+    found = set()
+    for node in ast.walk(tree(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module in {"time", "datetime"}:
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {f"time.{alias.name}" for alias in node.names if node.module == "time"}
+    for node in ast.walk(tree(source)):
+        if isinstance(node, ast.Attribute):
+            first, _, rest = ast.unparse(node).partition(".")
+            found.add(f"{names.get(first, '')}.{rest}")
+    clocks = {f"datetime.{kind}.{read}" for kind in ("datetime", "date") for read in CLOCK_READS}
+    return {
+        name for name in found if name in clocks or re.fullmatch(r"time\.(?!sleep\b|struct_time\b)\w+", name)
+    }
+
+
+def files_stay_small(house: House) -> list[str]:
+    lengths = {module: len(source.splitlines()) for module, source in house.items()}
+    return [f"{module}: {lines} lines" for module, lines in lengths.items() if lines > FILE_LINES_MAX]
+
+
+def functions_stay_small(house: House) -> list[str]:
+    found = []
+    for module, source in house.items():
+        for node in definitions(source):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if not isinstance(node, ast.ClassDef) and lines > FUNCTION_LINES_MAX:
+                found.append(f"{module}.{node.name}: {lines} lines")
+    return found
+
+
+def names_say_something(house: House) -> list[str]:
+    found = []
+    for module, source in house.items():
+        names = {*module.split("."), *(node.name for node in definitions(source))}
+        found += [f"{module}: {name}" for name in sorted(names) if empty_words(name)]
+    return found
+
+
+def empty_words(name: str) -> set[str]:
+    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)}
+    return {word for word in words if word in WORDS or word.removesuffix("s") in WORDS}
+
+
+def packages_left_behind(setup: str, house: House) -> set[str]:
+    settings = configparser.ConfigParser()
+    settings.read_string(setup)
+    listed = set(settings["options"]["packages"].split())
+    return {module.removesuffix(".__init__") for module in house if module.endswith(".__init__")} - listed
+
+
+CHECKS: tuple[Check, ...] = (
+    every_room_has_a_place,
+    imports_point_inward,
+    imports_point_inward_inside_a_room,
+    modules_form_no_circle,
+    rooms_form_no_circle,
+    the_web_stays_outside,
+    chance_stays_outside,
+    the_machine_is_known_at_the_top_only,
+    only_the_machine_tells_time,
+    files_stay_small,
+    functions_stay_small,
+    names_say_something,
+)

@@ -1,0 +1,142 @@
+"""The house holds its own rules, and each rule was seen to refuse a broken house."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.house import (
+    CHECKS,
+    FILE_LINES_MAX,
+    FUNCTION_LINES_MAX,
+    Check,
+    House,
+    chance_stays_outside,
+    every_room_has_a_place,
+    files_stay_small,
+    functions_stay_small,
+    imports_point_inward,
+    imports_point_inward_inside_a_room,
+    modules_form_no_circle,
+    names_say_something,
+    only_the_machine_tells_time,
+    packages_left_behind,
+    read_house,
+    rooms_form_no_circle,
+    the_machine_is_known_at_the_top_only,
+    the_web_stays_outside,
+)
+
+ROOT = Path(__file__).parents[1]
+
+# The house against the rules
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_house_holds(check: Check) -> None:
+    assert check(read_house(ROOT / "sandbox")) == []
+
+
+def test_the_house_that_is_checked_is_the_real_one() -> None:
+    assert {"sandbox.__init__", "sandbox.rules.__init__", "sandbox.bank.__init__"} <= set(
+        read_house(ROOT / "sandbox")
+    )
+
+
+def test_every_room_travels_in_the_wheel() -> None:
+    assert packages_left_behind((ROOT / "setup.cfg").read_text(), read_house(ROOT / "sandbox")) == set()
+
+
+def test_a_room_that_setup_does_not_list_is_left_behind() -> None:
+    house = {"sandbox.__init__": "", "sandbox.bank.__init__": "", "sandbox.bank.clock": ""}
+    assert packages_left_behind("[options]\npackages =\n    sandbox\n", house) == {"sandbox.bank"}
+
+
+# The rules against tiny houses
+
+
+def function(lines: int) -> str:
+    return "def f():\n" + "    pass\n" * (lines - 1)
+
+
+BROKEN: tuple[tuple[Check, House], ...] = (
+    (every_room_has_a_place, {"sandbox.attic": ""}),
+    (imports_point_inward, {"sandbox.bank.state": "import sandbox.wire.app", "sandbox.wire.app": ""}),
+    (imports_point_inward, {"sandbox.errors": "from sandbox.rules import money", "sandbox.rules.money": ""}),
+    (imports_point_inward, {"sandbox.rules.iban": "from ..bank.state import x", "sandbox.bank.state": ""}),
+    (imports_point_inward, {"sandbox.worlds": "from . import wire", "sandbox.wire.__init__": ""}),
+    (imports_point_inward, {"sandbox.worlds": "from sandbox import World", "sandbox.__init__": ""}),
+    (
+        imports_point_inward,
+        {"sandbox.seed": "def f():\n    from sandbox.cli import main", "sandbox.cli": "def main(): pass"},
+    ),
+    (
+        imports_point_inward_inside_a_room,
+        {"sandbox.bank.records": "from sandbox.bank import state", "sandbox.bank.state": ""},
+    ),
+    (
+        imports_point_inward_inside_a_room,
+        {"sandbox.wire.gate": "from .payments import initiate", "sandbox.wire.payments": ""},
+    ),
+    (modules_form_no_circle, {"sandbox.log.a": "from . import b", "sandbox.log.b": "from .a import x"}),
+    (
+        rooms_form_no_circle,
+        {
+            "sandbox.log.a": "import sandbox.seed",
+            "sandbox.log.b": "",
+            "sandbox.seed": "from sandbox.log import b",
+        },
+    ),
+    (the_web_stays_outside, {"sandbox.bank.state": "from flask import request"}),
+    (the_web_stays_outside, {"sandbox.worlds": "import werkzeug.exceptions"}),
+    (the_web_stays_outside, {"sandbox.settings": "import marshmallow"}),
+    (chance_stays_outside, {"sandbox.bank.mint": "import random"}),
+    (chance_stays_outside, {"sandbox.bank.mint": "def f():\n    from uuid import uuid4"}),
+    (chance_stays_outside, {"sandbox.files.report": "import secrets"}),
+    (chance_stays_outside, {"sandbox.rules.money": "import time"}),
+    (
+        the_machine_is_known_at_the_top_only,
+        {"sandbox.worlds": "from sandbox.machine import now", "sandbox.machine": ""},
+    ),
+    (only_the_machine_tells_time, {"sandbox.cli": "import time\nf(time.time)"}),
+    (only_the_machine_tells_time, {"sandbox.cli": "import time as t\nt.monotonic()"}),
+    (only_the_machine_tells_time, {"sandbox.cli": "from time import time_ns"}),
+    (only_the_machine_tells_time, {"sandbox.wire.app": "import time\ntime.time()"}),
+    (only_the_machine_tells_time, {"sandbox.control.clock": "import time\ntime.perf_counter()"}),
+    (only_the_machine_tells_time, {"sandbox.seed": "from datetime import datetime as d\nd.now()"}),
+    (only_the_machine_tells_time, {"sandbox.seed": "import datetime\ndatetime.datetime.utcnow()"}),
+    (only_the_machine_tells_time, {"sandbox.bank.state": "from datetime import date\ndate.today()"}),
+    (files_stay_small, {"sandbox.cli": "\n" * (FILE_LINES_MAX + 1)}),
+    (functions_stay_small, {"sandbox.cli": function(FUNCTION_LINES_MAX + 1)}),
+    (functions_stay_small, {"sandbox.cli": "async " + function(FUNCTION_LINES_MAX + 1)}),
+    (names_say_something, {"sandbox.utils": ""}),
+    (names_say_something, {"sandbox.bank.payment_service": ""}),
+    (names_say_something, {"sandbox.cli": "class PaymentHandler: pass"}),
+    (names_say_something, {"sandbox.cli": "class A:\n    def read_data(self): pass"}),
+)
+
+SOUND: House = {
+    "sandbox.__init__": "from sandbox.machine import now\nfrom sandbox.wire.app import create_app",
+    "sandbox.cli": "import sandbox\nfrom sandbox import machine, create_app\nimport time\ntime.sleep(1)"
+    + "\n" * 9,
+    "sandbox.machine": "import time\nfrom datetime import datetime\ntime.time(), datetime.now()",
+    "sandbox.rules.money": "from datetime import time",
+    "sandbox.bank.clock": "from datetime import datetime\nclass Clock:\n    now: datetime",
+    "sandbox.bank.state": "from .clock import Clock\ndef f(bank): return bank.clock.now, bank.today",
+    "sandbox.wire.app": "import time, uuid, flask\nfrom sandbox.bank import state\ntime.perf_counter()",
+    "sandbox.wire.bodies": "import marshmallow\ndef base64url(): pass\n" + "\n" * (FILE_LINES_MAX - 3),
+    "sandbox.wire.replies": "from sandbox.wire.bodies import Order\n" + function(FUNCTION_LINES_MAX),
+}
+
+
+@pytest.mark.parametrize("check, house", BROKEN)
+def test_a_broken_house_is_noticed(check: Check, house: House) -> None:
+    assert len(check(house)) == 1
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_sound_house_passes(check: Check) -> None:
+    assert check(SOUND) == []
+
+
+def test_every_rule_was_seen_to_refuse() -> None:
+    assert {check for check, _ in BROKEN} == set(CHECKS)
