@@ -37,7 +37,10 @@ class Error(Enum):
         400, "INVALID_INPUT", "B14821ZZ-1259-000000", "The begin date '{input}' does not lie in the future."
     )
     END_MONTH_OFF_PERIOD = Row(
-        400, "INVALID_INPUT", "B14821ZZ-1322-000000", "The month of '{input}' does not follow the periodicity."
+        400,
+        "INVALID_INPUT",
+        "B14821ZZ-1322-000000",
+        "The month of '{input}' does not follow the periodicity.",
     )
     END_BEFORE_START = Row(
         400, "INVALID_INPUT", "B14821ZZ-1345-000000", "The end date '{input}' lies before the start date."
@@ -50,13 +53,19 @@ class Error(Enum):
         401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100004", "The refresh token in '{input}' is {why}."
     )
     SECURITY_INPUT_REFUSED = Row(
-        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100008", "The security input '{input}' is refused: {why}."
+        401,
+        "FAILED_SECURITY_VALIDATION",
+        "GEN-1203-100008",
+        "The security input '{input}' is refused: {why}.",
     )
     CLIENT_UNKNOWN = Row(
         401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100009", "The client named by '{input}' is not known."
     )
     SECURITY_PROOF_REFUSED = Row(
-        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100010", "The security input '{input}' is refused: {why}."
+        401,
+        "FAILED_SECURITY_VALIDATION",
+        "GEN-1203-100010",
+        "The security input '{input}' is refused: {why}.",
     )
     SCA_REQUIRED = Row(401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT", "The customer must authenticate again: {why}.")
     TPP_INVALID = Row(403, "INVALID_TPP", "B14663ZZ-2100-000000", "The client {client} {why}.")
@@ -75,32 +84,27 @@ class Error(Enum):
         403, "NOT_CANCELLABLE", "SBX-0403-000002", "The status {status} does not permit this cancellation."
     )
     NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no '{input}' here.")
-    METHOD_NOT_ALLOWED = Row(
-        405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here."
-    )
+    METHOD_NOT_ALLOWED = Row(405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here.")
     NOT_ACCEPTABLE = Row(
-        406, "NOT_ACCEPTABLE", "SBX-0406-000001", "The header 'Accept' names no version that this operation has: {why}."
+        406,
+        "NOT_ACCEPTABLE",
+        "SBX-0406-000001",
+        "The header 'Accept' names no version that this operation has: {why}.",
     )
     LANGUAGE_NOT_ACCEPTABLE = Row(
         406, "NOT_ACCEPTABLE", "SBX-0406-000002", "The header 'Accept-Language' names no known language."
     )
     REQUEST_TIMEOUT = Row(408, "REQUEST_TIMEOUT", "SBX-0408-000001", "The request took too long.")
-    CONFLICT = Row(
-        409, "CONFLICT", "SBX-0409-000001", "The external reference '{input}' fits several initiations."
-    )
+    CONFLICT = Row(409, "CONFLICT", "SBX-0409-000001", "The external reference '{input}' fits several initiations.")
     UNSUPPORTED_MEDIA_TYPE = Row(
         415, "UNSUPPORTED_MEDIA_TYPE", "SBX-0415-000001", "The header 'Content-Type' must be {expected}."
     )
     TOO_MANY_REQUESTS = Row(
         429, "TOO_MANY_REQUESTS", "SBX-0429-000001", "Too many requests; try again after {seconds} seconds."
     )
-    CERTIFICATE_REFUSED = Row(
-        495, "CERTIFICATE_ERROR", "SBX-0495-000001", "The client certificate is refused: {why}."
-    )
+    CERTIFICATE_REFUSED = Row(495, "CERTIFICATE_ERROR", "SBX-0495-000001", "The client certificate is refused: {why}.")
     INTERNAL = Row(500, "INTERNAL_SERVER_ERROR", "SBX-0500-000001", "The bank could not complete the call.")
-    UNAVAILABLE = Row(
-        503, "SERVICE_UNAVAILABLE", "SBX-0503-000001", "The service is unavailable for the moment."
-    )
+    UNAVAILABLE = Row(503, "SERVICE_UNAVAILABLE", "SBX-0503-000001", "The service is unavailable for the moment.")
 
     # The sandbox's own controls: not part of the bank (choice 10).
     CONTROL_INVALID = Row(
@@ -109,9 +113,13 @@ class Error(Enum):
     KEY_REFUSED = Row(
         401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
     )
-    MOVE_ILLEGAL = Row(409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10")
+    MOVE_ILLEGAL = Row(
+        409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10"
+    )
     ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
-    ADDRESS_OUTDATED = Row(410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5")
+    ADDRESS_OUTDATED = Row(
+        410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5"
+    )
 
 
 class Refusal(Exception):

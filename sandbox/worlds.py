@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from uuid import UUID
 
 from sandbox.bank import timeline
 from sandbox.bank.state import VERBS, Bank, name_of
@@ -126,11 +127,14 @@ class World:
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self._load(replace(self.beginning, at=keep))
 
-    def note(self, exchange: Exchange) -> None:
-        """Adds to the log of what was asked; it is no part of the bank's state."""
+    def note(self, exchange: Exchange) -> Exchange:
+        """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
         with self._lock:
             self.exchanges_made += 1
-            self.exchanges.append(exchange._replace(seq=self.exchanges_made))
+            request_id = exchange.request_id or nth_id(self.beginning.seed, self.exchanges_made)
+            noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
+            self.exchanges.append(noted)
+            return noted
 
     def heard(self, since: int) -> list[Exchange]:
         """The calls after a number."""
@@ -178,6 +182,10 @@ class Worlds:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
 
+    def known(self, name: str) -> World:
+        """For a call that reached no operation: its world if that is there, else the default one."""
+        return self._worlds.get(name) or self.get("default")
+
     def make(self, name: str, beginning: Beginning | None = None) -> World:
         """Without a beginning: like the server's, unless it was made meanwhile. With one: anew."""
         if not is_world_name(name):
@@ -200,6 +208,11 @@ class Worlds:
 
     def all(self) -> list[World]:
         return [self._worlds[name] for name in sorted(self._worlds)]
+
+
+def nth_id(seed: int, number: int) -> str:
+    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
+    return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))
 
 
 def seed_of(seed: int, name: str) -> int:

@@ -71,9 +71,7 @@ WORDS = {
 
 def read_house(folder: Path) -> House:
     files = sorted(folder.rglob("*.py"))
-    return {
-        ".".join(file.relative_to(folder.parent).with_suffix("").parts): file.read_text() for file in files
-    }
+    return {".".join(file.relative_to(folder.parent).with_suffix("").parts): file.read_text() for file in files}
 
 
 @cache
@@ -226,9 +224,7 @@ def clock_reads(source: str) -> set[str]:
             first, _, rest = ast.unparse(node).partition(".")
             found.add(f"{names.get(first, '')}.{rest}")
     clocks = {f"datetime.{kind}.{read}" for kind in ("datetime", "date") for read in CLOCK_READS}
-    return {
-        name for name in found if name in clocks or re.fullmatch(r"time\.(?!sleep\b|struct_time\b)\w+", name)
-    }
+    return {name for name in found if name in clocks or re.fullmatch(r"time\.(?!sleep\b|struct_time\b)\w+", name)}
 
 
 def files_stay_small(house: House) -> list[str]:

@@ -37,9 +37,7 @@ def test_the_house_holds(check: Check) -> None:
 
 
 def test_the_house_that_is_checked_is_the_real_one() -> None:
-    assert {"sandbox.__init__", "sandbox.rules.__init__", "sandbox.bank.__init__"} <= set(
-        read_house(ROOT / "sandbox")
-    )
+    assert {"sandbox.__init__", "sandbox.rules.__init__", "sandbox.bank.__init__"} <= set(read_house(ROOT / "sandbox"))
 
 
 def test_every_room_travels_in_the_wheel() -> None:
@@ -116,8 +114,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
 
 SOUND: House = {
     "sandbox.__init__": "from sandbox.machine import now\nfrom sandbox.wire.app import create_app",
-    "sandbox.cli": "import sandbox\nfrom sandbox import machine, create_app\nimport time\ntime.sleep(1)"
-    + "\n" * 9,
+    "sandbox.cli": "import sandbox\nfrom sandbox import machine, create_app\nimport time\ntime.sleep(1)" + "\n" * 9,
     "sandbox.machine": "import time\nfrom datetime import datetime\ntime.time(), datetime.now()",
     "sandbox.rules.money": "from datetime import time",
     "sandbox.bank.clock": "from datetime import datetime\nclass Clock:\n    now: datetime",

@@ -33,7 +33,14 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
 
     now, settings = bank.clock.now, bank.settings
     payment = Payment(
-        bank.mint.id(), order, origin, path_of(bank, order), now, Status.RCVD, debtor=order.debtor, customer=origin.customer
+        bank.mint.id(),
+        order,
+        origin,
+        path_of(bank, order),
+        now,
+        Status.RCVD,
+        debtor=order.debtor,
+        customer=origin.customer,
     )
     bank.payments[payment.id] = payment
     bank.references.setdefault((origin.client_id, order.product, order.endtoend_identification), []).append(payment.id)

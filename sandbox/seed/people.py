@@ -31,7 +31,16 @@ class Role(NamedTuple):
 
 
 SHOPS = {
-    "fr": ("Boulangerie", "Épicerie", "Boucherie", "Librairie", "Pharmacie", "Supérette", "Café", "Fleuriste"),
+    "fr": (
+        "Boulangerie",
+        "Épicerie",
+        "Boucherie",
+        "Librairie",
+        "Pharmacie",
+        "Supérette",
+        "Café",
+        "Fleuriste",
+    ),
     "nl": ("Bakkerij", "Kruidenier", "Slagerij", "Boekhandel", "Apotheek", "Buurtwinkel", "Café", "Bloemen"),
 }
 ABROAD = {"fr": ("Bookshop", "Hotel", "Diner"), "nl": ("Bookshop", "Hotel", "Diner")}

@@ -74,5 +74,3 @@ class Choice(fields.Field[str]):
         if value not in self.words:
             raise ValidationError(f"it must be one of {', '.join(self.words)}")
         return str(value)
-
-

@@ -58,7 +58,14 @@ class Call:
         return Ask(self.client.id, self.request_id, told.digest())
 
 
-PRINTED = ("Accept", "Redirect-URI", "Authorization", "Code-Challenge-Method", "Code-Challenge", "PaymentInformationID")
+PRINTED = (
+    "Accept",
+    "Redirect-URI",
+    "Authorization",
+    "Code-Challenge-Method",
+    "Code-Challenge",
+    "PaymentInformationID",
+)
 
 
 def product(call: Call) -> None:

@@ -86,8 +86,6 @@ def test_a_bic_belongs_to_the_country_of_the_iban_and_its_territories(bic, iban)
     assert bic_belongs(bic, iban)
 
 
-@pytest.mark.parametrize(
-    ("bic", "iban"), [("ABNANL2A", "BE68539007547034"), ("AGRIFRPP", "GB29NWBK60161331926819")]
-)
+@pytest.mark.parametrize(("bic", "iban"), [("ABNANL2A", "BE68539007547034"), ("AGRIFRPP", "GB29NWBK60161331926819")])
 def test_a_bic_of_another_country_does_not_belong(bic, iban):
     assert not bic_belongs(bic, iban)

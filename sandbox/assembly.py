@@ -1,0 +1,23 @@
+"""Puts the rooms together: the bank's interface, and the controls beside it."""
+
+from datetime import datetime
+
+from flask import Flask
+
+from sandbox.control.app import route as route_controls
+from sandbox.seed import load_fixtures
+from sandbox.wire.app import Announce
+from sandbox.wire.app import route as route_bank
+from sandbox.worlds import Beginning, Worlds
+
+
+def first_beginning(seed: int = 0, at: datetime | None = None, rate: float = 1.0) -> Beginning:
+    """What a server starts from: the default scenario."""
+    return Beginning(load_fixtures(), seed, at, rate)
+
+
+def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
+    app = Flask("sandbox", static_folder=None)
+    route_bank(app, worlds, announce)
+    route_controls(app, worlds)
+    return app

@@ -1,0 +1,113 @@
+"""The command `bank-sandbox`."""
+
+import secrets
+import signal
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import click
+
+from sandbox.machine import machine_time
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bank-sandbox")
+def main() -> None:
+    """A sandbox of one Belgian bank, on a clock that you own."""
+
+
+def option(name: str, **more: Any) -> Callable[..., Any]:
+    """An option that can also be set in the environment, as SANDBOX_ and its name."""
+    variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
+    return click.option(name, envvar=variable, show_envvar=True, show_default=True, **more)
+
+
+class Instant(click.ParamType[datetime]):
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+        from sandbox.rules.durations import read_instant
+
+        try:
+            return read_instant(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@main.command()
+@option("--host", default="127.0.0.1", help="The address to listen on.")
+@option("--port", default=8080, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
+@option("--scenario", default="default", type=click.Choice(["default"]), help="What the bank holds.")
+@option(
+    "--seed",
+    type=click.IntRange(0, 2**53 - 1),
+    default=None,
+    help="Same seed, same bytes; drawn when left out.",
+)
+@option("--at", type=Instant(), default=None, help="Where the bank's clock begins, such as 2027-03-01T09:00.")
+@option("--frozen", is_flag=True, help="The bank's clock stands until it is moved.")
+@option("--threads", default=4, type=click.IntRange(1, 64), help="How many calls are worked on at once.")
+@option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+def serve(
+    host: str,
+    port: int,
+    scenario: str,
+    seed: int | None,
+    at: datetime | None,
+    frozen: bool,
+    threads: int,
+    log: str,
+) -> None:
+    """Serves the bank until it is told to stop."""
+    from waitress import create_server
+
+    from sandbox.assembly import assemble, first_beginning
+    from sandbox.journal_lines import ANNOUNCERS
+    from sandbox.worlds import Worlds
+
+    signal.signal(signal.SIGTERM, _stop)
+    drawn = secrets.randbelow(2**20) if seed is None else seed
+    worlds = Worlds(first_beginning(drawn, at, 0.0 if frozen else 1.0), machine_time)
+    app = assemble(worlds, ANNOUNCERS[log])
+    try:
+        server = create_server(app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True)
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Is another sandbox running? "
+            "Choose a port with --port, or --port 0 for a free one."
+        ) from None
+    address = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
+    click.echo(greeting(address, drawn, worlds), err=True)
+    click.echo(f"listening on {address}")
+    sys.stdout.flush()
+    server.run()
+
+
+def greeting(address: str, seed: int, worlds: Any) -> str:
+    from sandbox.rules.durations import write_instant
+
+    world = worlds.get("default")
+    return (
+        f"The sandbox bank: no money moves here. Seed {seed}; the bank's time is {write_instant(world.opening)}"
+        f"{', frozen' if world.pace.frozen else ''}.\n"
+        f"Client demo-tpp, secret demo-secret. Controls: {address}/_sandbox/clock and beside it."
+    )
+
+
+def _stop(number: int, frame: Any) -> None:
+    """Also as the first process of a container, where nothing stops by itself."""
+    raise SystemExit(0)
+
+
+@main.command()
+@click.argument("names", nargs=-1, type=click.Choice(["moves", "errors", "operations", "products", "settings"]))
+def tables(names: tuple[str, ...]) -> None:
+    """Prints the tables that the bank follows, each row with its clause."""
+    from sandbox.tables import TABLES, printed
+
+    for name in names or tuple(TABLES):
+        click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
+        for line in printed(TABLES[name]()):
+            click.echo(line)

@@ -1,0 +1,72 @@
+"""The sandbox's controls: not part of the bank (choice 10). One row per call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, Request, Response, request
+
+from sandbox.control import clock, holdings, tenants
+from sandbox.wire.app import here
+from sandbox.wire.replies import json_response
+from sandbox.worlds import World, Worlds
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a control may touch."""
+
+    worlds: Worlds
+    request: Request
+    path: dict[str, str]
+    world_here: Callable[[], World]
+
+    @property
+    def world(self) -> World:
+        return self.world_here()
+
+
+def _of_world(view: Callable[[World, Request], Any]) -> Callable[[Reach], Any]:
+    return lambda reach: view(reach.world, reach.request)
+
+
+def _of_worlds(view: Callable[[Worlds, Request, dict[str, str]], Any]) -> Callable[[Reach], Any]:
+    return lambda reach: view(reach.worlds, reach.request, reach.path)
+
+
+# Method, path below /_sandbox, what it does.
+CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
+    ("GET", "/health", lambda reach: {"status": "ready"}),
+    ("GET", "/clock", _of_world(clock.show)),
+    ("POST", "/clock", _of_world(clock.change)),
+    ("POST", "/reset", _of_world(tenants.reset)),
+    ("GET", "/worlds", _of_worlds(tenants.every)),
+    ("GET", "/worlds/<name>", _of_worlds(tenants.one)),
+    ("PUT", "/worlds/<name>", _of_worlds(tenants.make)),
+    ("DELETE", "/worlds/<name>", _of_worlds(tenants.drop)),
+    ("GET", "/customers", _of_world(holdings.customers)),
+    ("GET", "/clients", _of_world(holdings.clients)),
+    ("GET", "/accounts", _of_world(holdings.accounts)),
+    ("GET", "/payments", _of_world(holdings.payments)),
+    ("GET", "/journal", _of_world(holdings.journal)),
+    ("GET", "/requests", _of_world(holdings.requests)),
+)
+
+
+def route(app: Flask, worlds: Worlds) -> None:
+    for method, path, view in CONTROLS:
+        app.add_url_rule(
+            f"/_sandbox{path}",
+            f"control {method} {path}",
+            _endpoint(view, worlds),
+            methods=[method],
+            provide_automatic_options=False,
+        )
+
+
+def _endpoint(view: Callable[[Reach], Any], worlds: Worlds) -> Callable[..., Response]:
+    def endpoint(**path: str) -> Response:
+        outcome = view(Reach(worlds, request, path, lambda: here(worlds)))
+        return outcome if isinstance(outcome, Response) else json_response(outcome)
+
+    return endpoint

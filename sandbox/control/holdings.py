@@ -1,0 +1,109 @@
+"""What a world holds, for a tester to read. Nothing here moves the bank."""
+
+from typing import Any
+
+from flask import Request
+from orjson import Fragment
+
+from sandbox.bank.records import Account, Fact, Payment
+from sandbox.bank.state import Bank
+from sandbox.control.asking import since_of
+from sandbox.rules.durations import write_instant
+from sandbox.wire.replies import order_fields
+from sandbox.worlds import World
+
+
+def customers(world: World, request: Request) -> dict[str, Any]:
+    return {"customers": world.ask(_customers)}
+
+
+def _customers(bank: Bank) -> list[dict[str, Any]]:
+    owned: dict[str, list[str]] = {name: [] for name in bank.customers}
+    for account in bank.accounts.values():
+        for owner in account.owners:
+            owned[owner].append(account.iban)
+    return [
+        {
+            "customer": customer.id,
+            "name": customer.name,
+            "language": customer.language,
+            "kind": customer.kind,
+            "accounts": owned[customer.id],
+        }
+        for customer in bank.customers.values()
+    ]
+
+
+def clients(world: World, request: Request) -> dict[str, Any]:
+    """Without their secrets."""
+    known = world.ask(lambda bank: list(bank.clients.values()))
+    return {
+        "clients": [
+            {
+                "client_id": client.id,
+                "name": client.name,
+                "roles": client.roles,
+                "active": client.active,
+                "redirect_uris": client.redirect_uris,
+            }
+            for client in known
+        ]
+    }
+
+
+def accounts(world: World, request: Request) -> dict[str, Any]:
+    return {"accounts": world.ask(lambda bank: [_account(bank, account) for account in bank.accounts.values()])}
+
+
+def _account(bank: Bank, account: Account) -> dict[str, Any]:
+    balances = [bank.ledger.balance(account.iban, currency) for currency in account.currencies]
+    return {
+        "iban": account.iban,
+        "type": account.type,
+        "customer": account.owners[0],
+        "balances": [{"currency": money.currency, "balance": Fragment(money.text())} for money in balances],
+        "signatures_required": account.signatures_required,
+    }
+
+
+def payments(world: World, request: Request) -> dict[str, Any]:
+    return {"payments": world.ask(lambda bank: [_payment(payment) for payment in bank.payments.values()])}
+
+
+def _payment(payment: Payment) -> dict[str, Any]:
+    return {
+        "payment_id": payment.id,
+        "product": payment.order.product,
+        "status": payment.status.value,
+        "reason": payment.reason,
+        "client_id": payment.origin.client_id,
+        "customer": payment.customer,
+        "history": [
+            {"at": write_instant(fact.at), "status": fact.target.value, "reason": fact.reason}
+            for fact in payment.history
+        ],
+        "order": order_fields(payment.order, payment.debtor),
+    }
+
+
+def journal(world: World, request: Request) -> dict[str, Any]:
+    since = since_of(request)
+    facts = world.ask(lambda bank: bank.journal[since:])
+    return {"journal": [_fact(fact) for fact in facts]}
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    return {
+        "seq": fact.seq,
+        "at": write_instant(fact.at),
+        "subject": fact.subject,
+        "trigger": fact.trigger.value,
+        "from": fact.source and fact.source.value,
+        "to": fact.target.value,
+        "reason": fact.reason,
+    }
+
+
+def requests(world: World, request: Request) -> dict[str, Any]:
+    heard = world.heard(since_of(request))
+    return {"requests": [exchange._asdict() | {"at": write_instant(exchange.at)} for exchange in heard]}

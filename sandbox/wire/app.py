@@ -1,0 +1,112 @@
+"""Routes made from the rows, a world found by the path's prefix, and one place that stamps every response."""
+
+from collections.abc import Callable, Iterable
+from time import perf_counter
+from typing import Any
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
+
+from sandbox.errors import Error, Refusal
+from sandbox.wire import payments
+from sandbox.wire.failures import refusal_response
+from sandbox.wire.gate import UUID_4, Call, admit
+from sandbox.wire.operations import BY_NAME, Operation
+from sandbox.worlds import Exchange, World, Worlds
+
+View = Callable[[Call], Response]
+Announce = Callable[[Exchange, str, float], None]
+
+# The view of a row bears its name; a row without a view is not routed.
+VIEWS: dict[str, View] = {view.__name__: view for view in (payments.payment_initiation, payments.payment_status)}
+
+NOT_THE_BANK = ("/_sandbox", "/psu")
+
+
+class WorldPath:
+    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address."""
+
+    def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
+        self.inner = inner
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["sandbox.started"] = perf_counter()
+        name, path = "default", environ.get("PATH_INFO", "")
+        if path.startswith("/worlds/"):
+            name, _, rest = path[8:].partition("/")
+            environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
+            environ["PATH_INFO"] = f"/{rest}"
+        environ["sandbox.world"] = name
+        return self.inner(environ, start_response)
+
+
+def route(app: Flask, worlds: Worlds, announce: Announce | None) -> None:
+    """Everything of the bank's own interface."""
+    for name, view in VIEWS.items():
+        operation = BY_NAME[name]
+        app.add_url_rule(
+            operation.path,
+            name,
+            endpoint_of(operation, view, worlds),
+            methods=[operation.method],
+            provide_automatic_options=False,
+        )
+    app.register_error_handler(Refusal, refusal_response)
+    app.register_error_handler(HTTPException, http_refusal)
+    app.after_request(lambda response: stamp(response, worlds, announce))
+    app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
+    app.url_map.merge_slashes = False
+
+
+def here(worlds: Worlds) -> World:
+    """The world of this request."""
+    return worlds.get(request.environ["sandbox.world"])
+
+
+def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..., Response]:
+    def endpoint(**path: str) -> Response:
+        call = Call(operation, here(worlds), request, path)
+        request.environ["sandbox.call"] = call
+        return view(admit(call))
+
+    return endpoint
+
+
+def http_refusal(error: HTTPException) -> Response:
+    """What the framework refuses by itself, in the bank's body."""
+    match error:
+        case NotFound():
+            return refusal_response(Refusal(Error.NOT_FOUND, input=request.path[:200]))
+        case MethodNotAllowed():
+            allowed = ", ".join(sorted(error.valid_methods or ()))
+            return refusal_response(Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=allowed))
+        case InternalServerError():
+            return refusal_response(Refusal(Error.INTERNAL))
+        case _:
+            return refusal_response(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
+
+
+def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
+    """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
+    environ = request.environ
+    if environ["PATH_INFO"].startswith(NOT_THE_BANK):
+        return response
+    asked = environ.get("HTTP_REQUEST_ID", "")
+    call: Call | None = environ.get("sandbox.call")
+    name = environ["sandbox.world"]
+    world = call.world if call else worlds.known(name)
+    exchange = Exchange(
+        0,
+        asked if UUID_4.match(asked) else "",
+        world.bank.clock.now,
+        call.operation.name if call else None,
+        request.method,
+        environ["PATH_INFO"],
+        response.status_code,
+        environ.get("HTTP_CLIENT_ID"),
+    )
+    exchange = world.note(exchange)
+    response.headers["Response-ID"] = exchange.request_id
+    if announce is not None:
+        announce(exchange, name, perf_counter() - environ["sandbox.started"])
+    return response

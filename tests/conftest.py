@@ -1,0 +1,35 @@
+"""What every test may ask for: a fresh bank, its clock frozen on a Monday morning."""
+
+import pytest
+from flask import Flask
+
+from sandbox.assembly import assemble, first_beginning
+from sandbox.machine import machine_time
+from sandbox.rules.durations import read_instant
+from sandbox.worlds import Worlds
+from tests.tpp import Tpp
+
+MORNING = "2027-03-01T09:00:00+01:00"
+
+
+@pytest.fixture
+def worlds() -> Worlds:
+    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+
+
+@pytest.fixture
+def app(worlds: Worlds) -> Flask:
+    built = assemble(worlds)
+    built.testing = True
+    return built
+
+
+@pytest.fixture
+def tpp(app: Flask) -> Tpp:
+    return Tpp(app)
+
+
+@pytest.fixture
+def other(app: Flask) -> Tpp:
+    """A second client of the same bank."""
+    return Tpp(app, client_id="other-tpp")

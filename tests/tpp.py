@@ -1,0 +1,117 @@
+"""A TPP in a test: it speaks the bank's interface in-process, and moves the sandbox's controls."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+BELGIAN = "BE68539007547034"  # valid, and of no bank
+FRENCH = "FR7630006000011234567890189"
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"  # RFC 7636, appendix B
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+CALLBACK = "http://127.0.0.1:9000/callback"
+
+SCT = "sepa-credit-transfers"
+ISCT = "instant-sepa-credit-transfers"
+XB = "cross-border-credit-transfers"
+
+
+def headers(**changes: str | None) -> dict[str, str]:
+    """What a good call carries; a change of None takes a header away. `request_id` stands for Request-ID."""
+    given: dict[str, str | None] = {
+        "Request-ID": str(uuid4()),
+        "Accept": "application/vnd.service.api+json; version=3",
+        "Accept-Language": "fr",
+        "Client-ID": "demo-tpp",
+        "Redirect-URI": CALLBACK,
+        "Code-Challenge-Method": "S256",
+        "Code-Challenge": CHALLENGE,
+    }
+    for name, value in changes.items():
+        given[next((known for known in given if key(known) == name), name.replace("_", "-"))] = value
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def key(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def version(number: int) -> str:
+    return f"application/vnd.service.api+json; version={number}"
+
+
+def payment(product: str = SCT, **changes: Any) -> dict[str, Any]:
+    """A good body for a product; a change of None takes a field away, `a__b` reaches inside."""
+    body: dict[str, Any] = {
+        "creditor_account": {"iban": BELGIAN},
+        "creditor_name": "Jan Peeters",
+        "endtoend_identification": "INVOICE-2027-001",
+        "instructed_amount": {"amount": "12.50", "currency": "EUR"},
+    }
+    if product == XB:
+        body["charge_bearer"] = "SHAR"
+        body["instructed_amount"] = {"amount": "12.50", "currency": "USD"}
+    for path, value in changes.items():
+        *outer, last = path.split("__")
+        place = body
+        for name in outer:
+            place = place.setdefault(name, {})
+        if value is None:
+            place.pop(last, None)
+        else:
+            place[last] = value
+    return body
+
+
+class Tpp:
+    """Calls one world of an app, as one client."""
+
+    def __init__(self, app: Flask, world: str = "default", client_id: str = "demo-tpp") -> None:
+        self.http = app.test_client()
+        self.prefix = "" if world == "default" else f"/worlds/{world}"
+        self.client_id = client_id
+
+    def call(self, method: str, path: str, *, json: Any = None, data: Any = None, **changes: str | None) -> TestResponse:
+        """One call of the bank's interface."""
+        sent = headers(**{"client_id": self.client_id, **changes})
+        return self.http.open(f"{self.prefix}{path}", method=method, json=json, data=data, headers=sent)
+
+    def initiate(self, product: str = SCT, body: Mapping[str, Any] | None = None, **changes: str | None) -> TestResponse:
+        return self.call("POST", f"/payments/{product}", json=payment(product) if body is None else body, **changes)
+
+    def initiated(self, product: str = SCT, **changes: Any) -> str:
+        """The id of a payment that was accepted."""
+        reply = self.initiate(product, payment(product, **changes))
+        assert reply.status_code == 201, reply.text
+        return str(reply.json["payment_id"])
+
+    def status(self, payment_id: str, product: str = SCT, **changes: str | None) -> TestResponse:
+        return self.call("GET", f"/payments/{product}/{payment_id}/status", **changes)
+
+    def control(self, method: str, path: str, **body: Any) -> TestResponse:
+        """One call of the controls, with a JSON body where one is given."""
+        return self.http.open(f"{self.prefix}/_sandbox{path}", method=method, json=body or None)
+
+    def advance(self, span: str) -> None:
+        reply = self.control("POST", "/clock", advance=span)
+        assert reply.status_code == 200, reply.text
+
+    def listed(self, name: str) -> list[dict[str, Any]]:
+        """What the world holds of a kind."""
+        rows: list[dict[str, Any]] = self.control("GET", f"/{name}").json[name]
+        return rows
+
+    def iban_of(self, customer: str) -> str:
+        """The first account of a customer."""
+        return next(str(row["accounts"][0]) for row in self.listed("customers") if row["customer"] == customer)
+
+
+def refused(reply: TestResponse, status: int, code: str, named: str = "") -> bool:
+    """The reply is that refusal, in the bank's body, and names the input at fault."""
+    body = reply.json
+    assert set(body) >= {"error", "error_code", "error_description"}, reply.text
+    found = (reply.status_code, body["error_code"][: len(code)], named in body["error_description"])
+    assert found == (status, code, True), f"{reply.status_code} {reply.text}"
+    return True
