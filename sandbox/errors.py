@@ -61,6 +61,9 @@ class Error(Enum):
     CLIENT_UNKNOWN = Row(
         401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100009", "The client named by '{input}' is not known."
     )
+    CREDENTIALS_REFUSED = Row(
+        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100009", "The client's credentials in '{input}' are refused."
+    )
     SECURITY_PROOF_REFUSED = Row(
         401,
         "FAILED_SECURITY_VALIDATION",

@@ -27,6 +27,9 @@ class Settings:
     settlement_begins: timedelta = choice(timedelta(seconds=5), "choice 5")  # after the signature
     settlement_ends: timedelta = choice(timedelta(seconds=60), "choice 5")  # after the signature
     recycling_tries: int = choice(3, "choice 5")  # after the execution date's own
+    code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
+    access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
+    wrong_codes_max: int = choice(3, "choice 5")  # at the card reader; then the initiation is refused
     execution_days_ahead_max: int = choice(365, "choice 5")
 
     requests_kept: int = choice(10_000, "choice 10")  # the oldest go first

@@ -147,7 +147,8 @@ class Payment:
     debtor: Debtor | None = None  # given, or picked by the PSU
     customer: str | None = None  # known once a PSU is
     signatures: tuple[str, ...] = ()
-    executes_on: date | None = None  # set at the last signature when execution waits for a day
+    signed_on: date | None = None  # the last signature
+    executes_on: date | None = None  # set with it when execution waits for a day
     tries: int = 0
     debited: bool = False  # the money has left
     settled: bool = False
@@ -175,3 +176,57 @@ class Asked:
     print: bytes
     subject_id: str
     sca_token: str
+
+
+PairKey = tuple[str, str, str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a PSU allowed a client: a scope, and for some an account or a consent."""
+
+    client_id: str
+    customer: str
+    scope: str
+    account: str | None = None
+    consent_id: str | None = None
+
+    @property
+    def key(self) -> PairKey:
+        """One pair per client, PSU and scope; for CAF also per account (choice 8)."""
+        return self.client_id, self.customer, self.scope, self.account
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An authorization code as the callback carries it."""
+
+    grant: Grant
+    redirect_uri: str
+    challenge: tuple[str, str]
+    until: datetime
+    used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An access token and its refresh token, descended from a code."""
+
+    grant: Grant
+    access_token: str
+    refresh_token: str
+    until: datetime
+    code: str
+
+
+@dataclass(slots=True)
+class Session:
+    """A PSU at an address of the bank, between its first page and its last."""
+
+    id: str
+    address: str
+    state: str | None = None
+    customer: str | None = None
+    debtor: Debtor | None = None
+    code: str | None = None  # what the drawn card reader shows
+    wrong: int = 0

@@ -8,7 +8,19 @@ from typing import TypeVar
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
+from sandbox.bank.records import (
+    Account,
+    Asked,
+    Client,
+    Code,
+    Customer,
+    Fact,
+    Pair,
+    PairKey,
+    Payment,
+    ScaAddress,
+    Session,
+)
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
@@ -59,6 +71,12 @@ class Bank:
         self.references: dict[tuple[str, str, str], list[str]] = {}
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
+        self.sessions: dict[str, Session] = {}
+        self.codes: dict[str, Code] = {}
+        self.pairs: dict[PairKey, Pair] = {}
+        # Every token ever given, by the pair that it belongs or belonged to.
+        self.access_tokens: dict[str, PairKey] = {}
+        self.refresh_tokens: dict[str, PairKey] = {}
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}

@@ -1,0 +1,121 @@
+"""Codes and tokens (service 3.5, 4.8; choice 8). What expires is compared with the clock at use."""
+
+from dataclasses import dataclass, replace
+
+from sandbox.bank.records import Client, Code, Grant, Pair
+from sandbox.bank.state import Bank, verb
+from sandbox.errors import Error, Refusal
+from sandbox.rules import pkce
+
+# The scopes that a version of POST /token serves (choice 3).
+SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What a token call is told."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    scope: str
+    logical_id: str | None = None
+    sca_token: str | None = None
+
+
+def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str]) -> str:
+    """A single-use code for the callback."""
+    code = bank.mint.secret()
+    until = bank.clock.now + bank.settings.code_life
+    bank.codes[code] = Code(grant, redirect_uri, challenge, until)
+    return code
+
+
+def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
+    """Whom an access token speaks for; a replaced, expired or foreign one is refused (choice 2)."""
+    pair = bank.pairs.get(bank.access_tokens[token]) if token in bank.access_tokens else None
+    if pair is None or pair.access_token != token:
+        why = "replaced" if token in bank.access_tokens else "unknown"
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why=why)
+    if pair.grant.client_id != client_id:
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="of another client")
+    if bank.clock.now >= pair.until:
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired")
+    return pair.grant
+
+
+def demand_client(bank: Bank, client_id: str, secret: str) -> Client:
+    """The Basic credentials of a registered, active client."""
+    client = bank.clients.get(client_id)
+    if client is None or not pkce.same_text(client.secret, secret):
+        raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
+    if not client.active:
+        raise Refusal(Error.TPP_INVALID, client=client_id, why="is not active")
+    return client
+
+
+@verb
+def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> Issued:
+    """The code of a callback for a pair; a second use is refused and kills the pair that it gave."""
+    known = bank.codes.get(code)
+    if known is None or known.grant.client_id != client_id:
+        raise _refused("code", "it is unknown")
+    if known.used:
+        _kill(bank, code)
+        raise _refused("code", "it was used before", lasting=True)
+    if bank.clock.now >= known.until:
+        raise _refused("code", "it is outdated")
+    if redirect_uri != known.redirect_uri:
+        raise _refused("redirect_uri", "it is not that of the authorization request")
+    if not pkce.matches(*known.challenge, verifier):
+        raise _refused("code_verifier", "it does not match the challenge")
+    _demand_served(known.grant.scope, version)
+
+    bank.codes[code] = replace(known, used=True)
+    return _issue(bank, known.grant, code)
+
+
+@verb
+def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> Issued:
+    """A new pair for the old one, which ends with it (service 3.5)."""
+    key = bank.refresh_tokens.get(refresh_token)
+    pair = bank.pairs.get(key) if key is not None else None
+    if pair is None or pair.refresh_token != refresh_token:
+        raise _no_refresh("replaced" if key is not None else "unknown")
+    if pair.grant.client_id != client_id:
+        raise _no_refresh("of another client")
+    if scope is not None and scope != pair.grant.scope:
+        raise Refusal(Error.INPUT_INVALID, input="scope", why=f"granted was {pair.grant.scope}")
+    _demand_served(pair.grant.scope, version)
+    return _issue(bank, pair.grant, pair.code)
+
+
+def _issue(bank: Bank, grant: Grant, code: str) -> Issued:
+    """One pair per client, PSU and scope: a new one replaces the old."""
+    life = bank.settings.access_token_life
+    pair = Pair(grant, bank.mint.secret(), bank.mint.secret(), bank.clock.now + life, code)
+    bank.pairs[grant.key] = pair
+    bank.access_tokens[pair.access_token] = grant.key
+    bank.refresh_tokens[pair.refresh_token] = grant.key
+    return Issued(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope)
+
+
+def _kill(bank: Bank, code: str) -> None:
+    """Ends the pair that a code gave, also after it was refreshed."""
+    key = bank.codes[code].grant.key
+    pair = bank.pairs.get(key)
+    if pair is not None and pair.code == code:
+        del bank.pairs[key]
+
+
+def _demand_served(scope: str, version: int) -> None:
+    if scope not in SCOPES_OF[version]:
+        raise Refusal(Error.NOT_ACCEPTABLE, why=f"version {version} does not serve the scope {scope}")
+
+
+def _refused(field: str, why: str, *, lasting: bool = False) -> Refusal:
+    return Refusal(Error.SECURITY_INPUT_REFUSED, input=field, why=why, lasting=lasting)
+
+
+def _no_refresh(why: str) -> Refusal:
+    return Refusal(Error.REFRESH_TOKEN_REFUSED, input="refresh_token", why=why)
