@@ -12,7 +12,7 @@ __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 
 
 def open_bank(fixtures: Fixtures, seed: int, opening: datetime, settings: Settings) -> Bank:
-    """A bank on its first morning. Its registers are its own; its past is shared, and made when first looked at."""
+    """A bank on its first morning. Its registers are its own; its past is shared, made when first seen."""
     first_day = brussels_date(opening)
     return Bank(
         opening,

@@ -15,7 +15,7 @@ class Habit(NamedTuple):
     """Money that comes (above zero) or goes, in thousandths of the owner's monthly income."""
 
     word: str
-    role: str  # who is on the other side; SELF and EXCHANGE are the customer's own doing
+    role: str  # who is on the other side, or one of the three names below
     low: int
     high: int
     due: When | int | None = None  # a number: that day of the month, or the first banking day after it
@@ -36,6 +36,7 @@ class Habit(NamedTuple):
 
 
 SELF = "self"
+NOBODY = "nobody"
 EXCHANGE = "exchange"
 CARD = "CARD PAYMENT"
 CASH = "CASH WITHDRAWAL"
@@ -88,6 +89,7 @@ TRADE = (
 )
 
 LIVES: dict[str, tuple[Habit, ...]] = {
+    "still": (),
     "earner": EARN + HOUSEHOLD + SHOPPING + SAVE,
     "quiet": EARN[:1] + HOUSEHOLD + FEW_SHOPS + SAVE,
     "traveller": EARN[:1] + HOUSEHOLD + SHOPPING + SAVE + TRAVEL,
@@ -97,7 +99,7 @@ LIVES: dict[str, tuple[Habit, ...]] = {
         Habit("energy", "energy", -80, -50, When.LAST, remark=DEBIT, structured=True),
         Habit("budget", "mediator", 0, 0, When.LAST, sweep=True),
     ),
-    "saver": (Habit("interest", SELF, 1000, 1000, When.FIRST, every=12, remark="INTEREST"),),
+    "saver": (Habit("interest", NOBODY, 1000, 1000, When.FIRST, every=12, remark="INTEREST"),),
     "reserve": (
         Habit("lease", "lessor", -22, -22, 3, remark=DEBIT, steady=True, structured=True),
         Habit("repair", "supplier", -30, -5, a_week=0.5),

@@ -1,5 +1,6 @@
 """The other side of every posting: people, firms and shops that do not exist, drawn from a seed."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
@@ -22,10 +23,10 @@ class Party(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a counterparty is to a customer: its trades by language (none: a person), how many there are of it."""
+    """What a counterparty is to a customer: its trades by language (none: a person)."""
 
-    trades: dict[str, tuple[str, ...]] | None = None
-    count: int = 8
+    trades: Mapping[str, tuple[str, ...]] | None = None
+    many: int = 8
     has_account: bool = True  # cards and cash show none
     towns: tuple[str, ...] = ()
 
@@ -47,24 +48,28 @@ ABROAD = {"fr": ("Bookshop", "Hotel", "Diner"), "nl": ("Bookshop", "Hotel", "Din
 
 ROLES = {
     "landlord": Role(),
-    "friend": Role(count=12),
+    "friend": Role(many=12),
     "worker": Role(),
     "employer": Role({"fr": ("Ateliers", "Bureau d'études"), "nl": ("Werkplaatsen", "Studiebureau")}),
-    "shop": Role(SHOPS, count=20, has_account=False),
-    "cash": Role({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, count=6, has_account=False),
-    "energy": Role({"fr": ("Énergie",), "nl": ("Energie",)}, count=3),
-    "telecom": Role({"fr": ("Télécom",), "nl": ("Telecom",)}, count=3),
-    "insurer": Role({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, count=3),
-    "fund": Role({"fr": ("Caisse familiale",), "nl": ("Gezinskas",)}, count=2),
-    "authority": Role({"fr": ("Bureau de perception",), "nl": ("Ontvangkantoor",)}, count=2),
-    "welfare": Role({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, count=2),
-    "mediator": Role({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, count=2),
-    "terminals": Role({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, count=2),
-    "customer": Role({"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16),
-    "supplier": Role({"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}),
-    "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, count=2),
-    "american": Role(ABROAD, count=6, has_account=False, towns=("Boston", "Chicago", "Denver")),
-    "british": Role(ABROAD, count=6, has_account=False, towns=("London", "Leeds", "York")),
+    "shop": Role(SHOPS, many=20, has_account=False),
+    "cash": Role({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, many=6, has_account=False),
+    "energy": Role({"fr": ("Énergie",), "nl": ("Energie",)}, many=3),
+    "telecom": Role({"fr": ("Télécom",), "nl": ("Telecom",)}, many=3),
+    "insurer": Role({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, many=3),
+    "fund": Role({"fr": ("Caisse familiale",), "nl": ("Gezinskas",)}, many=2),
+    "authority": Role({"fr": ("Bureau de perception",), "nl": ("Ontvangkantoor",)}, many=2),
+    "welfare": Role({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, many=2),
+    "mediator": Role({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, many=2),
+    "terminals": Role({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, many=2),
+    "customer": Role(
+        {"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16
+    ),
+    "supplier": Role(
+        {"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}
+    ),
+    "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, many=2),
+    "american": Role(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver")),
+    "british": Role(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York")),
 }
 
 People = dict[tuple[str, str], tuple[Party, ...]]  # by role and language
@@ -94,11 +99,13 @@ def draw_people(seed: int) -> People:
             people[name, language] = tuple(
                 Party(
                     _name(role, number, language, fakers[language], surnames[language], rng),
-                    iban.make_belgian(rng.choice(BANK_CODES), rng.randrange(10_000_000)) if role.has_account else None,
+                    iban.make_belgian(rng.choice(BANK_CODES), rng.randrange(10_000_000))
+                    if role.has_account
+                    else None,
                     rng.choice(streets),
                     rng.choice(role.towns or towns),
                 )
-                for number in range(role.count)
+                for number in range(role.many)
             )
     return people
 

@@ -1,0 +1,113 @@
+"""Writing down the past: the days it follows, and its entries, none of them beyond what is there."""
+
+from collections import defaultdict
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Compartment, Entry, Posting
+from sandbox.rules.calendar import DAY, following_banking_day, previous_banking_day
+from sandbox.rules.money import Money, decimals
+from sandbox.seed.people import Party
+
+
+class Day(NamedTuple):
+    """A banking day, with the days that led to it."""
+
+    on: date
+    since: tuple[date, ...]  # the banking day before, and the closed days after that
+    due: frozenset[int]  # days of a month that fall due: its own, and those of the closed days before
+    first: bool  # of its month
+    last: bool
+
+
+def banking_days(first: date, end: date) -> list[Day]:
+    """All from `first`, a banking day, to before `end`."""
+    days: list[Day] = []
+    before, on = previous_banking_day(first - DAY), first
+    while on < end:
+        after = following_banking_day(on)
+        since = tuple(before + DAY * ahead for ahead in range((on - before).days))
+        due = frozenset(day.day for day in (*since[1:], on))
+        days.append(Day(on, since, due, before.month != on.month, after.month != on.month))
+        before, on = on, after
+    return days
+
+
+class Note(NamedTuple):
+    """What an entry says beside its amounts."""
+
+    reference: str
+    on: date
+    value_on: date
+    text: str
+    remark: str
+    structured: bool = False
+
+
+class Chronicle:
+    """The entries of a past, in order of day, and the balances that follow. Amounts are in minor units."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.balances: dict[Compartment, int] = defaultdict(int)
+
+    def outside(self, note: Note, iban: str, cents: int, currency: str, party: Party | None) -> None:
+        """Money from the world or to it; what the account cannot pay does not happen."""
+        if not self._may(iban, currency, cents):
+            return
+        name, account = (party.name, party.iban) if party else (None, None)
+        self._write(
+            note,
+            Posting(iban, money(cents, currency), account, name),
+            Posting(OUTSIDE, money(-cents, currency), iban),
+        )
+
+    def between(self, note: Note, payer: str, payee: str, cents: int, owner: str) -> None:
+        """Euros from one account of a customer to another."""
+        if not self._may(payer, "EUR", -cents):
+            return
+        self.balances[payee, "EUR"] += cents
+        self._write(
+            note,
+            Posting(payer, money(-cents, "EUR"), payee, owner),
+            Posting(payee, money(cents, "EUR"), payer, owner),
+        )
+
+    def exchanged(self, note: Note, iban: str, bought: Money, rate: Decimal, owner: str) -> None:
+        """Euros of an account for another currency on it, over the bank's exchange desk."""
+        paid = bought.converted(rate, "EUR")
+        if not self._may(iban, "EUR", -minor(paid)):
+            return
+        self.balances[iban, bought.currency] += minor(bought)
+        self._write(
+            note,
+            Posting(iban, -paid, iban, owner),
+            Posting(EXCHANGE, paid, iban),
+            Posting(EXCHANGE, -bought, iban),
+            Posting(iban, bought, iban, owner),
+        )
+
+    def _may(self, iban: str, currency: str, cents: int) -> bool:
+        """Whether that leaves the balance at nothing or more; then it is counted."""
+        key = (iban, currency)
+        balance = self.balances[key] + cents
+        if balance < 0:
+            return False
+        self.balances[key] = balance
+        return True
+
+    def _write(self, note: Note, *postings: Posting) -> None:
+        self.entries.append(
+            Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
+        )
+
+
+def money(cents: int, currency: str) -> Money:
+    """An amount from its minor units."""
+    return Money(Decimal(cents).scaleb(-decimals(currency)), currency)
+
+
+def minor(amount: Money) -> int:
+    """The minor units of an amount."""
+    return int(amount.number.scaleb(decimals(amount.currency)))

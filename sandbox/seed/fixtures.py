@@ -1,0 +1,142 @@
+"""The fixture file: who a bank knows when it opens (choice 11). Read once, checked whole."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+from sandbox.bank.records import Account, Client, Customer
+from sandbox.rules.countries import fixture_bytes, is_country
+from sandbox.rules.iban import make_belgian
+from sandbox.rules.money import Money
+from sandbox.seed.lives import LIVES
+from sandbox.seed.shape import Row, table
+
+BANK_CODE = "539"  # allocated to no bank (choice 11)
+
+Record = TypeVar("Record")
+
+
+class Profile(NamedTuple):
+    """What is known of an account's past."""
+
+    life: str
+    months: int
+    opening: tuple[Money, ...]
+    income: Money
+    keeps: Money | None
+    saves_to: str | None  # an IBAN
+
+
+@dataclass(frozen=True)
+class Fixtures:
+    """The beginning of a bank. Two with the same digest are the same."""
+
+    digest: str
+    customers: dict[str, Customer] = field(compare=False, repr=False)
+    accounts: dict[str, Account] = field(compare=False, repr=False)  # by IBAN
+    clients: dict[str, Client] = field(compare=False, repr=False)
+    profiles: dict[str, Profile] = field(compare=False, repr=False)  # by IBAN
+    names: dict[str, str] = field(compare=False, repr=False)  # what the file calls an account, to its IBAN
+
+
+@lru_cache(maxsize=8)
+def load_fixtures(name: str = "default") -> Fixtures:
+    """The fixtures of that name; a ValueError names the place of a fault."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    content = fixture_bytes(f"{name}.yaml")
+    try:
+        return read_fixtures(YAML(typ="safe", pure=True).load(content), hashlib.sha256(content).hexdigest())
+    except YAMLError as fault:
+        raise ValueError(f"{name}.yaml: {fault}") from fault
+
+
+def read_fixtures(content: Any, digest: str) -> Fixtures:
+    """Fixtures from the content of a file; the digest stands for that content."""
+    top = Row(content, "fixtures")
+    customers = _each(top, "customers", _customer)
+    rows = table(top.mapping("accounts"), "accounts")
+    clients = _each(top, "clients", _client)
+    top.finish()
+    names = {name: make_belgian(BANK_CODE, row.number("number", 0, 9_999_999)) for name, row in rows.items()}
+    accounts: dict[str, Account] = {}
+    profiles: dict[str, Profile] = {}
+    for name, row in rows.items():
+        iban = names[name]
+        if iban in accounts:
+            raise row.fault("number", "another account has it")
+        accounts[iban] = _account(row, iban, customers)
+        profiles[iban] = _profile(row, accounts[iban], names)
+        row.finish()
+    return Fixtures(digest, customers, accounts, clients, profiles, names)
+
+
+def _each(top: Row, key: str, read: Callable[[str, Row], Record]) -> dict[str, Record]:
+    def records() -> Iterator[tuple[str, Record]]:
+        for name, row in table(top.mapping(key), key).items():
+            yield name, read(name, row)
+            row.finish()
+
+    return dict(records())
+
+
+def _customer(name: str, row: Row) -> Customer:
+    return Customer(
+        name,
+        row.text("name"),
+        row.one_of("kind", ("private", "business")),
+        row.one_of("language", ("fr", "nl")),
+        row.flag("channel_blocked", False),
+    )
+
+
+def _client(name: str, row: Row) -> Client:
+    return Client(
+        name,
+        row.text("secret"),
+        row.text("name"),
+        row.some_of("roles", ("PIS", "AIS"), ("PIS", "AIS")),
+        row.flag("active", True),
+        row.texts("redirect_uris", ()),
+        row.text("organisation", ""),
+    )
+
+
+def _account(row: Row, iban: str, customers: dict[str, Customer]) -> Account:
+    account = Account(
+        iban,
+        row.one_of("type", ("current-account", "savings-account"), "current-account"),
+        row.some_of("owners", customers),
+        row.texts("currencies", ("EUR",)),
+        row.number("signatures_required", 1, 9, 1),
+        row.some_of("signers", customers, ()),
+        row.flag("online", True),
+        row.flag("non_sepa", True),
+        row.money("limit_day", None),
+        row.money("limit_week", None),
+        row.texts("countries", None),
+    )
+    for code in account.countries or ():
+        if not is_country(code):
+            raise row.fault("countries", f"{code} is no country")
+    if account.signatures_required > len(account.may_sign):
+        raise row.fault("signatures_required", "more than there are to sign")
+    return account
+
+
+def _profile(row: Row, account: Account, names: dict[str, str]) -> Profile:
+    opening = Row(row.mapping("opening"), f"{row.where}.opening")
+    amounts = [opening.money(currency, Money.zero(currency), currency) for currency in account.currencies]
+    opening.finish()
+    saves_to = row.one_of("saves_to", names, None)
+    return Profile(
+        row.one_of("life", LIVES, "still"),
+        row.number("months", 1, 600, 1),
+        tuple(amounts),
+        row.money("income", Money.zero("EUR")),
+        row.money("keeps", None),
+        names[saves_to] if saves_to else None,
+    )

@@ -1,0 +1,120 @@
+"""Reading a mapping whose shape is known: every fault is a ValueError that names its place."""
+
+from collections.abc import Collection
+from enum import Enum
+from typing import Any, Final, TypeVar
+
+from sandbox.rules.money import Money, is_currency
+
+
+class _Required(Enum):
+    YES = "yes"
+
+
+REQUIRED: Final = _Required.YES  # a default that is none
+
+Default = TypeVar("Default")
+
+
+class Row:
+    """One mapping of the file, and what of it was not read yet."""
+
+    def __init__(self, content: Any, where: str) -> None:
+        self.where = where
+        if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+            raise ValueError(f"{where}: a mapping of names is expected")
+        self._content: dict[str, Any] = content
+        self._unread = set(content)
+
+    def fault(self, key: str, why: str) -> ValueError:
+        """A fault at a key."""
+        return ValueError(f"{self.where}.{key}: {why}")
+
+    def finish(self) -> None:
+        """Refuses what nobody asked for."""
+        for key in sorted(self._unread):
+            raise self.fault(key, "an unknown key")
+
+    def mapping(self, key: str) -> Any:
+        """What stands there, to be read as a row or a table of its own."""
+        return self._take(key, dict, "a mapping", REQUIRED)
+
+    def text(self, key: str, default: str | _Required = REQUIRED) -> str:
+        """Text that is not empty."""
+        text: str = self._take(key, str, "text", default)
+        if not text and default is REQUIRED:
+            raise self.fault(key, "an empty text")
+        return text
+
+    def flag(self, key: str, default: bool) -> bool:
+        """True or false."""
+        return bool(self._take(key, bool, "true or false", default))
+
+    def number(self, key: str, least: int, most: int, default: int | _Required = REQUIRED) -> int:
+        """A whole number within bounds."""
+        number: int = self._take(key, int, "a whole number", default)
+        if not least <= number <= most:
+            raise self.fault(key, f"a number from {least} to {most} is expected")
+        return number
+
+    def texts(self, key: str, default: Default | _Required = REQUIRED) -> tuple[str, ...] | Default:
+        """A list of texts."""
+        found = self._take(key, list, "a list", default)
+        if found is default is not REQUIRED:
+            return default
+        if not found or not all(isinstance(item, str) and item for item in found):
+            raise self.fault(key, "a list of texts is expected")
+        return tuple(found)
+
+    def some_of(
+        self, key: str, known: Collection[str], default: tuple[str, ...] | _Required = REQUIRED
+    ) -> tuple[str, ...]:
+        """A list of known names."""
+        found: tuple[str, ...] = self.texts(key, default)
+        for item in found:
+            if item not in known:
+                raise self.fault(key, f"{item} is unknown")
+        return found
+
+    def one_of(
+        self, key: str, known: Collection[str], default: Default | _Required = REQUIRED
+    ) -> str | Default:
+        """One known name."""
+        found = self._take(key, str, "text", default)
+        if found is not default and found not in known:
+            raise self.fault(key, f"{found} is unknown")
+        return found  # type: ignore[no-any-return]
+
+    def money(
+        self, key: str, default: Default | _Required = REQUIRED, currency: str = "EUR"
+    ) -> Money | Default:
+        """An amount in quotes, not below zero."""
+        if not is_currency(currency):
+            raise self.fault(key, "no currency")
+        found = self._take(key, str, "an amount in quotes", default)
+        if found is default is not REQUIRED:
+            return default
+        try:
+            amount = Money.read(found, currency)
+        except ValueError:
+            raise self.fault(key, f"{found} is no amount of {currency}") from None
+        if amount.number < 0:
+            raise self.fault(key, "below zero")
+        return amount
+
+    def _take(self, key: str, kind: type, called: str, default: Any) -> Any:
+        self._unread.discard(key)
+        if key not in self._content:
+            if default is REQUIRED:
+                raise self.fault(key, "missing")
+            return default
+        found = self._content[key]
+        if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+            raise self.fault(key, f"{called} is expected")
+        return found
+
+
+def table(content: Any, where: str) -> dict[str, Row]:
+    """A mapping of names to rows."""
+    rows = Row(content, where)
+    return {key: Row(rows.mapping(key), f"{where}.{key}") for key in content}

@@ -1,0 +1,158 @@
+"""The fixture file: what it names (choice 11), and what it refuses."""
+
+from copy import deepcopy
+from decimal import Decimal
+
+import pytest
+
+from sandbox.rules.iban import is_iban
+from sandbox.rules.money import Money
+from sandbox.seed import load_fixtures
+from sandbox.seed.fixtures import read_fixtures
+
+SMALL = {
+    "customers": {"ann": {"name": "Ann", "kind": "private", "language": "nl"}},
+    "accounts": {"one": {"number": 1, "owners": ["ann"], "opening": {"EUR": "10.00"}}},
+    "clients": {"tpp": {"secret": "s", "name": "T"}},
+}
+
+
+def changed(where: str, value: object) -> object:
+    """SMALL with one place set, or taken away where the value is None."""
+    content = deepcopy(SMALL)
+    *path, last = where.split(".")
+    row: dict = content
+    for key in path:
+        row = row[key]
+    if value is None:
+        del row[last]
+    else:
+        row[last] = value
+    return content
+
+
+def owned_by(customer: str) -> list:
+    return [account for account in load_fixtures().accounts.values() if customer in account.owners]
+
+
+def named(name: str):
+    fixtures = load_fixtures()
+    return fixtures.accounts[fixtures.names[name]]
+
+
+def test_the_customers_of_choice_11_are_there():
+    customers = load_fixtures().customers
+    assert {name: (row.kind, row.channel_blocked) for name, row in customers.items()} == {
+        "alice": ("private", False),
+        "bram": ("private", False),
+        "bakkerij": ("business", False),
+        "notaris": ("business", False),
+        "griet": ("private", False),
+        "blocked": ("private", True),
+        "poor": ("private", False),
+        "limited": ("private", False),
+    }
+    assert (customers["alice"].language, customers["bram"].language) == ("fr", "nl")
+    assert all(owned_by(name) for name in customers)
+
+
+def test_their_accounts_are_as_choice_11_says():
+    assert sorted(account.type for account in owned_by("alice")) == ["current-account", "savings-account"]
+    assert named("bram-current").currencies == ("EUR", "USD", "GBP")
+    assert [account.type for account in owned_by("bakkerij")] == ["current-account"] * 2
+    assert (named("notaris-current").signatures_required, named("notaris-current").may_sign) == (
+        2,
+        ("notaris", "griet"),
+    )
+    limited = named("limited-current")
+    assert (limited.limit_day, limited.limit_week) == (
+        Money(Decimal("250.00"), "EUR"),
+        Money(Decimal("500.00"), "EUR"),
+    )
+    assert (limited.countries, limited.non_sepa) == (("BE",), False)
+    assert [account.online for account in owned_by("griet")] == [True, False]
+
+
+def test_the_clients_of_choice_11_are_there():
+    clients = load_fixtures().clients
+    assert {name: (row.secret, row.active, row.roles) for name, row in clients.items()} == {
+        "demo-tpp": ("demo-secret", True, ("PIS", "AIS")),
+        "other-tpp": ("other-secret", True, ("PIS", "AIS")),
+        "idle-tpp": ("idle-secret", False, ("PIS", "AIS")),
+    }
+    for client in clients.values():
+        assert {"http://127.0.0.1:*/*", "http://localhost:*/*", "http://[::1]:*/*"} < set(
+            client.redirect_uris
+        )
+
+
+def test_every_iban_is_valid_and_of_no_real_bank():
+    accounts = load_fixtures().accounts
+    assert all(is_iban(iban) and iban[:2] == "BE" and iban[4:7] == "539" for iban in accounts)
+    assert all(account.iban == iban for iban, account in accounts.items())
+
+
+def test_fixtures_are_read_once():
+    assert load_fixtures() is load_fixtures()
+    assert hash(load_fixtures()) == hash(load_fixtures("default"))
+
+
+def test_a_small_file_holds():
+    fixtures = read_fixtures(SMALL, "x")
+    (account,) = fixtures.accounts.values()
+    assert (account.owners, account.currencies, account.online) == (("ann",), ("EUR",), True)
+    assert fixtures.profiles[account.iban].life == "still"
+
+
+@pytest.mark.parametrize(
+    "where, value, fault",
+    [
+        ("accounts", None, "fixtures.accounts: missing"),
+        ("extra", {}, "fixtures.extra: an unknown key"),
+        ("accounts", [], "fixtures.accounts: a mapping is expected"),
+        ("customers.ann", "Ann", "customers.ann: a mapping is expected"),
+        ("customers", {1: {}}, "customers: a mapping of names is expected"),
+        ("customers.ann.name", None, "customers.ann.name: missing"),
+        ("customers.ann.name", "", "customers.ann.name: an empty text"),
+        ("customers.ann.name", 7, "customers.ann.name: text is expected"),
+        ("customers.ann.kind", "other", "customers.ann.kind: other is unknown"),
+        ("customers.ann.language", "de", "customers.ann.language: de is unknown"),
+        ("customers.ann.age", 7, "customers.ann.age: an unknown key"),
+        ("customers.ann.channel_blocked", "yes", "customers.ann.channel_blocked: true or false is expected"),
+        ("accounts.one.number", None, "accounts.one.number: missing"),
+        ("accounts.one.number", True, "accounts.one.number: a whole number is expected"),
+        ("accounts.one.number", 10_000_000, "accounts.one.number: a number from 0 to 9999999 is expected"),
+        ("accounts.two", SMALL["accounts"]["one"], "accounts.two.number: another account has it"),
+        ("accounts.one.owners", ["bob"], "accounts.one.owners: bob is unknown"),
+        ("accounts.one.owners", [], "accounts.one.owners: a list of texts is expected"),
+        ("accounts.one.owners", [3], "accounts.one.owners: a list of texts is expected"),
+        ("accounts.one.owners", "ann", "accounts.one.owners: a list is expected"),
+        ("accounts.one.signers", ["bob"], "accounts.one.signers: bob is unknown"),
+        (
+            "accounts.one.signatures_required",
+            2,
+            "accounts.one.signatures_required: more than there are to sign",
+        ),
+        ("accounts.one.countries", ["QQ"], "accounts.one.countries: QQ is no country"),
+        ("accounts.one.currencies", ["ZZZ"], "accounts.one.opening.ZZZ: no currency"),
+        ("accounts.one.opening", {"USD": "1.00"}, "accounts.one.opening.USD: an unknown key"),
+        ("accounts.one.opening.EUR", 10.0, "accounts.one.opening.EUR: an amount in quotes is expected"),
+        ("accounts.one.opening.EUR", "1.234", "accounts.one.opening.EUR: 1.234 is no amount of EUR"),
+        ("accounts.one.opening.EUR", "-1.00", "accounts.one.opening.EUR: below zero"),
+        ("accounts.one.life", "wild", "accounts.one.life: wild is unknown"),
+        ("accounts.one.months", 0, "accounts.one.months: a number from 1 to 600 is expected"),
+        ("accounts.one.saves_to", "two", "accounts.one.saves_to: two is unknown"),
+        ("clients.tpp.roles", ["XIS"], "clients.tpp.roles: XIS is unknown"),
+        ("clients.tpp.colour", "red", "clients.tpp.colour: an unknown key"),
+    ],
+)
+def test_a_fault_is_refused_by_its_place(where, value, fault):
+    with pytest.raises(ValueError) as refused:
+        read_fixtures(changed(where, value), "x")
+    assert str(refused.value) == fault
+
+
+def test_what_is_no_yaml_is_refused_by_its_name(monkeypatch):
+    monkeypatch.setattr("sandbox.seed.fixtures.fixture_bytes", lambda name: b"customers: {a: 1, a: 2}")
+    with pytest.raises(ValueError, match=r"twice\.yaml: "):
+        load_fixtures("twice")
