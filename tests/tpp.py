@@ -73,12 +73,16 @@ class Tpp:
         self.prefix = "" if world == "default" else f"/worlds/{world}"
         self.client_id = client_id
 
-    def call(self, method: str, path: str, *, json: Any = None, data: Any = None, **changes: str | None) -> TestResponse:
+    def call(
+        self, method: str, path: str, *, json: Any = None, data: Any = None, **changes: str | None
+    ) -> TestResponse:
         """One call of the bank's interface."""
         sent = headers(**{"client_id": self.client_id, **changes})
         return self.http.open(f"{self.prefix}{path}", method=method, json=json, data=data, headers=sent)
 
-    def initiate(self, product: str = SCT, body: Mapping[str, Any] | None = None, **changes: str | None) -> TestResponse:
+    def initiate(
+        self, product: str = SCT, body: Mapping[str, Any] | None = None, **changes: str | None
+    ) -> TestResponse:
         return self.call("POST", f"/payments/{product}", json=payment(product) if body is None else body, **changes)
 
     def initiated(self, product: str = SCT, **changes: Any) -> str:

@@ -37,3 +37,8 @@ def _challenge_of(method: str, verifier: str) -> str:
     if method == "plain":
         return verifier
     return urlsafe_b64encode(sha256(verifier.encode("ascii")).digest()).rstrip(b"=").decode("ascii")
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    return hmac.compare_digest(one.encode(), other.encode())

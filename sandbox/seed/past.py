@@ -102,9 +102,7 @@ class Home:
                     value_on = spent_on if routine.habit.by_card else day.on
                     self._happen(chronicle, day, value_on, routine, self.rng.choice(routine.circle))
 
-    def _happen(
-        self, chronicle: Chronicle, day: Day, value_on: date, routine: Routine, party: Party | None
-    ) -> None:
+    def _happen(self, chronicle: Chronicle, day: Day, value_on: date, routine: Routine, party: Party | None) -> None:
         habit = routine.habit
         cents = routine.steady or self._amount(habit)
         if habit.sweep:

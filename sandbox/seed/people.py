@@ -61,12 +61,8 @@ ROLES = {
     "welfare": Role({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, many=2),
     "mediator": Role({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, many=2),
     "terminals": Role({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, many=2),
-    "customer": Role(
-        {"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16
-    ),
-    "supplier": Role(
-        {"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}
-    ),
+    "customer": Role({"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16),
+    "supplier": Role({"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}),
     "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, many=2),
     "american": Role(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver")),
     "british": Role(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York")),
@@ -99,9 +95,7 @@ def draw_people(seed: int) -> People:
             people[name, language] = tuple(
                 Party(
                     _name(role, number, language, fakers[language], surnames[language], rng),
-                    iban.make_belgian(rng.choice(BANK_CODES), rng.randrange(10_000_000))
-                    if role.has_account
-                    else None,
+                    iban.make_belgian(rng.choice(BANK_CODES), rng.randrange(10_000_000)) if role.has_account else None,
                     rng.choice(streets),
                     rng.choice(role.towns or towns),
                 )

@@ -76,18 +76,14 @@ class Row:
                 raise self.fault(key, f"{item} is unknown")
         return found
 
-    def one_of(
-        self, key: str, known: Collection[str], default: Default | _Required = REQUIRED
-    ) -> str | Default:
+    def one_of(self, key: str, known: Collection[str], default: Default | _Required = REQUIRED) -> str | Default:
         """One known name."""
         found = self._take(key, str, "text", default)
         if found is not default and found not in known:
             raise self.fault(key, f"{found} is unknown")
         return found  # type: ignore[no-any-return]
 
-    def money(
-        self, key: str, default: Default | _Required = REQUIRED, currency: str = "EUR"
-    ) -> Money | Default:
+    def money(self, key: str, default: Default | _Required = REQUIRED, currency: str = "EUR") -> Money | Default:
         """An amount in quotes, not below zero."""
         if not is_currency(currency):
             raise self.fault(key, "no currency")

@@ -81,9 +81,7 @@ def test_the_clients_of_choice_11_are_there():
         "idle-tpp": ("idle-secret", False, ("PIS", "AIS")),
     }
     for client in clients.values():
-        assert {"http://127.0.0.1:*/*", "http://localhost:*/*", "http://[::1]:*/*"} < set(
-            client.redirect_uris
-        )
+        assert {"http://127.0.0.1:*/*", "http://localhost:*/*", "http://[::1]:*/*"} < set(client.redirect_uris)
 
 
 def test_every_iban_is_valid_and_of_no_real_bank():
