@@ -64,13 +64,13 @@ def serve(
     from waitress import create_server
 
     from sandbox.assembly import assemble, first_beginning
-    from sandbox.journal_lines import ANNOUNCERS
+    from sandbox.journal_lines import announcer
     from sandbox.worlds import Worlds
 
     signal.signal(signal.SIGTERM, _stop)
     drawn = secrets.randbelow(2**20) if seed is None else seed
     worlds = Worlds(first_beginning(drawn, at, 0.0 if frozen else 1.0), machine_time)
-    app = assemble(worlds, ANNOUNCERS[log])
+    app = assemble(worlds, announcer(log, machine_time))
     try:
         server = create_server(app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True)
     except OSError as error:

@@ -20,6 +20,7 @@ ROOMS = (
     {"bank"},
     {"worlds", "log", "seed"},
     {"pages", "wire", "control", "console", "referee"},
+    {"assembly", "tables", "journal_lines"},
     {"client", "scenario"},
     {"cli", "pytest_plugin", "__init__", "__main__"},
 )

@@ -2,7 +2,6 @@
 
 from base64 import urlsafe_b64encode
 from hashlib import blake2b
-from uuid import UUID
 
 
 class Mint:
@@ -20,7 +19,11 @@ class Mint:
 
     def id(self) -> str:
         """A version 4 UUID."""
-        return str(UUID(bytes=self._draw(16), version=4))
+        drawn = bytearray(self._draw(16))
+        drawn[6] = drawn[6] & 0x0F | 0x40
+        drawn[8] = drawn[8] & 0x3F | 0x80
+        text = drawn.hex()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def secret(self) -> str:
         """43 characters that a caller cannot guess from those it has seen."""
