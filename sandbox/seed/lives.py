@@ -72,7 +72,7 @@ FEW_SHOPS = (Habit("card", "shop", -40, -3, a_week=3.5, remark=CARD),)
 SAVE = (Habit("saving", SELF, 0, 0, 4, sweep=True, unit=5000),)
 TRAVEL = (
     Habit("fee", "employer", 70, 130, 15, currency="USD"),
-    Habit("fee", "employer", 40, 80, 22, every=2, currency="GBP"),
+    Habit("fee", "employer", 40, 80, 22, currency="GBP"),
     Habit("card", "american", -45, -6, a_week=0.7, remark=CARD, currency="USD"),
     Habit("card", "british", -35, -5, a_week=0.6, remark=CARD, currency="GBP"),
     Habit("exchange", EXCHANGE, 30, 60, 10, every=3, unit=1000, currency="USD"),

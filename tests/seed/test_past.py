@@ -1,4 +1,4 @@
-"""The generated past (choice 11): weekday-true, balanced, never below zero, and the same for the same seed."""
+"""The generated past (choice 11): weekday-true, balanced, never below zero, the same for the same seed."""
 
 import hashlib
 import os
@@ -77,7 +77,7 @@ def test_the_past_is_sound_whatever_the_seed_and_the_first_day(drawn):
         assert entry.on < first_day
         assert is_banking_day(entry.on)
         assert entry.value_on <= entry.on
-        if entry.communication.startswith(("Salaire", "Loon")):
+        if entry.communication.startswith(("Salaire ", "Loon ")):
             assert is_last_banking_day_of_month(entry.on)
     for lines in books.lines.values():
         balance = Decimal()
@@ -174,7 +174,9 @@ def test_savings_move_between_the_customers_own_accounts(past):
 
 
 def test_foreign_money_is_bought_at_the_exchange_desk(past):
-    bought = [entry for entry in entries_of(past) if any(posting.account == EXCHANGE for posting in entry.postings)]
+    bought = [
+        entry for entry in entries_of(past) if any(posting.account == EXCHANGE for posting in entry.postings)
+    ]
     assert {posting.amount.currency for entry in bought for posting in entry.postings} == {
         "EUR",
         "USD",
@@ -188,9 +190,10 @@ def test_cards_are_used_on_closed_days_and_booked_after(past):
     assert all(entry.value_on < entry.on for entry in cards)
 
 
-def test_the_same_asked_again_is_the_same_object(past):
-    assert past_of(load_fixtures(), SEED, FIRST_DAY) is past
-    assert past_of(load_fixtures(), SEED + 2**20, FIRST_DAY) is past
+def test_the_same_asked_again_is_the_same_object():
+    first = past_of(load_fixtures(), SEED, FIRST_DAY)
+    assert past_of(load_fixtures(), SEED, FIRST_DAY) is first
+    assert past_of(load_fixtures(), SEED + 2**20, FIRST_DAY) is first
 
 
 def test_two_threads_that_ask_at_once_share_one_past():
