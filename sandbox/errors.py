@@ -120,6 +120,7 @@ class Error(Enum):
         409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10"
     )
     ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
+    CODE_WRONG = Row(403, "ACCESS_DENIED", "SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
     ADDRESS_OUTDATED = Row(
         410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5"
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sandbox.bank import accounts, replays, sca
+from sandbox.bank import accounts, execution, replays, sca
 from sandbox.bank.records import Order, Origin, Payment
 from sandbox.bank.replays import Ask
 from sandbox.bank.state import Bank, verb
@@ -90,3 +90,17 @@ def find(bank: Bank, client_id: str, product: str, reference: str, *, external: 
     if payment is None or payment.origin.client_id != client_id or payment.order.product != product:
         raise Refusal(Error.NOT_FOUND, input="payment-id")
     return payment
+
+
+def own(bank: Bank, client_id: str, customer: str, product: str, reference: str, *, external: bool) -> Payment:
+    """What a token may read and cancel: the initiations of its own client and PSU (choice 5)."""
+    payment = find(bank, client_id, product, reference, external=external)
+    if payment.customer is not None and customer != payment.customer and customer not in payment.signatures:
+        raise Refusal(Error.ACCESS_DENIED, input="payment-id", why="it is another customer's")
+    return payment
+
+
+@verb
+def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
+    """DELETE (service 4.4)."""
+    execution.cancel(bank, own(bank, client_id, customer, product, reference, external=external))

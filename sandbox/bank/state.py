@@ -77,6 +77,8 @@ class Bank:
         # Every token ever given, by the pair that it belongs or belonged to.
         self.access_tokens: dict[str, PairKey] = {}
         self.refresh_tokens: dict[str, PairKey] = {}
+        # Payments that were signed once and need more, by account.
+        self.partly_signed: dict[str, list[str]] = {}
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from sandbox.bank import execution
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
+from sandbox.rules.calendar import at_brussels
 from sandbox.rules.lifecycle import Trigger
 
 TIME_OUT = "TIME_OUT"
@@ -20,10 +22,18 @@ def _timed_out(bank: Bank, payment: Payment) -> None:
     bank.move(payment, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
+def _executed(bank: Bank, payment: Payment) -> None:
+    """A payment that was put off since rings for nothing."""
+    if payment.executes_on is None or bank.clock.now >= at_brussels(payment.executes_on, execution.AT_SIX):
+        execution.execute(bank, payment)
+
+
 # What a promise does when it rings.
 HAPPENINGS: dict[Trigger, Happening] = {
     Trigger.CHECKED: _checked,
     Trigger.UNSIGNED_TOO_LONG: _timed_out,
+    Trigger.EXECUTED: _executed,
+    Trigger.SETTLED: execution.settle,
 }
 
 

@@ -99,8 +99,8 @@ WAITING = (
     Move(PATC, Trigger.SIGNED, PDNG, "choice 5"),
     Move(PDNG, Trigger.EXECUTED, ACSP, "choice 5"),
     Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 5"),
-    Move(PDNG, Trigger.GIVEN_UP, RJCT, "choice 5"),
     Move(PDNG, Trigger.REJECTED, RJCT, "choice 5"),
+    Move(PDNG, Trigger.GIVEN_UP, RJCT, "choice 5"),
 )
 AT_ONCE = (Move(PATC, Trigger.SIGNED, ACSP, "service 3.1"),)  # PDNG never occurs
 SETTLING = (

@@ -174,9 +174,7 @@ def test_savings_move_between_the_customers_own_accounts(past):
 
 
 def test_foreign_money_is_bought_at_the_exchange_desk(past):
-    bought = [
-        entry for entry in entries_of(past) if any(posting.account == EXCHANGE for posting in entry.postings)
-    ]
+    bought = [entry for entry in entries_of(past) if any(posting.account == EXCHANGE for posting in entry.postings)]
     assert {posting.amount.currency for entry in bought for posting in entry.postings} == {
         "EUR",
         "USD",

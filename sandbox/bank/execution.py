@@ -1,0 +1,140 @@
+"""What follows the last signature: reservation, execution, recycling, settlement, return (choice 5)."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+from sandbox.bank import accounts, books
+from sandbox.bank.records import Debtor, Payment
+from sandbox.bank.state import Bank
+from sandbox.errors import Error, Refusal
+from sandbox.rules.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
+from sandbox.rules.lifecycle import Trigger
+from sandbox.rules.money import Money
+from sandbox.rules.products import PRODUCTS
+
+AT_SIX = 6  # waiting payments are executed at 06:00 Brussels time
+NO_FUNDS = "AM04"
+
+
+def day_of(bank: Bank, payment: Payment) -> date | None:
+    """The day on which a payment signed now is executed; None is at once."""
+    today, order = bank.clock.today, payment.order
+    if order.execution_date is not None and order.execution_date > today:
+        return next_banking_day(order.execution_date)
+    respected = bank.settings.closed_days == "respect" and not PRODUCTS[order.product].instant
+    if respected and not is_banking_day(today):
+        return next_banking_day(today)
+    return None
+
+
+def complete(bank: Bank, payment: Payment) -> None:
+    """The last signature was given."""
+    assert payment.debtor is not None
+    now, settings = bank.clock.now, bank.settings
+    bank.move(payment, Trigger.SIGNED)
+    payment.signed_on = bank.clock.today
+    _count(bank, payment, +1)
+    if PRODUCTS[payment.order.product].instant:
+        books.debit(bank, payment)
+        bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
+        return
+    payment.executes_on = day_of(bank, payment)
+    _reserve(bank, payment, +1)
+    due = now + settings.settlement_begins
+    bank.agenda.add(
+        at_brussels(payment.executes_on, AT_SIX) if payment.executes_on else due, payment.id, Trigger.EXECUTED
+    )
+
+
+def execute(bank: Bank, payment: Payment) -> None:
+    """The execution rings: the balance decides between settlement and recycling."""
+    assert payment.debtor is not None
+    amount = accounts.cost(payment.order.amount, payment.debtor.currency)
+    if _funds_at_execution(bank, payment, payment.debtor) >= amount:
+        begin_settlement(bank, payment)
+    elif payment.tries >= bank.settings.recycling_tries:
+        give_up(bank, payment, NO_FUNDS)
+    else:
+        recycle(bank, payment)
+
+
+def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    settings = bank.settings
+    _reserve(bank, payment, -1)
+    bank.move(payment, Trigger.EXECUTED, reason)
+    books.debit(bank, payment)
+    rest = max(settings.settlement_ends - settings.settlement_begins, timedelta())
+    bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
+
+
+def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    """Each following banking day at 06:00 once more; what was to go at once now waits for a day."""
+    bank.move(payment, Trigger.FUNDS_MISSING, reason)
+    _reserve(bank, payment, -1)
+    payment.tries += 1
+    payment.executes_on = following_banking_day(bank.clock.today)
+    _reserve(bank, payment, +1)
+    bank.agenda.add(at_brussels(payment.executes_on, AT_SIX), payment.id, Trigger.EXECUTED)
+
+
+def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    bank.move(payment, Trigger.GIVEN_UP, reason)
+    _let_go(bank, payment)
+
+
+def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    bank.move(payment, Trigger.SETTLED, reason)
+    payment.settled = True
+    books.credit(bank, payment)
+
+
+def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    """By a rule or a control: what had left comes back, what was reserved is free."""
+    bank.move(payment, Trigger.REJECTED, reason)
+    if payment.debited:
+        books.give_back(bank, payment)
+        _count(bank, payment, -1)
+    else:
+        _let_go(bank, payment)
+
+
+def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    """DELETE: the table refuses what service 3.4 does not permit."""
+    if not bank.can(payment, Trigger.CANCELLED):
+        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value)
+    waiting = payment.signed_on is not None
+    bank.move(payment, Trigger.CANCELLED, reason)
+    if waiting:
+        _let_go(bank, payment)
+
+
+def _let_go(bank: Bank, payment: Payment) -> None:
+    _reserve(bank, payment, -1)
+    _count(bank, payment, -1)
+
+
+def _funds_at_execution(bank: Bank, payment: Payment, debtor: Debtor) -> Money:
+    """The balance less what others are promised at once; payments that wait for a day do not block each other."""
+    promised = bank.reserved.get(debtor, Decimal())
+    if payment.executes_on is None:
+        promised -= accounts.cost(payment.order.amount, debtor.currency).number
+    return bank.ledger.balance(*debtor) - Money(promised, debtor.currency)
+
+
+def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
+    """From the signature until the settlement begins."""
+    assert payment.debtor is not None
+    register = bank.reserved if payment.executes_on is None else bank.reserved_later
+    amount = accounts.cost(payment.order.amount, payment.debtor.currency).number
+    left = register.get(payment.debtor, Decimal()) + sign * amount
+    if left:
+        register[payment.debtor] = left
+    else:
+        register.pop(payment.debtor, None)
+
+
+def _count(bank: Bank, payment: Payment, sign: int) -> None:
+    """What the customer's own limits look at: the day of the signature."""
+    assert payment.debtor is not None and payment.signed_on is not None
+    key = (payment.debtor.iban, payment.signed_on)
+    bank.spent[key] = bank.spent.get(key, Decimal()) + sign * accounts.cost(payment.order.amount, "EUR").number
