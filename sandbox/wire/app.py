@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.wire import payments
+from sandbox.wire import oauth, payments
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
@@ -18,7 +18,16 @@ View = Callable[[Call], Response]
 Announce = Callable[[Exchange, str, float], None]
 
 # The view of a row bears its name; a row without a view is not routed.
-VIEWS: dict[str, View] = {view.__name__: view for view in (payments.payment_initiation, payments.payment_status)}
+VIEWS: dict[str, View] = {
+    view.__name__: view
+    for view in (
+        payments.payment_initiation,
+        payments.payment_details,
+        payments.payment_status,
+        payments.payment_cancellation,
+        oauth.token,
+    )
+}
 
 NOT_THE_BANK = ("/_sandbox", "/psu")
 

@@ -16,6 +16,8 @@ def refusal_response(refusal: Refusal) -> Response:
     match refusal.error:
         case Error.ACCESS_TOKEN_REFUSED:
             response.headers["WWW-Authenticate"] = "Bearer"
+        case Error.CREDENTIALS_REFUSED:
+            response.headers["WWW-Authenticate"] = 'Basic realm="token"'
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])
     return response
