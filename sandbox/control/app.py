@@ -39,6 +39,10 @@ def _of_payment(view: Callable[[World, Request, str], Any]) -> Callable[[Reach],
     return lambda reach: view(reach.world, reach.request, reach.path["payment_id"])
 
 
+def _by_iban(view: Callable[[World, Request, str], Any]) -> Callable[[Reach], Any]:
+    return lambda reach: view(reach.world, reach.request, reach.path["iban"])
+
+
 # Method, path below /_sandbox, what it does.
 CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("GET", "/health", lambda reach: {"status": "ready"}),

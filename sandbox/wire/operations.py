@@ -68,10 +68,12 @@ OPERATIONS = (
         media=JSON, pkce=True, only=((1, ("sepa-credit-transfers",)),),
     ),
     Operation(
-        "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **NEEDS_TOKEN, **BY_PAYMENT,
+        "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **NEEDS_TOKEN,
+        **BY_PAYMENT,
     ),
     Operation(
-        "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **MAY_HAVE_TOKEN, **BY_PAYMENT,
+        "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **MAY_HAVE_TOKEN,
+        **BY_PAYMENT,
     ),
     Operation(
         "payment_cancellation", "DELETE", f"{PAYMENT}/<payment_id>", (2,), "service 4.4", **NEEDS_TOKEN, **BY_PAYMENT,
