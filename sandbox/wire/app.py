@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.wire import accounts, consents, oauth, payments, standing_orders
+from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
@@ -29,6 +29,9 @@ VIEWS: dict[str, View] = {
         standing_orders.standing_order_details,
         standing_orders.standing_order_status,
         standing_orders.standing_order_cancellation,
+        bulks.bulk_initiation,
+        bulks.bulk_status,
+        bulks.bulk_cancellation,
         oauth.token,
         consents.consent_addresses,
         accounts.accounts,

@@ -8,7 +8,8 @@ from hashlib import blake2b
 from flask import Request
 
 from sandbox.bank import tokens
-from sandbox.bank.records import Client, Grant, Origin
+from sandbox.bank.grants import Grant
+from sandbox.bank.records import Client, Origin
 from sandbox.bank.replays import Ask, demand_fresh
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
@@ -79,10 +80,11 @@ def product(call: Call) -> None:
     named = call.path.get("product")
     if named is None:
         return
-    known = PRODUCTS.get(named)
-    if known is None or (call.operation.products and named not in call.operation.products):
+    if named not in call.operation.products:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    if call.operation.method == "DELETE" and not known.deletable:  # service 3.4: the path is there, the method is not
+    if (
+        call.operation.method == "DELETE" and named in PRODUCTS and not PRODUCTS[named].deletable
+    ):  # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
 
 
