@@ -30,7 +30,7 @@ VIEWS: dict[str, View] = {
     )
 }
 
-NOT_THE_BANK = ("/_sandbox", "/psu")
+NOT_THE_BANK = ("/_sandbox/", "/psu/")
 ASCII = "".join(map(chr, range(128)))
 
 
@@ -106,7 +106,7 @@ def http_refusal(error: HTTPException) -> Response:
 def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
-    if environ["PATH_INFO"].startswith(NOT_THE_BANK):
+    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")
