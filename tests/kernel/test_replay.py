@@ -92,9 +92,7 @@ def test_a_fresh_interpreter_with_other_hashes_makes_the_same_bank(
     life.lead(FULL_LIFE)
     world = life.world
     file = tmp_path / "log"
-    file.write_bytes(
-        pickle.dumps((world.beginning.seed, world.beginning.at, world.bank.clock.now, list(world.log)))
-    )
+    file.write_bytes(pickle.dumps((world.beginning.seed, world.beginning.at, world.bank.clock.now, list(world.log))))
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(file)], env=environment, cwd=tmp_path, capture_output=True, text=True

@@ -56,9 +56,7 @@ def test_fifty_threads_on_fifty_worlds_cross_nothing(worlds: Worlds, app: Flask)
         tpp = Tpp(app, f"world-{thread}")
         held = tpp.listed("payments")
         assert [row["payment_id"] for row in held] == ids[thread]
-        assert [row["order"]["endtoend_identification"] for row in held] == [
-            reference(thread, n) for n in range(EACH)
-        ]
+        assert [row["order"]["endtoend_identification"] for row in held] == [reference(thread, n) for n in range(EACH)]
         assert {row["status"] for row in held} == {"PATC"}
         assert len(tpp.listed("requests")) == EACH
     assert len({one for own in ids.values() for one in own}) == THREADS * EACH
@@ -114,9 +112,7 @@ def test_money_that_suffices_once_is_spent_once(app: Flask) -> None:
     signs_at = [tpp.initiate(ISCT, payment(ISCT, **body)).headers["Location"] for _ in range(THREADS)]
     statuses: list[int] = []
     together(
-        lambda thread: statuses.append(
-            Tpp(app).control("POST", "/psu/approve", address=signs_at[thread]).status_code
-        )
+        lambda thread: statuses.append(Tpp(app).control("POST", "/psu/approve", address=signs_at[thread]).status_code)
     )
     assert sorted(statuses) == [200] + [403] * (THREADS - 1)
     after = next(row for row in tpp.listed("accounts") if row["iban"] == iban)["balances"][0]["balance"]

@@ -71,7 +71,7 @@ def test_what_happens_is_written_in_the_order_of_time(new_life: Lives, steps: li
     journal = life.world.bank.journal
     assert [fact.seq for fact in journal] == list(range(1, len(journal) + 1))
     assert all(earlier.at <= later.at for earlier, later in pairwise(journal))
-    assert journal == sorted((fact for row in life.world.bank.payments.values() for fact in row.history))
+    assert journal == sorted(fact for row in life.world.bank.payments.values() for fact in row.history)
 
 
 def test_each_thing_happens_at_its_own_instant_within_one_leap(new_life: Lives) -> None:
@@ -191,4 +191,3 @@ def test_as_many_events_as_the_bound_allows_do_pass(worlds: Worlds) -> None:
         tpp.initiated()
     tpp.advance("2h")  # two events each, and one look at an empty agenda
     assert {row["status"] for row in tpp.listed("payments")} == {"CANC"}
-
