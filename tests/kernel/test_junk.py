@@ -14,7 +14,7 @@ from sandbox.log.canon import state_hash
 from sandbox.wire.gate import UUID_4
 from sandbox.worlds import Worlds
 from tests.kernel.junk import CONTROL_PATHS, METHODS, PATHS, TEXTS, VALUES, Junk, good
-from tests.tpp import ISCT, SCT, XB, Tpp, version
+from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused, version
 
 CATALOGUE = {(row.value.status, row.value.error, row.value.code) for row in Error}
 FIELDS = {"error", "error_code", "error_description"}
@@ -67,7 +67,8 @@ def test_junk_in_queries(crowd_app: Flask, method: str, path: str, number: int) 
     junk = Junk(2)
     for _ in range(40):
         sent = good(accept=version(number), content_type="application/json")
-        answered(call(crowd_app, method, path, {"QUERY_STRING": junk.query()}, headers=sent))
+        body = orjson.dumps(payment(path.rpartition("/")[2]))
+        answered(call(crowd_app, method, path, {"QUERY_STRING": junk.query()}, headers=sent, data=body))
 
 
 @pytest.mark.parametrize("path", PATHS, ids=ascii)
@@ -156,6 +157,24 @@ def test_any_json_is_answered(crowd_app: Flask, content: Any) -> None:
 def test_any_bytes_are_answered(crowd_app: Flask, text: bytes) -> None:
     sent = good(content_type="application/json")
     answered(call(crowd_app, "POST", f"/payments/{SCT}", headers=sent, data=text))
+
+
+@pytest.mark.parametrize("host", ["", "[", "a b", "a/b", "a:b", "[::1", "[::1]:x", "\xff", 'a"b', "user@a"], ids=ascii)
+def test_a_host_that_is_none_is_refused_before_anything_is_made(app: Flask, host: str) -> None:
+    """Addresses in replies begin with it (choice 1)."""
+    sent = good(content_type="application/json")
+    body = orjson.dumps(payment())
+    reply = call(app, "POST", f"/payments/{SCT}", {"HTTP_HOST": host}, headers=sent, data=body)
+    assert refused(reply, 400, "GEN-1202-100001", "Host")
+    assert Tpp(app).listed("payments") == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "[::1]:8080", "bank.example", "BANK.example:1"])
+def test_the_address_to_sign_at_begins_with_the_host_that_the_caller_used(app: Flask, host: str) -> None:
+    sent = good(content_type="application/json")
+    body = orjson.dumps(payment())
+    reply = call(app, "POST", f"/payments/{SCT}", {"HTTP_HOST": host}, headers=sent, data=body)
+    assert reply.headers["Location"].lower().startswith(f"http://{host.lower()}/psu/sign/")
 
 
 def test_junk_leaves_no_trace(worlds: Worlds, app: Flask) -> None:

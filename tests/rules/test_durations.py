@@ -1,5 +1,6 @@
 """Spans and instants as people write them: choice 10."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -51,10 +52,8 @@ def test_a_duration_is_a_text(content: object) -> None:
 
 @given(st.text(max_size=12))
 def test_any_text_is_a_duration_or_a_value_error(text: str) -> None:
-    try:
+    with suppress(ValueError):
         assert timedelta() <= read_duration(text) <= LONGEST
-    except ValueError:
-        pass
 
 
 @pytest.mark.parametrize(
@@ -106,10 +105,8 @@ def test_what_is_no_instant_is_a_value_error(text: object) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_is_an_instant_or_a_value_error(text: str) -> None:
-    try:
+    with suppress(ValueError):
         assert 2000 <= read_instant(text).year < 2200
-    except ValueError:
-        pass
 
 
 @given(st.datetimes(datetime(2000, 1, 2), datetime(2199, 12, 30), timezones=st.just(UTC)))
