@@ -1,8 +1,8 @@
 """The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
 
-from sandbox.bank import accounts, execution, sca, tokens
+from sandbox.bank import accounts, consents, execution, sca, standing_orders, tokens
 from sandbox.bank.payments import is_direct
-from sandbox.bank.records import Account, Customer, Debtor, Grant, Payment
+from sandbox.bank.records import Account, Customer, Debtor, Grant, Payment, StandingOrder, Subject
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query
@@ -12,7 +12,7 @@ PSU_REFUSED = "PSU_REFUSED"
 UNSIGNED = (Status.RCVD, Status.PATC)
 
 
-def waiting(bank: Bank, token: str) -> Payment:
+def waiting(bank: Bank, token: str) -> Subject:
     """What an address asks a signature for; over or outdated ones say so."""
     address = sca.address_of(bank, token)
     payment = bank.subject(address.subject_id)
@@ -34,21 +34,24 @@ def accounts_of(bank: Bank, customer: str) -> list[Account]:
     return [account for account in bank.accounts.values() if customer in account.may_sign]
 
 
-def open_subject(bank: Bank, payment: Payment) -> None:
+def open_subject(bank: Bank, payment: Subject) -> None:
     if payment.status is Status.RCVD:
         bank.move(payment, Trigger.OPENED)
 
 
-def demand_debtor(bank: Bank, payment: Payment, customer: str, debtor: Debtor) -> None:
+def demand_debtor(bank: Bank, payment: Subject, customer: str, debtor: Debtor) -> None:
     """The account that this customer may sign from, and that may pay this order."""
     account = bank.accounts.get(debtor.iban)
     if account is not None and customer not in account.may_sign:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
+    if isinstance(payment, StandingOrder):
+        standing_orders.demand_fit(bank, payment.order, debtor)
+        return
     direct = is_direct(bank, payment.order) and execution.day_of(bank, payment) is None
     accounts.demand_fit(bank, payment.order, debtor, direct=direct)
 
 
-def sign(bank: Bank, payment: Payment, customer: str, debtor: Debtor, state: str | None) -> str:
+def sign(bank: Bank, payment: Subject, customer: str, debtor: Debtor, state: str | None) -> str:
     """The signature at the address; the answer is where the PSU is sent back to."""
     demand_debtor(bank, payment, customer, debtor)
     open_subject(bank, payment)
@@ -58,7 +61,7 @@ def sign(bank: Bank, payment: Payment, customer: str, debtor: Debtor, state: str
     return _called_back(bank, payment, customer, state)
 
 
-def refuse(bank: Bank, payment: Payment, state: str | None) -> str:
+def refuse(bank: Bank, payment: Subject, state: str | None) -> str:
     """Of their own will, or after too many wrong codes."""
     bank.move(payment, Trigger.REFUSED, PSU_REFUSED)
     description = "The customer refused."
@@ -66,17 +69,19 @@ def refuse(bank: Bank, payment: Payment, state: str | None) -> str:
     return with_query(origin.redirect_uri, error="access_denied", error_description=description, state=state)
 
 
-def _add_signature(bank: Bank, payment: Payment, customer: str) -> None:
+def _add_signature(bank: Bank, payment: Subject, customer: str) -> None:
     assert payment.debtor is not None
     payment.signatures = (*payment.signatures, customer)
-    if len(payment.signatures) < bank.accounts[payment.debtor.iban].signatures_required:
+    if isinstance(payment, StandingOrder):
+        standing_orders.complete(bank, payment)
+    elif len(payment.signatures) < bank.accounts[payment.debtor.iban].signatures_required:
         bank.move(payment, Trigger.COSIGNED)
         bank.partly_signed.setdefault(payment.debtor.iban, []).append(payment.id)
     else:
         execution.complete(bank, payment)
 
 
-def _called_back(bank: Bank, payment: Payment, customer: str, state: str | None) -> str:
+def _called_back(bank: Bank, payment: Subject, customer: str, state: str | None) -> str:
     """A code goes with it only when no access token was used (service 6.1)."""
     origin = payment.origin
     code = None
@@ -114,8 +119,12 @@ def to_sign(bank: Bank, customer: str) -> list[Payment]:
 
 
 @verb
-def approve(bank: Bank, token: str, customer: str | None, account: str | None, state: str | None) -> str:
-    """The whole of it without a browser (choice 10)."""
+def approve(
+    bank: Bank, token: str, customer: str | None, account: str | None, ibans: tuple[str, ...], state: str | None
+) -> str:
+    """The whole of it without a browser, at an SCA or a consent address (choice 10)."""
+    if token in bank.consent_addresses:
+        return _consented(bank, token, customer, ibans or ((account,) if account else ()), state)
     payment = waiting(bank, token)
     who, debtor = _chosen(bank, payment, customer, account)
     return sign(bank, payment, who, debtor, state)
@@ -123,13 +132,15 @@ def approve(bank: Bank, token: str, customer: str | None, account: str | None, s
 
 @verb
 def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> str:
-    payment = waiting(bank, token)
     if customer is not None:
         customer_of(bank, customer)
+    if token in bank.consent_addresses:
+        return consents.decline(bank, token, state)
+    payment = waiting(bank, token)
     return refuse(bank, payment, state)
 
 
-def _chosen(bank: Bank, payment: Payment, customer: str | None, account: str | None) -> tuple[str, Debtor]:
+def _chosen(bank: Bank, payment: Subject, customer: str | None, account: str | None) -> tuple[str, Debtor]:
     """What was left out: the debtor account's first owner, and that customer's first current account (choice 10)."""
     if payment.debtor is not None:
         given = bank.accounts[payment.debtor.iban]
@@ -143,6 +154,24 @@ def _chosen(bank: Bank, payment: Payment, customer: str | None, account: str | N
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
     iban = account or first_current(bank, customer_of(bank, who).id)
     return who, Debtor(iban, compartment(bank, iban))
+
+
+def _consented(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
+    """Left out: the account's or the consent's own customer, and all of that customer's accounts."""
+    address = consents.address_waiting(bank, token)
+    if customer is None and address.iban is not None:
+        customer = bank.accounts[address.iban].owners[0]
+    elif customer is None and address.renews is not None:
+        customer = bank.consents[address.renews].customer
+    elif customer is None and ibans and ibans[0] in bank.accounts:
+        customer = bank.accounts[ibans[0]].owners[0]
+    if customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
+    who = customer_of(bank, customer).id
+    if address.iban is not None and any(iban != address.iban for iban in ibans):
+        raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
+    chosen = ibans or tuple(account.iban for account in consents.choosable(bank, who))
+    return consents.agree(bank, token, who, chosen, state)
 
 
 def first_current(bank: Bank, customer: str) -> str:

@@ -42,6 +42,10 @@ class Call:
         value: str | None = self.request.environ.get("HTTP_" + name.upper().replace("-", "_"))
         return value
 
+    def query(self, name: str) -> str | None:
+        """A query parameter; the gate has seen that it is there once at the most."""
+        return self.request.args.get(name)
+
     @property
     def product(self) -> str:
         return self.path["product"]
@@ -76,7 +80,7 @@ def product(call: Call) -> None:
     if named is None:
         return
     known = PRODUCTS.get(named)
-    if known is None:
+    if known is None or (call.operation.products and named not in call.operation.products):
         raise Refusal(Error.NOT_FOUND, input="payment-product")
     if call.operation.method == "DELETE" and not known.deletable:  # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
@@ -193,9 +197,27 @@ def authorization(call: Call, bank: Bank) -> None:
     call.grant = grant
 
 
+def query(call: Call, bank: Bank) -> None:
+    """A query input that the operation does not know, or that comes twice, is refused (choice 4)."""
+    if not call.request.query_string:
+        return
+    for name, values in call.request.args.lists():
+        if name not in call.operation.query:
+            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
+        if len(values) > 1:
+            raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
+
+
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, host, redirect_uri, challenge, authorization)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
+    client,
+    host,
+    redirect_uri,
+    challenge,
+    authorization,
+    query,
+)
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:
