@@ -50,6 +50,10 @@ OPERATIONS = (
     ("GET", f"/payments/{SCT}/x/status", 3),
     ("GET", f"/payments/{XB}/x/details", 3),
     ("DELETE", f"/payments/{SCT}/x", 2),
+    ("POST", f"/periodic-payments/{SCT}", 2),
+    ("GET", f"/periodic-payments/{SCT}/x/status", 2),
+    ("GET", "/consent-uris", 4),
+    ("GET", "/accounts/x/transactions", 2),
     ("POST", "/token", 3),
 )
 
