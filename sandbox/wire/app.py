@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any
+from urllib.parse import quote
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
@@ -40,11 +41,15 @@ VIEWS: dict[str, View] = {
     )
 }
 
-NOT_THE_BANK = ("/_sandbox", "/psu")
+NOT_THE_BANK = ("/_sandbox/", "/psu/")
+ASCII = "".join(map(chr, range(128)))
 
 
 class WorldPath:
-    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address."""
+    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
+
+    Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
+    """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
         self.inner = inner
@@ -57,6 +62,9 @@ class WorldPath:
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
         environ["sandbox.world"] = name
+        query = environ.get("QUERY_STRING", "")
+        if not query.isascii():
+            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
         return self.inner(environ, start_response)
 
 
@@ -109,7 +117,7 @@ def http_refusal(error: HTTPException) -> Response:
 def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
-    if environ["PATH_INFO"].startswith(NOT_THE_BANK):
+    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")

@@ -146,6 +146,12 @@ def client(call: Call, bank: Bank) -> None:
         demand_fresh(bank, known.id, call.request_id)
 
 
+def host(call: Call, bank: Bank) -> None:
+    """Addresses in replies begin with the host that the caller used (choice 1), so it must be one."""
+    if call.header("Host") is not None and not call.request.host:
+        raise Refusal(Error.HEADER_INVALID, input="Host", why="it is no host")
+
+
 def redirect_uri(call: Call, bank: Bank) -> None:
     """A registered callback; required where a redirection follows."""
     if not call.operation.bank_headers:
@@ -206,7 +212,14 @@ def query(call: Call, bank: Bank) -> None:
 
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization, query)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
+    client,
+    host,
+    redirect_uri,
+    challenge,
+    authorization,
+    query,
+)
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:
