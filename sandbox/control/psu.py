@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Request
 
-from sandbox.bank import forcing, signing
+from sandbox.bank import consents, forcing, signing
 from sandbox.control import holdings
 from sandbox.control.asking import body_of, value_of
 from sandbox.control.asking import refuse as refusal
@@ -18,6 +18,12 @@ def text(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 4096:
         raise ValueError("it must be a text")
     return value
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > 1000:
+        raise ValueError("it must be a list of texts")
+    return tuple(text(item) for item in value)
 
 
 def required(content: dict[str, Any], name: str) -> str:
@@ -43,7 +49,8 @@ def approve(world: World, request: Request) -> dict[str, Any]:
     content = body_of(request, "address", "customer", "account", "accounts")
     token, state = address_of(content)
     customer, account = optional(content, "customer"), optional(content, "account")
-    return {"redirect": world.act(signing.approve, token, customer, account, state)}
+    ibans = value_of(content, "accounts", texts) if content.get("accounts") is not None else ()
+    return {"redirect": world.act(signing.approve, token, customer, account, ibans, state)}
 
 
 def refuse(world: World, request: Request) -> dict[str, Any]:
@@ -57,6 +64,12 @@ def sign(world: World, request: Request) -> dict[str, Any]:
     payment_id, customer = required(content, "payment_id"), required(content, "customer")
     status = world.act(signing.sign_in_channel, payment_id, customer)
     return {"payment_id": payment_id, "status": status.value}
+
+
+def withdraw(world: World, request: Request) -> dict[str, Any]:
+    content = body_of(request, "client_id", "customer", "scope")
+    client_id, customer, scope = (required(content, name) for name in ("client_id", "customer", "scope"))
+    return {"withdrawn": world.act(consents.withdraw, client_id, customer, scope)}
 
 
 def move(world: World, request: Request, payment_id: str) -> dict[str, Any]:

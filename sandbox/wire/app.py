@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.wire import oauth, payments
+from sandbox.wire import accounts, consents, oauth, payments
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
@@ -26,6 +26,10 @@ VIEWS: dict[str, View] = {
         payments.payment_status,
         payments.payment_cancellation,
         oauth.token,
+        consents.consent_addresses,
+        accounts.accounts,
+        accounts.account,
+        accounts.transactions,
     )
 }
 

@@ -42,6 +42,10 @@ class Call:
         value: str | None = self.request.environ.get("HTTP_" + name.upper().replace("-", "_"))
         return value
 
+    def query(self, name: str) -> str | None:
+        """A query parameter; the gate has seen that it is there once at the most."""
+        return self.request.args.get(name)
+
     @property
     def product(self) -> str:
         return self.path["product"]
@@ -187,9 +191,20 @@ def authorization(call: Call, bank: Bank) -> None:
     call.grant = grant
 
 
+def query(call: Call, bank: Bank) -> None:
+    """A query input that the operation does not know, or that comes twice, is refused (choice 4)."""
+    if not call.request.query_string:
+        return
+    for name, values in call.request.args.lists():
+        if name not in call.operation.query:
+            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
+        if len(values) > 1:
+            raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
+
+
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization, query)
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:

@@ -18,7 +18,7 @@ def payment_initiation(call: Call) -> Response:
     content = bodies.read_json(body_of(call))
     order = read_earlier(content) if call.version == 1 else bodies.read_payment(content, PRODUCTS[call.product])
     initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
-    address = sca_address(call, initiated.sca_token)
+    address = sca_address(call.request, initiated.sca_token)
     if call.version == 1:
         return replies.earlier_initiation_reply(initiated, address)
     return replies.initiation_reply("payments", call.product, initiated, address)
@@ -64,7 +64,7 @@ def body_of(call: Call) -> bytes:
 
 def is_external(call: Call, parameter: str) -> bool:
     """INTERNAL (the default) or EXTERNAL (choice 5)."""
-    kinds = call.request.args.getlist(parameter) or ["INTERNAL"]
-    if len(kinds) > 1 or kinds[0] not in ID_TYPES:
-        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL, once")
-    return kinds[0] == "EXTERNAL"
+    kind = call.query(parameter) or "INTERNAL"
+    if kind not in ID_TYPES:
+        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
+    return kind == "EXTERNAL"

@@ -60,7 +60,15 @@ class EarlierInitiationReply(Schema):
     transaction_ref = fields.String(required=True)
 
 
+class ConsentAddressReply(Schema):
+    """service 2.5"""
+
+    language = fields.String(required=True)
+    consent_uri = fields.String(required=True)
+
+
 TOKEN = TokenReply()
+CONSENT_ADDRESSES = ConsentAddressReply(many=True)
 EARLIER_INITIATION = EarlierInitiationReply()
 STATUS = StatusReply()
 INITIATION = InitiationReply()
@@ -137,3 +145,8 @@ def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:
         "requested_execution_date": order.execution_date and order.execution_date.isoformat(),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def consent_addresses_reply(addresses: list[tuple[str, str]]) -> Response:
+    rows = [{"language": language, "consent_uri": address} for language, address in addresses]
+    return json_response(CONSENT_ADDRESSES.dump(rows))
