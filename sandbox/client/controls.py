@@ -148,6 +148,10 @@ class Controls:
         body = {"status": status} | ({} if reason is None else {"reason": reason})
         return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", body)
 
+    def book(self, iban: str, amount: str, **rest: Any) -> Reply:
+        """A transaction by hand: also currency, date, counterparty (a name, or iban and name), communication."""
+        return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
+
     def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
         """What the world holds: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
         reply = self.desk.call("GET", f"/{name}", query=written({"since": since}))
