@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.wire import accounts, consents, oauth, payments
+from sandbox.wire import accounts, consents, oauth, payments, standing_orders
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
@@ -25,6 +25,10 @@ VIEWS: dict[str, View] = {
         payments.payment_details,
         payments.payment_status,
         payments.payment_cancellation,
+        standing_orders.standing_order_initiation,
+        standing_orders.standing_order_details,
+        standing_orders.standing_order_status,
+        standing_orders.standing_order_cancellation,
         oauth.token,
         consents.consent_addresses,
         accounts.accounts,

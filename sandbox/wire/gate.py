@@ -80,7 +80,7 @@ def product(call: Call) -> None:
     if named is None:
         return
     known = PRODUCTS.get(named)
-    if known is None:
+    if known is None or (call.operation.products and named not in call.operation.products):
         raise Refusal(Error.NOT_FOUND, input="payment-product")
     if call.operation.method == "DELETE" and not known.deletable:  # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
