@@ -84,6 +84,19 @@ def test_the_earlier_version_pays_too(tpp: Client, controls: Controls) -> None:
     assert tpp.status(payment.external).status == "PDNG"
 
 
+def test_a_standing_order_lives_and_ends(tpp: Client, controls: Controls) -> None:
+    order = tpp.pay_regularly(**ORDER, start="2027-04-01", frequency="MONTHLY")
+    assert order.sca_address is not None and order.status == "PATC"
+    tokens = tpp.tokens_from(controls.psu.approve(order.sca_address, "alice"), order.flow)
+    controls.clock.advance("2s")
+    assert tpp.status(order).status == "ACWP"
+    details = tpp.details(order.external, tokens)
+    assert (details["start_date"], details["frequency"]) == ("2027-04-01", "MONTHLY")
+    assert len(controls.listed("standing-orders")) == 1
+    tpp.cancel(order, tokens)
+    assert tpp.status(order).status == "CANC"
+
+
 def test_polling_in_bank_time_ends_with_the_address(tpp: Client, controls: Controls) -> None:
     before = controls.clock.get().now
     found = tpp.poll(tpp.pay(**ORDER), every=60, pause=lambda span: controls.clock.advance(timedelta(seconds=span)))
