@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sandbox.bank import accounts
+from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
@@ -35,7 +36,7 @@ def find(
             raise Refusal(Error.CONFLICT, input=field)
         reference = fitting[0] if fitting else ""
     subject = bank.known(reference)
-    if subject is None or subject.origin.client_id != client_id or subject.kind != kind:
+    if subject is None or isinstance(subject, Part) or subject.origin.client_id != client_id or subject.kind != kind:
         raise Refusal(Error.NOT_FOUND, input=field)
     return subject
 

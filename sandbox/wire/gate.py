@@ -82,9 +82,9 @@ def product(call: Call) -> None:
         return
     if named not in call.operation.products:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    if (
-        call.operation.method == "DELETE" and named in PRODUCTS and not PRODUCTS[named].deletable
-    ):  # service 3.4: the path is there, the method is not
+    known = PRODUCTS.get(named)
+    if call.operation.method == "DELETE" and known is not None and not known.deletable:
+        # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
 
 
