@@ -24,8 +24,8 @@ def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--threads", type=int, default=4, help="of every server (default: the bank's own, 4)")
     parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of one round")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.4, help="of one round")
+    parser.add_argument("--rounds", type=int, default=13)
     parser.add_argument("--json", type=Path, metavar="FILE", help="writes the figures there too")
     return parser.parse_args()
 

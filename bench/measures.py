@@ -38,10 +38,10 @@ Turn = Callable[[], Outcome]
 
 
 def rates(turns: dict[str, Turn], rounds: int) -> dict[str, list[Outcome]]:
-    """Every turn once in each round, so that what else the machine does falls on all alike."""
+    """Every turn once in each round, there and back, so that what else the machine does falls on all alike."""
     found: dict[str, list[Outcome]] = {name: [] for name in turns}
-    for _ in range(rounds):
-        for name, turn in turns.items():
+    for number in range(rounds):
+        for name, turn in list(turns.items())[:: -1 if number % 2 else 1]:
             found[name].append(turn())
     return found
 
