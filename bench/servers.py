@@ -16,7 +16,7 @@ BODY = (
     '"endtoend_identification": "INVOICE-@NUMBER@", "instructed_amount": {"amount": "12.50", "currency": "EUR"}, '
     '"remittance_information_unstructured": "Invoice @NUMBER@"}'
 )
-COMMON_LINES = (
+CALLER = (
     "Host: 127.0.0.1",
     "Request-ID: @ID@",
     "Accept: application/vnd.service.api+json; version=3",
@@ -32,11 +32,11 @@ def written(method: str, path: str, *lines: str, body: str = "") -> str:
     return "\r\n".join(head) + "\r\n\r\n" + body
 
 
-STATUS = written("GET", f"/payments/{SCT}/@TARGET@/status", *COMMON_LINES)
+STATUS = written("GET", f"/payments/{SCT}/@TARGET@/status", *CALLER)
 INITIATION = written(
     "POST",
     f"/payments/{SCT}",
-    *COMMON_LINES,
+    *CALLER,
     f"Redirect-URI: {CALLBACK}",
     "Code-Challenge-Method: S256",
     f"Code-Challenge: {'c' * 33}@NUMBER@",
