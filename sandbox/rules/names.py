@@ -1,6 +1,7 @@
 """Names that appear in addresses."""
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _WORLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -13,6 +14,7 @@ def is_world_name(name: str) -> bool:
     return _WORLD.match(name) is not None
 
 
+@lru_cache(maxsize=256)
 def fits_redirect(pattern: str, uri: str) -> bool:
     """Exactly the registered address, or a registered loopback pattern with any port and path (choice 2)."""
     if not pattern.endswith(":*/*"):

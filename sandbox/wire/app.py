@@ -93,8 +93,10 @@ def here(worlds: Worlds) -> World:
 
 def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..., Response]:
     def endpoint(**path: str) -> Response:
-        call = Call(operation, here(worlds), request, path)
-        request.environ["sandbox.call"] = call
+        environ = request.environ
+        # The request itself: `request` looks it up anew at every use.
+        call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path)
+        environ["sandbox.call"] = call
         return view(admit(call))
 
     return endpoint
@@ -128,7 +130,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         asked if UUID_4.match(asked) else "",
         world.bank.clock.now,
         call.operation.name if call else None,
-        request.method,
+        environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
         response.status_code,
         environ.get("HTTP_CLIENT_ID"),

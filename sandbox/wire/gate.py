@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 
 from flask import Request
@@ -23,6 +24,12 @@ from sandbox.worlds import World
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 
 
+@cache
+def environ_key(name: str) -> str:
+    """Where WSGI keeps a header; names come from our own rows only, so they are few."""
+    return "HTTP_" + name.upper().replace("-", "_")
+
+
 @dataclass(slots=True)
 class Call:
     """A request on its way in; each check adds what it found."""
@@ -40,7 +47,7 @@ class Call:
     grant: Grant | None = None  # what the token allows
 
     def header(self, name: str) -> str | None:
-        value: str | None = self.request.environ.get("HTTP_" + name.upper().replace("-", "_"))
+        value: str | None = self.request.environ.get(environ_key(name))
         return value
 
     def query(self, name: str) -> str | None:
