@@ -104,7 +104,8 @@ OPERATIONS = (
     Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=XML_OR_CSV),
     Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
     Operation(
-        "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE, **CANCELS,
+        "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE,
+        **CANCELS,
     ),
     Operation(
         "consent_addresses", "GET", "/consent-uris", (4, 3), "service 4.7", role="AIS", redirect_uri=True, pkce=True,
