@@ -21,7 +21,7 @@ Announce = Callable[[Exchange, str, float], None]
 # The view of a row bears its name; a row without a view is not routed.
 VIEWS: dict[str, View] = {view.__name__: view for view in (payments.payment_initiation, payments.payment_status)}
 
-NOT_THE_BANK = ("/_sandbox", "/psu")
+NOT_THE_BANK = ("_sandbox", "psu")  # the first part of a path
 
 
 class WorldPath:
@@ -99,7 +99,7 @@ def method_refusal(allowed: list[str]) -> Refusal:
 def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
-    if environ["PATH_INFO"].startswith(NOT_THE_BANK):
+    if environ["PATH_INFO"].lstrip("/").partition("/")[0] in NOT_THE_BANK:
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")
