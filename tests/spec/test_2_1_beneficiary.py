@@ -158,7 +158,7 @@ def test_outside_the_eea_an_address_has_city_and_country(tpp: Tpp, field: str) -
 
 
 def test_an_address_has_five_parts_of_up_to_70_characters(tpp: Tpp) -> None:
-    parts = {name: "x" * 70 for name in ("street", "building_number", "postcode", "city")}
+    parts = dict.fromkeys(("street", "building_number", "postcode", "city"), "x" * 70)
     assert accepted(tpp, XB, to_tunisia(creditor_address=parts | {"country": "TN"}))
 
 
