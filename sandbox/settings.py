@@ -29,6 +29,11 @@ class Settings:
     recycling_tries: int = choice(3, "choice 5")  # after the execution date's own
     code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
     access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
+    sca_token_life: timedelta = choice(timedelta(hours=1), "choice 2")
+    sca_renewal_after: timedelta = choice(timedelta(days=90), "choice 8")
+    consent_life: timedelta = choice(timedelta(days=180), "choice 8")
+    consent_address_life: timedelta = choice(timedelta(minutes=15), "choice 8")
+    page_size: int = choice(50, "choice 8")  # of transactions when the caller names none; 50 at most
     wrong_codes_max: int = choice(3, "choice 5")  # at the card reader; then the initiation is refused
     execution_days_ahead_max: int = choice(365, "choice 5")
 

@@ -14,19 +14,19 @@ from sandbox.rules.products import PRODUCTS
 FIELD = "debtor_account.iban"
 
 
-def account_of(bank: Bank, iban: str) -> Account:
+def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     account = bank.accounts.get(iban)
     if account is None:
-        raise Refusal(Error.ACCOUNT_FOREIGN, input=FIELD)
+        raise Refusal(Error.ACCOUNT_FOREIGN, input=field)
     return account
 
 
-def demand_channel(bank: Bank, account: Account) -> None:
+def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
     if not account.online:
-        raise Refusal(Error.CHANNEL_CLOSED, input=FIELD, why="it is not managed in one")
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="it is not managed in one")
     if any(bank.customers[owner].channel_blocked for owner in account.owners):
-        raise Refusal(Error.CHANNEL_CLOSED, input=FIELD, why="the customer blocked it")
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it")
 
 
 def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:

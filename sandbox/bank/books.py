@@ -29,6 +29,11 @@ def debit(bank: Bank, payment: Payment) -> None:
     payment.debited = True
 
 
+def debit_reference(payment_id: str) -> str:
+    """The reference under which the debit shows among the account's transactions."""
+    return f"{payment_id}-D"
+
+
 def give_back(bank: Bank, payment: Payment) -> None:
     """The same money returns, as a second transaction."""
     assert payment.debtor is not None

@@ -219,6 +219,46 @@ class Pair:
     code: str
 
 
+@dataclass(frozen=True, slots=True)
+class ScaToken:
+    """Proof of a fresh authentication, for the full history (service 4.8)."""
+
+    consent_id: str | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentAddress:
+    """An address at which a PSU consents, or authenticates again for a consent that stands."""
+
+    token: str
+    client_id: str
+    scope: str
+    language: str
+    redirect_uri: str
+    until: datetime
+    challenge: tuple[str, str] | None = None
+    iban: str | None = None  # CAF: the account it is about
+    renews: str | None = None
+
+
+@dataclass(slots=True)
+class Consent:
+    """What a PSU lets a client read."""
+
+    id: str
+    client_id: str
+    customer: str
+    scope: str
+    logical_ids: dict[str, str]  # to IBANs; unguessable, and of this consent alone
+    redirect_uri: str
+    given: datetime
+    until: datetime
+    sca_at: datetime
+    full_until: datetime | None = None  # after a renewal the same token reads the full history for a while
+    ended: str | None = None  # replaced or withdrawn
+
+
 @dataclass(slots=True)
 class Session:
     """A PSU at an address of the bank, between its first page and its last."""

@@ -1,6 +1,6 @@
 """The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
 
-from sandbox.bank import accounts, execution, sca, tokens
+from sandbox.bank import accounts, consents, execution, sca, tokens
 from sandbox.bank.payments import is_direct
 from sandbox.bank.records import Account, Customer, Debtor, Grant, Payment
 from sandbox.bank.state import Bank, verb
@@ -114,8 +114,12 @@ def to_sign(bank: Bank, customer: str) -> list[Payment]:
 
 
 @verb
-def approve(bank: Bank, token: str, customer: str | None, account: str | None, state: str | None) -> str:
-    """The whole of it without a browser (choice 10)."""
+def approve(
+    bank: Bank, token: str, customer: str | None, account: str | None, ibans: tuple[str, ...], state: str | None
+) -> str:
+    """The whole of it without a browser, at an SCA or a consent address (choice 10)."""
+    if token in bank.consent_addresses:
+        return _consented(bank, token, customer, ibans or ((account,) if account else ()), state)
     payment = waiting(bank, token)
     who, debtor = _chosen(bank, payment, customer, account)
     return sign(bank, payment, who, debtor, state)
@@ -123,9 +127,11 @@ def approve(bank: Bank, token: str, customer: str | None, account: str | None, s
 
 @verb
 def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> str:
-    payment = waiting(bank, token)
     if customer is not None:
         customer_of(bank, customer)
+    if token in bank.consent_addresses:
+        return consents.decline(bank, token, state)
+    payment = waiting(bank, token)
     return refuse(bank, payment, state)
 
 
@@ -143,6 +149,24 @@ def _chosen(bank: Bank, payment: Payment, customer: str | None, account: str | N
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
     iban = account or first_current(bank, customer_of(bank, who).id)
     return who, Debtor(iban, compartment(bank, iban))
+
+
+def _consented(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
+    """Left out: the account's or the consent's own customer, and all of that customer's accounts."""
+    address = consents.address_waiting(bank, token)
+    if customer is None and address.iban is not None:
+        customer = bank.accounts[address.iban].owners[0]
+    elif customer is None and address.renews is not None:
+        customer = bank.consents[address.renews].customer
+    elif customer is None and ibans and ibans[0] in bank.accounts:
+        customer = bank.accounts[ibans[0]].owners[0]
+    if customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
+    who = customer_of(bank, customer).id
+    if address.iban is not None and any(iban != address.iban for iban in ibans):
+        raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
+    chosen = ibans or tuple(account.iban for account in consents.choosable(bank, who))
+    return consents.agree(bank, token, who, chosen, state)
 
 
 def first_current(bank: Bank, customer: str) -> str:

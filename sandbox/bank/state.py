@@ -13,12 +13,15 @@ from sandbox.bank.records import (
     Asked,
     Client,
     Code,
+    Consent,
+    ConsentAddress,
     Customer,
     Fact,
     Pair,
     PairKey,
     Payment,
     ScaAddress,
+    ScaToken,
     Session,
 )
 from sandbox.errors import Error, Refusal
@@ -77,6 +80,11 @@ class Bank:
         # Every token ever given, by the pair that it belongs or belonged to.
         self.access_tokens: dict[str, PairKey] = {}
         self.refresh_tokens: dict[str, PairKey] = {}
+        self.sca_tokens: dict[str, ScaToken] = {}
+        self.consent_addresses: dict[str, ConsentAddress] = {}
+        self.answered: dict[str, str] = {}  # consent addresses that were used, and how
+        self.consents: dict[str, Consent] = {}
+        self.consent_of: dict[PairKey, str] = {}  # the one that counts
         # Payments that were signed once and need more, by account.
         self.partly_signed: dict[str, list[str]] = {}
         # What is promised to leave: at once, or on a later day.

@@ -8,6 +8,7 @@ from orjson import Fragment
 from sandbox.bank.records import Account, Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.control.asking import since_of
+from sandbox.errors import Error, Refusal
 from sandbox.rules.durations import write_instant
 from sandbox.wire.replies import order_fields
 from sandbox.worlds import World
@@ -68,6 +69,17 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
 
 def payments(world: World, request: Request) -> dict[str, Any]:
     return {"payments": world.ask(lambda bank: [_payment(payment) for payment in bank.payments.values()])}
+
+
+def payment(world: World, request: Request, payment_id: str) -> dict[str, Any]:
+    return world.ask(_one_payment, payment_id)
+
+
+def _one_payment(bank: Bank, payment_id: str) -> dict[str, Any]:
+    found = bank.payments.get(payment_id)
+    if found is None:
+        raise Refusal(Error.NOT_FOUND, input="payment")
+    return _payment(found)
 
 
 def _payment(payment: Payment) -> dict[str, Any]:

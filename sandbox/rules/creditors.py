@@ -11,23 +11,23 @@ def refuse(field: str, why: str) -> Refusal:
     return Refusal(Error.INPUT_INVALID, input=field, why=why)
 
 
-def demand_bank(iban: str | None, bic: str | None, country: str | None) -> None:
+def demand_bank(iban: str | None, bic: str | None, country: str | None, *, account: str = ACCOUNT) -> None:
     """What holds for every product: shapes, and that parts agree with each other."""
     if iban is not None and not is_iban(iban):
-        raise refuse(f"{ACCOUNT}.iban", "it is no valid IBAN")
+        raise refuse(f"{account}.iban", "it is no valid IBAN")
     if bic is not None and not is_bic(bic):
-        raise refuse(f"{ACCOUNT}.bic", "it is no BIC")
+        raise refuse(f"{account}.bic", "it is no BIC")
     if country is not None and not countries.is_country(country):
         raise refuse(f"{ACCOUNT}.country", "it is no country code")
     if iban is not None and country is not None and country_of(iban) != country:
         raise refuse(f"{ACCOUNT}.country", "it is not the country of the IBAN")
     if iban is not None and bic is not None and not bic_belongs(bic, iban):
-        raise Refusal(Error.BIC_WRONG, input=f"{ACCOUNT}.bic", why="does not belong to the IBAN")
+        raise Refusal(Error.BIC_WRONG, input=f"{account}.bic", why="does not belong to the IBAN")
 
 
-def demand_sepa(iban: str) -> None:
+def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
     if country_of(iban) not in countries.SEPA:
-        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country_of(iban), input=f"{ACCOUNT}.iban")
+        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country_of(iban), input=f"{account}.iban")
 
 
 def cross_border_country(

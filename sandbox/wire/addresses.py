@@ -1,11 +1,15 @@
 """Absolute addresses: the host that the caller used, and the world's prefix (choice 1)."""
 
-from sandbox.wire.gate import Call
+from flask import Request
 
 
-def root_of(call: Call) -> str:
-    return call.request.host_url.rstrip("/") + str(call.request.environ.get("SCRIPT_NAME", ""))
+def root_of(request: Request) -> str:
+    return request.host_url.rstrip("/") + str(request.environ.get("SCRIPT_NAME", ""))
 
 
-def sca_address(call: Call, token: str) -> str:
-    return f"{root_of(call)}/psu/sign/{token}"
+def sca_address(request: Request, token: str) -> str:
+    return f"{root_of(request)}/psu/sign/{token}"
+
+
+def consent_address(request: Request, token: str) -> str:
+    return f"{root_of(request)}/psu/consent/{token}"

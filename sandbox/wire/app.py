@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 
 from sandbox.errors import Error, Refusal
 from sandbox.rules.products import PRODUCTS, SCT
-from sandbox.wire import payments
+from sandbox.wire import accounts, consents, oauth, payments
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
@@ -19,7 +19,20 @@ View = Callable[[Call], Response]
 Announce = Callable[[Exchange, str, float], None]
 
 # The view of a row bears its name; a row without a view is not routed.
-VIEWS: dict[str, View] = {view.__name__: view for view in (payments.payment_initiation, payments.payment_status)}
+VIEWS: dict[str, View] = {
+    view.__name__: view
+    for view in (
+        payments.payment_initiation,
+        payments.payment_details,
+        payments.payment_status,
+        payments.payment_cancellation,
+        oauth.token,
+        consents.consent_addresses,
+        accounts.accounts,
+        accounts.account,
+        accounts.transactions,
+    )
+}
 
 NOT_THE_BANK = ("_sandbox", "psu")  # the first part of a path
 

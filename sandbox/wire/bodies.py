@@ -121,16 +121,17 @@ def demand_fields(content: Mapping[str, Any], product: Product) -> None:
             raise Refusal(missing, input=path)
 
 
-def read_amount(amount: Mapping[str, str], product: Product) -> Money:
+def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -> Money:
+    """An amount and its currency; `within` is what their names begin with."""
     currency = amount.get("currency", "EUR")
-    demand_currency("instructed_amount.currency", currency, product)
+    demand_currency(f"{within}currency", currency, product)
     try:
         money = Money.read(amount["amount"], currency)
     except ValueError:
         why = f"{currency} has fewer decimals"
-        raise Refusal(Error.INPUT_INVALID, input="instructed_amount.amount", why=why) from None
+        raise Refusal(Error.INPUT_INVALID, input=f"{within}amount", why=why) from None
     if not money.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input="instructed_amount.amount")
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount")
     return money
 
 
@@ -180,7 +181,7 @@ def read_payment(content: Any, product: Product) -> Order:
     """The body of version 3."""
     given = load(PAYMENT_BODY, content)
     demand_fields(given, product)
-    money = read_amount(given["instructed_amount"], product)
+    money = read_amount(given["instructed_amount"], product, "instructed_amount.")
     debtor = read_debtor(given["debtor_account"], product) if "debtor_account" in given else None
     creditor = Creditor(**given["creditor_account"]) if "creditor_account" in given else Creditor()
     if creditor.currency is not None:

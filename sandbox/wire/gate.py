@@ -7,7 +7,8 @@ from hashlib import blake2b
 
 from flask import Request
 
-from sandbox.bank.records import Client, Origin
+from sandbox.bank import tokens
+from sandbox.bank.records import Client, Grant, Origin
 from sandbox.bank.replays import Ask, demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
@@ -35,11 +36,15 @@ class Call:
     client: Client = field(init=False)
     redirect_uri: str = ""
     challenge: tuple[str, str] | None = None
-    customer: str | None = None  # the PSU whom the token speaks for
+    grant: Grant | None = None  # what the token allows
 
     def header(self, name: str) -> str | None:
         value: str | None = self.request.environ.get("HTTP_" + name.upper().replace("-", "_"))
         return value
+
+    def query(self, name: str) -> str | None:
+        """A query parameter; the gate has seen that it is there once at the most."""
+        return self.request.args.get(name)
 
     @property
     def product(self) -> str:
@@ -47,7 +52,8 @@ class Call:
 
     @property
     def origin(self) -> Origin:
-        return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, self.customer)
+        customer = None if self.grant is None else self.grant.customer
+        return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
 
     @property
     def ask(self) -> Ask:
@@ -179,12 +185,29 @@ def authorization(call: Call, bank: Bank) -> None:
         return
     if header is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
-    raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="unknown")
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
+    grant = tokens.grant_of(bank, token.strip(), call.client.id)
+    if grant.scope not in call.operation.scopes:
+        raise Refusal(Error.ACCESS_DENIED, input="Authorization", why=f"the token has the scope {grant.scope}")
+    call.grant = grant
+
+
+def query(call: Call, bank: Bank) -> None:
+    """A query input that the operation does not know, or that comes twice, is refused (choice 4)."""
+    if not call.request.query_string:
+        return
+    for name, values in call.request.args.lists():
+        if name not in call.operation.query:
+            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
+        if len(values) > 1:
+            raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
 
 
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization, query)
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:

@@ -8,15 +8,20 @@ from sandbox.errors import Error, Refusal
 from sandbox.rules.products import PRODUCTS
 from sandbox.wire import bodies, replies
 from sandbox.wire.addresses import sca_address
+from sandbox.wire.earlier import read_earlier
 from sandbox.wire.gate import Call
 
 ID_TYPES = ("INTERNAL", "EXTERNAL")
 
 
 def payment_initiation(call: Call) -> Response:
-    order = bodies.read_payment(bodies.read_json(body_of(call)), PRODUCTS[call.product])
+    content = bodies.read_json(body_of(call))
+    order = read_earlier(content) if call.version == 1 else bodies.read_payment(content, PRODUCTS[call.product])
     initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
-    return replies.initiation_reply("payments", call.product, initiated, sca_address(call, initiated.sca_token))
+    address = sca_address(call.request, initiated.sca_token)
+    if call.version == 1:
+        return replies.earlier_initiation_reply(initiated, address)
+    return replies.initiation_reply("payments", call.product, initiated, address)
 
 
 def payment_status(call: Call) -> Response:
@@ -29,6 +34,27 @@ def _status(bank: Bank, call: Call, external: bool) -> Response:
     return replies.status_reply(payment.id, payment.status.value, payment.reason)
 
 
+def payment_details(call: Call) -> Response:
+    return call.world.ask(_details, call, is_external(call, "paymentIdType"))
+
+
+def _details(bank: Bank, call: Call, external: bool) -> Response:
+    payment = payments.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
+    return replies.details_reply(payment, bank.customers[payment.customer].name if payment.customer else None)
+
+
+def payment_cancellation(call: Call) -> Response:
+    external = is_external(call, "paymentIdType")
+    call.world.act(payments.cancel, *whose(call), call.product, call.path["payment_id"], external)
+    return Response(status=204)
+
+
+def whose(call: Call) -> tuple[str, str]:
+    """The client, and the PSU whom its token speaks for."""
+    assert call.grant is not None
+    return call.client.id, call.grant.customer
+
+
 def body_of(call: Call) -> bytes:
     longest = call.world.bank.settings.body_size_max
     if (call.request.content_length or 0) > longest:
@@ -38,7 +64,7 @@ def body_of(call: Call) -> bytes:
 
 def is_external(call: Call, parameter: str) -> bool:
     """INTERNAL (the default) or EXTERNAL (choice 5)."""
-    kinds = call.request.args.getlist(parameter) or ["INTERNAL"]
-    if len(kinds) > 1 or kinds[0] not in ID_TYPES:
-        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL, once")
-    return kinds[0] == "EXTERNAL"
+    kind = call.query(parameter) or "INTERNAL"
+    if kind not in ID_TYPES:
+        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
+    return kind == "EXTERNAL"

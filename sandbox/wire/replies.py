@@ -7,7 +7,8 @@ import orjson
 from flask import Response
 from marshmallow import Schema, fields
 
-from sandbox.bank.records import Debtor, Order
+from sandbox.bank.books import debit_reference
+from sandbox.bank.records import Debtor, Order, Payment
 
 MEDIA = "application/json;charset=utf-8"  # choice 2
 
@@ -40,6 +41,35 @@ class InitiationReply(Schema):
     _links = fields.Nested(InitiationLinks, required=True)
 
 
+class TokenReply(Schema):
+    """service 2.6, and the SCA token of choice 8."""
+
+    access_token = fields.String(required=True)
+    refresh_token = fields.String(required=True)
+    token_type = fields.String(required=True)
+    expires_in = fields.Integer(required=True)
+    scope = fields.String(required=True)
+    logical_id = fields.String()
+    sca_token = fields.String()
+
+
+class EarlierInitiationReply(Schema):
+    """The reply to an initiation, version 1 (service 2.4)."""
+
+    payment_id = fields.String(required=True)
+    transaction_ref = fields.String(required=True)
+
+
+class ConsentAddressReply(Schema):
+    """service 2.5"""
+
+    language = fields.String(required=True)
+    consent_uri = fields.String(required=True)
+
+
+TOKEN = TokenReply()
+CONSENT_ADDRESSES = ConsentAddressReply(many=True)
+EARLIER_INITIATION = EarlierInitiationReply()
 STATUS = StatusReply()
 INITIATION = InitiationReply()
 
@@ -77,6 +107,22 @@ def initiation_reply(kind: str, product: str, initiated: Any, address: str) -> R
     return response
 
 
+def earlier_initiation_reply(initiated: Any, address: str) -> Response:
+    """Version 1: the bank's id, the reference of the debit to come, and the address in Location alone."""
+    content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
+    response = json_response(EARLIER_INITIATION.dump(content), 201)
+    response.headers["Location"] = address
+    return response
+
+
+def details_reply(payment: Payment, psu_name: str | None) -> Response:
+    """The fields of service 2.4, and every other one of the initiation; the PSU once one is known (choice 5)."""
+    content: dict[str, Any] = {"payment_id": payment.id, "status": payment.status.value}
+    if psu_name is not None:
+        content["psu_name"] = psu_name
+    return json_response(content | order_fields(payment.order, payment.debtor))
+
+
 def _filled(row: Any) -> dict[str, Any]:
     """The fields of a record that were given."""
     return {name.name: value for name in record_fields(row) if (value := getattr(row, name.name)) is not None}
@@ -99,3 +145,8 @@ def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:
         "requested_execution_date": order.execution_date and order.execution_date.isoformat(),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def consent_addresses_reply(addresses: list[tuple[str, str]]) -> Response:
+    rows = [{"language": language, "consent_uri": address} for language, address in addresses]
+    return json_response(CONSENT_ADDRESSES.dump(rows))
