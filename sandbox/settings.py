@@ -27,6 +27,7 @@ class Settings:
     settlement_begins: timedelta = choice(timedelta(seconds=5), "choice 5")  # after the signature
     settlement_ends: timedelta = choice(timedelta(seconds=60), "choice 5")  # after the signature
     recycling_tries: int = choice(3, "choice 5")  # after the execution date's own
+    contract_activation: timedelta = choice(timedelta(seconds=1), "choice 6")  # of a signed standing order
     code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
     access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
     sca_token_life: timedelta = choice(timedelta(hours=1), "choice 2")

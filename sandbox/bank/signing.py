@@ -1,8 +1,8 @@
 """The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
 
-from sandbox.bank import accounts, consents, execution, sca, tokens
+from sandbox.bank import accounts, consents, execution, sca, standing_orders, tokens
 from sandbox.bank.payments import is_direct
-from sandbox.bank.records import Account, Customer, Debtor, Grant, Payment
+from sandbox.bank.records import Account, Customer, Debtor, Grant, Payment, StandingOrder, Subject
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query
@@ -12,7 +12,7 @@ PSU_REFUSED = "PSU_REFUSED"
 UNSIGNED = (Status.RCVD, Status.PATC)
 
 
-def waiting(bank: Bank, token: str) -> Payment:
+def waiting(bank: Bank, token: str) -> Subject:
     """What an address asks a signature for; over or outdated ones say so."""
     address = sca.address_of(bank, token)
     payment = bank.subject(address.subject_id)
@@ -34,21 +34,24 @@ def accounts_of(bank: Bank, customer: str) -> list[Account]:
     return [account for account in bank.accounts.values() if customer in account.may_sign]
 
 
-def open_subject(bank: Bank, payment: Payment) -> None:
+def open_subject(bank: Bank, payment: Subject) -> None:
     if payment.status is Status.RCVD:
         bank.move(payment, Trigger.OPENED)
 
 
-def demand_debtor(bank: Bank, payment: Payment, customer: str, debtor: Debtor) -> None:
+def demand_debtor(bank: Bank, payment: Subject, customer: str, debtor: Debtor) -> None:
     """The account that this customer may sign from, and that may pay this order."""
     account = bank.accounts.get(debtor.iban)
     if account is not None and customer not in account.may_sign:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
+    if isinstance(payment, StandingOrder):
+        standing_orders.demand_fit(bank, payment.order, debtor)
+        return
     direct = is_direct(bank, payment.order) and execution.day_of(bank, payment) is None
     accounts.demand_fit(bank, payment.order, debtor, direct=direct)
 
 
-def sign(bank: Bank, payment: Payment, customer: str, debtor: Debtor, state: str | None) -> str:
+def sign(bank: Bank, payment: Subject, customer: str, debtor: Debtor, state: str | None) -> str:
     """The signature at the address; the answer is where the PSU is sent back to."""
     demand_debtor(bank, payment, customer, debtor)
     open_subject(bank, payment)
@@ -58,7 +61,7 @@ def sign(bank: Bank, payment: Payment, customer: str, debtor: Debtor, state: str
     return _called_back(bank, payment, customer, state)
 
 
-def refuse(bank: Bank, payment: Payment, state: str | None) -> str:
+def refuse(bank: Bank, payment: Subject, state: str | None) -> str:
     """Of their own will, or after too many wrong codes."""
     bank.move(payment, Trigger.REFUSED, PSU_REFUSED)
     description = "The customer refused."
@@ -66,17 +69,19 @@ def refuse(bank: Bank, payment: Payment, state: str | None) -> str:
     return with_query(origin.redirect_uri, error="access_denied", error_description=description, state=state)
 
 
-def _add_signature(bank: Bank, payment: Payment, customer: str) -> None:
+def _add_signature(bank: Bank, payment: Subject, customer: str) -> None:
     assert payment.debtor is not None
     payment.signatures = (*payment.signatures, customer)
-    if len(payment.signatures) < bank.accounts[payment.debtor.iban].signatures_required:
+    if isinstance(payment, StandingOrder):
+        standing_orders.complete(bank, payment)
+    elif len(payment.signatures) < bank.accounts[payment.debtor.iban].signatures_required:
         bank.move(payment, Trigger.COSIGNED)
         bank.partly_signed.setdefault(payment.debtor.iban, []).append(payment.id)
     else:
         execution.complete(bank, payment)
 
 
-def _called_back(bank: Bank, payment: Payment, customer: str, state: str | None) -> str:
+def _called_back(bank: Bank, payment: Subject, customer: str, state: str | None) -> str:
     """A code goes with it only when no access token was used (service 6.1)."""
     origin = payment.origin
     code = None
@@ -135,7 +140,7 @@ def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> 
     return refuse(bank, payment, state)
 
 
-def _chosen(bank: Bank, payment: Payment, customer: str | None, account: str | None) -> tuple[str, Debtor]:
+def _chosen(bank: Bank, payment: Subject, customer: str | None, account: str | None) -> tuple[str, Debtor]:
     """What was left out: the debtor account's first owner, and that customer's first current account (choice 10)."""
     if payment.debtor is not None:
         given = bank.accounts[payment.debtor.iban]

@@ -23,6 +23,8 @@ from sandbox.bank.records import (
     ScaAddress,
     ScaToken,
     Session,
+    StandingOrder,
+    Subject,
 )
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
@@ -70,7 +72,8 @@ class Bank:
         self.accounts = accounts
         self.clients = clients
         self.payments: dict[str, Payment] = {}
-        # The TPP's own references: (client, product, reference) to the ids that bear it.
+        self.standing_orders: dict[str, StandingOrder] = {}
+        # The TPP's own references: (client, kind, reference) to the ids that bear it.
         self.references: dict[tuple[str, str, str], list[str]] = {}
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
@@ -92,19 +95,24 @@ class Bank:
         self.reserved_later: dict[Compartment, Decimal] = {}
         self.spent: dict[tuple[str, date], Decimal] = {}
 
-    def subject(self, subject_id: str) -> Payment:
+    def known(self, subject_id: str) -> Subject | None:
         """Whatever an agenda, a journal or an address speaks of."""
-        return self.payments[subject_id]
+        return self.payments.get(subject_id) or self.standing_orders.get(subject_id)
 
-    def can(self, subject: Payment, trigger: Trigger) -> bool:
+    def subject(self, subject_id: str) -> Subject:
+        found = self.known(subject_id)
+        assert found is not None, f"nothing is called {subject_id}"
+        return found
+
+    def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table lets this happen now."""
         return lifecycle.row_for(subject.path, subject.status, trigger, subject) is not None
 
-    def born(self, subject: Payment) -> None:
+    def born(self, subject: Subject) -> None:
         """The first line of a life: nothing, then its first status."""
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
-    def move(self, subject: Payment, trigger: Trigger, reason: str | None = None) -> None:
+    def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
         """Asks the table, writes the journal, writes the status."""
         row = lifecycle.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
@@ -114,7 +122,7 @@ class Bank:
         subject.reason = reason
 
     def _write(
-        self, subject: Payment, trigger: Trigger, source: Status | None, target: Status, reason: str | None
+        self, subject: Subject, trigger: Trigger, source: Status | None, target: Status, reason: str | None
     ) -> None:
         fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason)
         self.journal.append(fact)

@@ -3,29 +3,45 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from sandbox.bank import execution
-from sandbox.bank.records import Payment
+from sandbox.bank import execution, standing_orders
+from sandbox.bank.records import Payment, StandingOrder, Subject
 from sandbox.bank.state import Bank
 from sandbox.rules.calendar import at_brussels
 from sandbox.rules.lifecycle import Trigger
 
 TIME_OUT = "TIME_OUT"
 
-Happening = Callable[[Bank, Payment], None]
+Happening = Callable[[Bank, Subject], None]
 
 
-def _checked(bank: Bank, payment: Payment) -> None:
-    bank.move(payment, Trigger.CHECKED)
+def _checked(bank: Bank, subject: Subject) -> None:
+    bank.move(subject, Trigger.CHECKED)
 
 
-def _timed_out(bank: Bank, payment: Payment) -> None:
-    bank.move(payment, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
+def _timed_out(bank: Bank, subject: Subject) -> None:
+    bank.move(subject, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
-def _executed(bank: Bank, payment: Payment) -> None:
+def _executed(bank: Bank, payment: Subject) -> None:
     """A payment that was put off since rings for nothing."""
+    assert isinstance(payment, Payment)
     if payment.executes_on is None or bank.clock.now >= at_brussels(payment.executes_on, execution.AT_SIX):
         execution.execute(bank, payment)
+
+
+def _settled(bank: Bank, payment: Subject) -> None:
+    assert isinstance(payment, Payment)
+    execution.settle(bank, payment)
+
+
+def _activated(bank: Bank, order: Subject) -> None:
+    assert isinstance(order, StandingOrder)
+    standing_orders.activate(bank, order)
+
+
+def _occurred(bank: Bank, order: Subject) -> None:
+    assert isinstance(order, StandingOrder)
+    standing_orders.run(bank, order)
 
 
 # What a promise does when it rings.
@@ -33,7 +49,9 @@ HAPPENINGS: dict[Trigger, Happening] = {
     Trigger.CHECKED: _checked,
     Trigger.UNSIGNED_TOO_LONG: _timed_out,
     Trigger.EXECUTED: _executed,
-    Trigger.SETTLED: execution.settle,
+    Trigger.SETTLED: _settled,
+    Trigger.ACTIVATED: _activated,
+    Trigger.OCCURRED: _occurred,
 }
 
 

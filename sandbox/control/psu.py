@@ -5,7 +5,9 @@ from typing import Any
 from flask import Request
 
 from sandbox.bank import consents, forcing, signing
-from sandbox.control import holdings
+from sandbox.bank.records import StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.control import contracts, holdings
 from sandbox.control.asking import body_of, value_of
 from sandbox.control.asking import refuse as refusal
 from sandbox.errors import Error, Refusal
@@ -77,4 +79,9 @@ def move(world: World, request: Request, payment_id: str) -> dict[str, Any]:
     required(content, "status")
     status = value_of(content, "status", Status)
     world.act(forcing.force, payment_id, status, optional(content, "reason"))
-    return holdings.payment(world, request, payment_id)
+    return world.ask(shown, payment_id)
+
+
+def shown(bank: Bank, subject_id: str) -> dict[str, Any]:
+    subject = bank.subject(subject_id)
+    return contracts.shown(subject) if isinstance(subject, StandingOrder) else holdings.shown(subject)

@@ -8,10 +8,10 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.rules.products import PRODUCTS, SCT
-from sandbox.wire import accounts, consents, oauth, payments
+from sandbox.rules.products import PRODUCTS
+from sandbox.wire import accounts, consents, oauth, payments, standing_orders
 from sandbox.wire.failures import refusal_response
-from sandbox.wire.gate import UUID_4, Call, admit
+from sandbox.wire.gate import UUID_4, Call, admit, is_product
 from sandbox.wire.operations import BY_NAME, Operation
 from sandbox.worlds import Exchange, World, Worlds
 
@@ -26,6 +26,10 @@ VIEWS: dict[str, View] = {
         payments.payment_details,
         payments.payment_status,
         payments.payment_cancellation,
+        standing_orders.standing_order_initiation,
+        standing_orders.standing_order_details,
+        standing_orders.standing_order_status,
+        standing_orders.standing_order_cancellation,
         oauth.token,
         consents.consent_addresses,
         accounts.accounts,
@@ -103,9 +107,12 @@ def method_refusal(allowed: list[str]) -> Refusal:
     """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
     adapter = current_app.create_url_adapter(request)
     assert adapter is not None and allowed
-    _, path = adapter.match(method=allowed[0])
-    if path.get("product", SCT.name) not in PRODUCTS:
-        return Refusal(Error.NOT_FOUND, input="payment-product")
+    name, path = adapter.match(method=allowed[0])
+    if "product" in path:
+        if not is_product(BY_NAME[name], path["product"]):
+            return Refusal(Error.NOT_FOUND, input="payment-product")
+        if not PRODUCTS[path["product"]].deletable:
+            allowed = [method for method in allowed if method != "DELETE"]
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
 
 

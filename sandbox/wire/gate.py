@@ -75,15 +75,19 @@ PRINTED = (
 )
 
 
+def is_product(operation: Operation, named: str) -> bool:
+    """Whether the operation is there for that product."""
+    return named in PRODUCTS and (not operation.products or named in operation.products)
+
+
 def product(call: Call) -> None:
     """A product is part of the path (service 4.1)."""
     named = call.path.get("product")
     if named is None:
         return
-    known = PRODUCTS.get(named)
-    if known is None:
+    if not is_product(call.operation, named):
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    if call.operation.method == "DELETE" and not known.deletable:  # service 3.4: the path is there, the method is not
+    if call.operation.method == "DELETE" and not PRODUCTS[named].deletable:  # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
 
 

@@ -41,6 +41,7 @@ class Operation:
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
+    products: tuple[str, ...] = ()  # where only some are offered
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
 
@@ -58,6 +59,7 @@ MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scop
 READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
 INITIATES: dict[str, Any] = {"success": 201, "errors": POST_ERRORS, "redirect_uri": True}
 CANCELS: dict[str, Any] = {"success": 204, "errors": DELETE_ERRORS}
+ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
 BY_PAYMENT: dict[str, Any] = {"query": ("paymentIdType",)}
 BY_FILE: dict[str, Any] = {"query": ("paymentFileIdType",)}
 PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
@@ -81,19 +83,19 @@ OPERATIONS = (
     ),
     Operation(
         "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **INITIATES,
-        media=JSON, pkce=True,
+        **ONE_PRODUCT, media=JSON, pkce=True,
     ),
     Operation(
         "standing_order_details", "GET", f"{PERIODIC}/<payment_id>/details", (2, 1), "service 4.5", **NEEDS_TOKEN,
-        **BY_PAYMENT,
+        **BY_PAYMENT, **ONE_PRODUCT,
     ),
     Operation(
         "standing_order_status", "GET", f"{PERIODIC}/<payment_id>/status", (2, 1), "service 4.5", **MAY_HAVE_TOKEN,
-        **BY_PAYMENT,
+        **BY_PAYMENT, **ONE_PRODUCT,
     ),
     Operation(
         "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
-        **BY_PAYMENT, **CANCELS,
+        **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
     ),
     Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **INITIATES, media=XML_OR_CSV),
     Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **BY_FILE),

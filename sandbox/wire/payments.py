@@ -2,7 +2,8 @@
 
 from flask import Response
 
-from sandbox.bank import payments
+from sandbox.bank import initiations, payments
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.products import PRODUCTS
@@ -30,7 +31,7 @@ def payment_status(call: Call) -> Response:
 
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
-    payment = payments.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
+    payment = initiations.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
     return replies.status_reply(payment.id, payment.status.value, payment.reason)
 
 
@@ -39,8 +40,11 @@ def payment_details(call: Call) -> Response:
 
 
 def _details(bank: Bank, call: Call, external: bool) -> Response:
-    payment = payments.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
-    return replies.details_reply(payment, bank.customers[payment.customer].name if payment.customer else None)
+    payment = initiations.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
+    assert isinstance(payment, Payment)
+    name = bank.customers[payment.customer].name if payment.customer else None
+    fields = replies.order_fields(payment.order, payment.debtor)
+    return replies.details_reply(payment.id, payment.status.value, name, fields)
 
 
 def payment_cancellation(call: Call) -> Response:

@@ -8,7 +8,7 @@ from flask import Response
 from marshmallow import Schema, fields
 
 from sandbox.bank.books import debit_reference
-from sandbox.bank.records import Debtor, Order, Payment
+from sandbox.bank.records import Debtor, Order
 
 MEDIA = "application/json;charset=utf-8"  # choice 2
 
@@ -115,12 +115,12 @@ def earlier_initiation_reply(initiated: Any, address: str) -> Response:
     return response
 
 
-def details_reply(payment: Payment, psu_name: str | None) -> Response:
+def details_reply(payment_id: str, status: str, psu_name: str | None, order: dict[str, Any]) -> Response:
     """The fields of service 2.4, and every other one of the initiation; the PSU once one is known (choice 5)."""
-    content: dict[str, Any] = {"payment_id": payment.id, "status": payment.status.value}
+    content = {"payment_id": payment_id, "status": status}
     if psu_name is not None:
         content["psu_name"] = psu_name
-    return json_response(content | order_fields(payment.order, payment.debtor))
+    return json_response(content | order)
 
 
 def _filled(row: Any) -> dict[str, Any]:

@@ -126,6 +126,13 @@ def test_another_method_on_a_status_is_refused_with_what_is_allowed(tpp: Tpp, pr
     assert set(reply.headers["Allow"].split(", ")) - {"HEAD"} == {"GET"}
 
 
+@pytest.mark.parametrize("method", ("DELETE", "PUT"))
+def test_a_cross_border_transfer_has_no_cancellation(tpp: Tpp, method: str) -> None:
+    reply = tpp.call(method, f"/payments/{XB}/one")
+    assert refused(reply, 405, "SBX-0405-000001", method) and has_the_body_of_the_bank(reply)
+    assert "DELETE" not in reply.headers["Allow"]
+
+
 @pytest.mark.parametrize("method", ("POST", "PUT"))
 def test_an_unknown_product_is_not_found_under_any_method(tpp: Tpp, method: str) -> None:
     for path in ("/payments/seashells", "/payments/seashells/one/status"):
