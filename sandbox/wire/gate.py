@@ -87,7 +87,8 @@ def product(call: Call) -> None:
         return
     if not is_product(call.operation, named):
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    if call.operation.method == "DELETE" and not PRODUCTS[named].deletable:  # service 3.4: the path is there, the method is not
+    # service 3.4: the path is there, the method is not
+    if call.operation.method == "DELETE" and not PRODUCTS[named].deletable:
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
 
 

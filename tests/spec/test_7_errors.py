@@ -133,9 +133,9 @@ def test_a_cross_border_transfer_has_no_cancellation(tpp: Tpp, method: str) -> N
     assert "DELETE" not in reply.headers["Allow"]
 
 
-@pytest.mark.parametrize("method", ("POST", "PUT"))
+@pytest.mark.parametrize("method", ("PATCH", "PUT"))
 def test_an_unknown_product_is_not_found_under_any_method(tpp: Tpp, method: str) -> None:
-    for path in ("/payments/seashells", "/payments/seashells/one/status"):
+    for path in ("/payments/seashells", "/payments/seashells/one/status", f"/periodic-payments/{ISCT}/one/status"):
         assert refused(tpp.call(method, path), 404, "SBX-0404-000001")
 
 
