@@ -28,6 +28,8 @@ class Settings:
     settlement_ends: timedelta = choice(timedelta(seconds=60), "choice 5")  # after the signature
     recycling_tries: int = choice(3, "choice 5")  # after the execution date's own
     contract_activation: timedelta = choice(timedelta(seconds=1), "choice 6")  # of a signed standing order
+    bulk_validation: timedelta = choice(timedelta(seconds=120), "choice 7")
+    bulk_execution: timedelta = choice(timedelta(seconds=60), "choice 7")  # of a date of today, after the signature
     code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
     access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
     sca_token_life: timedelta = choice(timedelta(hours=1), "choice 2")

@@ -1,7 +1,8 @@
 """Consents: asked for, given, replaced, withdrawn, over; and the SCA that they need again (service 4.7, choice 8)."""
 
 from sandbox.bank import accounts, tokens
-from sandbox.bank.records import Account, Consent, ConsentAddress, Grant
+from sandbox.bank.grants import Consent, ConsentAddress, Grant
+from sandbox.bank.records import Account
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query

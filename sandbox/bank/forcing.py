@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from sandbox.bank import execution, standing_orders
-from sandbox.bank.records import Payment, StandingOrder, Subject
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank, verb
+from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger

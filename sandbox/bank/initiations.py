@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from sandbox.bank import accounts
-from sandbox.bank.records import Subject
+from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
 from sandbox.rules.lifecycle import Status
 
@@ -19,7 +20,7 @@ class Initiated:
     sca_token: str
 
 
-def register(bank: Bank, subject: Subject, reference: str) -> None:
+def register(bank: Bank, subject: Initiation, reference: str) -> None:
     """A life begins: the journal knows it, and its TPP can ask by its own reference."""
     bank.references.setdefault((subject.origin.client_id, subject.kind, reference), []).append(subject.id)
     bank.born(subject)
@@ -27,7 +28,7 @@ def register(bank: Bank, subject: Subject, reference: str) -> None:
 
 def find(
     bank: Bank, client_id: str, kind: str, reference: str, *, external: bool, field: str = "payment-id"
-) -> Subject:
+) -> Initiation:
     """One of the caller's own initiations of that kind; never another's."""
     if external:
         fitting = bank.references.get((client_id, kind, reference), [])
@@ -35,12 +36,12 @@ def find(
             raise Refusal(Error.CONFLICT, input=field)
         reference = fitting[0] if fitting else ""
     subject = bank.known(reference)
-    if subject is None or subject.origin.client_id != client_id or subject.kind != kind:
+    if subject is None or isinstance(subject, Part) or subject.origin.client_id != client_id or subject.kind != kind:
         raise Refusal(Error.NOT_FOUND, input=field)
     return subject
 
 
-def own(bank: Bank, client_id: str, customer: str, kind: str, reference: str, *, external: bool) -> Subject:
+def own(bank: Bank, client_id: str, customer: str, kind: str, reference: str, *, external: bool) -> Initiation:
     """What a token may read and cancel: the initiations of its own client and PSU."""
     subject = find(bank, client_id, kind, reference, external=external)
     if subject.customer is not None and customer != subject.customer and customer not in subject.signatures:

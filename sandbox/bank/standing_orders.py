@@ -3,9 +3,10 @@
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, replays, sca
+from sandbox.bank.contracts import Contract, Run, StandingOrder
 from sandbox.bank.initiations import Initiated
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
-from sandbox.bank.records import Contract, Debtor, Origin, Run, StandingOrder
+from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.replays import Ask
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal

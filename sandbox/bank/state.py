@@ -5,27 +5,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeVar
 
+from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.clock import Agenda, Clock
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import (
-    Account,
-    Asked,
-    Client,
-    Code,
-    Consent,
-    ConsentAddress,
-    Customer,
-    Fact,
-    Pair,
-    PairKey,
-    Payment,
-    ScaAddress,
-    ScaToken,
-    Session,
-    StandingOrder,
-    Subject,
-)
+from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
+from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
@@ -73,6 +60,8 @@ class Bank:
         self.clients = clients
         self.payments: dict[str, Payment] = {}
         self.standing_orders: dict[str, StandingOrder] = {}
+        self.bulks: dict[str, Bulk] = {}
+        self.message_ids: dict[tuple[str, str], str] = {}  # of files that were taken, by client
         # The TPP's own references: (client, kind, reference) to the ids that bear it.
         self.references: dict[tuple[str, str, str], list[str]] = {}
         self.sca_addresses: dict[str, ScaAddress] = {}
@@ -88,8 +77,8 @@ class Bank:
         self.answered: dict[str, str] = {}  # consent addresses that were used, and how
         self.consents: dict[str, Consent] = {}
         self.consent_of: dict[PairKey, str] = {}  # the one that counts
-        # Payments that were signed once and need more, by account.
-        self.partly_signed: dict[str, list[str]] = {}
+        # What was signed once and needs more; a dict for its order.
+        self.partly_signed: dict[str, None] = {}
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}
@@ -97,7 +86,11 @@ class Bank:
 
     def known(self, subject_id: str) -> Subject | None:
         """Whatever an agenda, a journal or an address speaks of."""
-        return self.payments.get(subject_id) or self.standing_orders.get(subject_id)
+        found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
+        if found is None and "/" in subject_id:
+            bulk_id, _, number = subject_id.partition("/")
+            return self.bulks[bulk_id].parts[int(number) - 1]
+        return found
 
     def subject(self, subject_id: str) -> Subject:
         found = self.known(subject_id)

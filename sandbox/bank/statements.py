@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sandbox.bank import consents
+from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE as WORLD_OUTSIDE
 from sandbox.bank.ledger import Entry, Line, Posting
-from sandbox.bank.records import Account, Consent, Grant
+from sandbox.bank.records import Account
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.money import Money

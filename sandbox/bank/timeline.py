@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from sandbox.bank import execution, standing_orders
-from sandbox.bank.records import Payment, StandingOrder, Subject
+from sandbox.bank import bulks, execution, standing_orders
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
 from sandbox.rules.calendar import at_brussels
 from sandbox.rules.lifecycle import Trigger
 
@@ -23,10 +26,13 @@ def _timed_out(bank: Bank, subject: Subject) -> None:
 
 
 def _executed(bank: Bank, payment: Subject) -> None:
-    """A payment that was put off since rings for nothing."""
-    assert isinstance(payment, Payment)
+    """What was put off since rings for nothing."""
+    assert isinstance(payment, Payment | Part)
     if payment.executes_on is None or bank.clock.now >= at_brussels(payment.executes_on, execution.AT_SIX):
-        execution.execute(bank, payment)
+        if isinstance(payment, Part):
+            bulks.execute(bank, payment)
+        else:
+            execution.execute(bank, payment)
 
 
 def _settled(bank: Bank, payment: Subject) -> None:
@@ -44,12 +50,18 @@ def _occurred(bank: Bank, order: Subject) -> None:
     standing_orders.run(bank, order)
 
 
+def _validated(bank: Bank, bulk: Subject) -> None:
+    assert isinstance(bulk, Bulk)
+    bulks.validate(bank, bulk)
+
+
 # What a promise does when it rings.
 HAPPENINGS: dict[Trigger, Happening] = {
     Trigger.CHECKED: _checked,
     Trigger.UNSIGNED_TOO_LONG: _timed_out,
     Trigger.EXECUTED: _executed,
     Trigger.SETTLED: _settled,
+    Trigger.VALIDATED: _validated,
     Trigger.ACTIVATED: _activated,
     Trigger.OCCURRED: _occurred,
 }

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from sandbox.bank.records import Client, Code, Grant, Pair, ScaToken
+from sandbox.bank.grants import Code, Grant, Pair, ScaToken
+from sandbox.bank.records import Client
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules import pkce

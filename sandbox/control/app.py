@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask, Request, Response, request
 
-from sandbox.control import bookings, clock, contracts, holdings, psu, tenants
+from sandbox.control import bookings, clock, contracts, files, holdings, psu, tenants
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
@@ -66,6 +66,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("POST", "/payments/<payment_id>/move", _of_payment(psu.move)),
     ("GET", "/standing-orders", _of_world(contracts.every)),
     ("GET", "/standing-orders/<payment_id>", _of_payment(contracts.one)),
+    ("GET", "/bulk-payments", _of_world(files.every)),
+    ("GET", "/bulk-payments/<payment_id>", _of_payment(files.one)),
     ("POST", "/psu/approve", _of_world(psu.approve)),
     ("POST", "/psu/refuse", _of_world(psu.refuse)),
     ("POST", "/psu/sign", _of_world(psu.sign)),

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Request
 
 from sandbox.bank import standing_orders
-from sandbox.bank.records import StandingOrder
+from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.control.holdings import history_of
 from sandbox.errors import Error, Refusal

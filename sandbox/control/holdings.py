@@ -5,8 +5,9 @@ from typing import Any
 from flask import Request
 from orjson import Fragment
 
-from sandbox.bank.records import Account, Fact, Payment, Subject
+from sandbox.bank.records import Account, Fact, Payment
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
 from sandbox.control.asking import since_of
 from sandbox.errors import Error, Refusal
 from sandbox.rules.durations import write_instant

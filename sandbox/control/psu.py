@@ -4,10 +4,12 @@ from typing import Any
 
 from flask import Request
 
-from sandbox.bank import consents, forcing, signing
-from sandbox.bank.records import StandingOrder
+from sandbox.bank import acting, consents, forcing, signing
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
-from sandbox.control import contracts, holdings
+from sandbox.control import contracts, files, holdings
 from sandbox.control.asking import body_of, value_of
 from sandbox.control.asking import refuse as refusal
 from sandbox.errors import Error, Refusal
@@ -52,13 +54,13 @@ def approve(world: World, request: Request) -> dict[str, Any]:
     token, state = address_of(content)
     customer, account = optional(content, "customer"), optional(content, "account")
     ibans = value_of(content, "accounts", texts) if content.get("accounts") is not None else ()
-    return {"redirect": world.act(signing.approve, token, customer, account, ibans, state)}
+    return {"redirect": world.act(acting.approve, token, customer, account, ibans, state)}
 
 
 def refuse(world: World, request: Request) -> dict[str, Any]:
     content = body_of(request, "address", "customer", "account", "accounts")
     token, state = address_of(content)
-    return {"redirect": world.act(signing.decline, token, optional(content, "customer"), state)}
+    return {"redirect": world.act(acting.decline, token, optional(content, "customer"), state)}
 
 
 def sign(world: World, request: Request) -> dict[str, Any]:
@@ -83,5 +85,12 @@ def move(world: World, request: Request, payment_id: str) -> dict[str, Any]:
 
 
 def shown(bank: Bank, subject_id: str) -> dict[str, Any]:
-    subject = bank.subject(subject_id)
-    return contracts.shown(subject) if isinstance(subject, StandingOrder) else holdings.shown(subject)
+    match bank.subject(subject_id):
+        case StandingOrder() as order:
+            return contracts.shown(order)
+        case Payment() as payment:
+            return holdings.shown(payment)
+        case Bulk() as bulk:
+            return files.shown(bulk)
+        case part:
+            return {"payment_id": part.id, "status": part.status.value, "reason": part.reason}

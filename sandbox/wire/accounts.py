@@ -7,7 +7,7 @@ from flask import Response
 from marshmallow import ValidationError
 
 from sandbox.bank import consents, statements
-from sandbox.bank.records import Grant
+from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Page, Query
 from sandbox.errors import Error, Refusal

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any
+from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.rules.products import PRODUCTS
-from sandbox.wire import accounts, consents, oauth, payments, standing_orders
+from sandbox.rules.products import XB
+from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.failures import refusal_response
-from sandbox.wire.gate import UUID_4, Call, admit, is_product
+from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
 from sandbox.worlds import Exchange, World, Worlds
 
@@ -30,6 +31,9 @@ VIEWS: dict[str, View] = {
         standing_orders.standing_order_details,
         standing_orders.standing_order_status,
         standing_orders.standing_order_cancellation,
+        bulks.bulk_initiation,
+        bulks.bulk_status,
+        bulks.bulk_cancellation,
         oauth.token,
         consents.consent_addresses,
         accounts.accounts,
@@ -38,11 +42,15 @@ VIEWS: dict[str, View] = {
     )
 }
 
-NOT_THE_BANK = ("_sandbox", "psu")  # the first part of a path
+NOT_THE_BANK = ("/_sandbox/", "/psu/")
+ASCII = "".join(map(chr, range(128)))
 
 
 class WorldPath:
-    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address."""
+    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
+
+    Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
+    """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
         self.inner = inner
@@ -55,6 +63,9 @@ class WorldPath:
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
         environ["sandbox.world"] = name
+        query = environ.get("QUERY_STRING", "")
+        if not query.isascii():
+            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
         return self.inner(environ, start_response)
 
 
@@ -108,18 +119,17 @@ def method_refusal(allowed: list[str]) -> Refusal:
     adapter = current_app.create_url_adapter(request)
     assert adapter is not None and allowed
     name, path = adapter.match(method=allowed[0])
-    if "product" in path:
-        if not is_product(BY_NAME[name], path["product"]):
-            return Refusal(Error.NOT_FOUND, input="payment-product")
-        if not PRODUCTS[path["product"]].deletable:
-            allowed = [method for method in allowed if method != "DELETE"]
+    if "product" in path and path["product"] not in BY_NAME[name].products:
+        return Refusal(Error.NOT_FOUND, input="payment-product")
+    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
+        allowed = [method for method in allowed if method != "DELETE"]
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
 
 
 def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
-    if environ["PATH_INFO"].lstrip("/").partition("/")[0] in NOT_THE_BANK:
+    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")

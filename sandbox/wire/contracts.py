@@ -6,7 +6,8 @@ from typing import Any
 
 from marshmallow import fields
 
-from sandbox.bank.records import Contract, Debtor
+from sandbox.bank.contracts import Contract
+from sandbox.bank.records import Debtor
 from sandbox.errors import Error, Refusal
 from sandbox.rules import creditors
 from sandbox.rules.money import Money

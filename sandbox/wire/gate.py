@@ -8,7 +8,8 @@ from hashlib import blake2b
 from flask import Request
 
 from sandbox.bank import tokens
-from sandbox.bank.records import Client, Grant, Origin
+from sandbox.bank.grants import Grant
+from sandbox.bank.records import Client, Origin
 from sandbox.bank.replays import Ask, demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
@@ -75,20 +76,16 @@ PRINTED = (
 )
 
 
-def is_product(operation: Operation, named: str) -> bool:
-    """Whether the operation is there for that product."""
-    return named in PRODUCTS and (not operation.products or named in operation.products)
-
-
 def product(call: Call) -> None:
     """A product is part of the path (service 4.1)."""
     named = call.path.get("product")
     if named is None:
         return
-    if not is_product(call.operation, named):
+    if named not in call.operation.products:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    # service 3.4: the path is there, the method is not
-    if call.operation.method == "DELETE" and not PRODUCTS[named].deletable:
+    known = PRODUCTS.get(named)
+    if call.operation.method == "DELETE" and known is not None and not known.deletable:
+        # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
 
 
@@ -152,6 +149,12 @@ def client(call: Call, bank: Bank) -> None:
         first_answer(bank, call.ask)
 
 
+def host(call: Call, bank: Bank) -> None:
+    """Addresses in replies begin with the host that the caller used (choice 1), so it must be one."""
+    if call.header("Host") is not None and not call.request.host:
+        raise Refusal(Error.HEADER_INVALID, input="Host", why="it is no host")
+
+
 def redirect_uri(call: Call, bank: Bank) -> None:
     """A registered callback; required where a redirection follows."""
     if not call.operation.bank_headers:
@@ -212,7 +215,14 @@ def query(call: Call, bank: Bank) -> None:
 
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization, query)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
+    client,
+    host,
+    redirect_uri,
+    challenge,
+    authorization,
+    query,
+)
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:

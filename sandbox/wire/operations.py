@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from sandbox.rules.products import PRODUCTS
+
 
 class Authorization(StrEnum):
     """service 5.6"""
@@ -16,7 +18,7 @@ class Authorization(StrEnum):
 
 JSON = ("application/json",)
 FORM = ("application/x-www-form-urlencoded",)
-XML_OR_CSV = ("application/xml", "text/xml", "text/csv")
+XML_OR_CSV = ("application/xml", "text/xml", "text/csv", "application/csv")
 
 POST_ERRORS = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
 GET_ERRORS = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
@@ -41,7 +43,7 @@ class Operation:
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
-    products: tuple[str, ...] = ()  # where only some are offered
+    products: tuple[str, ...] = ()  # those that stand in its path
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
 
@@ -59,6 +61,8 @@ MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scop
 READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
 INITIATES: dict[str, Any] = {"success": 201, "errors": POST_ERRORS, "redirect_uri": True}
 CANCELS: dict[str, Any] = {"success": 204, "errors": DELETE_ERRORS}
+SINGLE: dict[str, Any] = {"products": tuple(PRODUCTS)}
+FILES: dict[str, Any] = {"products": ("pain.001", "csv")}
 ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
 BY_PAYMENT: dict[str, Any] = {"query": ("paymentIdType",)}
 BY_FILE: dict[str, Any] = {"query": ("paymentFileIdType",)}
@@ -66,20 +70,20 @@ PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency"
 
 OPERATIONS = (
     Operation(
-        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **MAY_HAVE_TOKEN, **INITIATES,
+        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **SINGLE, **MAY_HAVE_TOKEN, **INITIATES,
         media=JSON, pkce=True, only=((1, ("sepa-credit-transfers",)),),
     ),
     Operation(
-        "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **NEEDS_TOKEN,
+        "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **SINGLE, **NEEDS_TOKEN,
         **BY_PAYMENT,
     ),
     Operation(
-        "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **MAY_HAVE_TOKEN,
+        "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **SINGLE, **MAY_HAVE_TOKEN,
         **BY_PAYMENT,
     ),
     Operation(
-        "payment_cancellation", "DELETE", f"{PAYMENT}/<payment_id>", (2,), "service 4.4", **NEEDS_TOKEN, **BY_PAYMENT,
-        **CANCELS,
+        "payment_cancellation", "DELETE", f"{PAYMENT}/<payment_id>", (2,), "service 4.4", **SINGLE, **NEEDS_TOKEN,
+        **BY_PAYMENT, **CANCELS,
     ),
     Operation(
         "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **INITIATES,
@@ -97,9 +101,11 @@ OPERATIONS = (
         "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
         **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
     ),
-    Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **INITIATES, media=XML_OR_CSV),
-    Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **BY_FILE),
-    Operation("bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **BY_FILE, **CANCELS),
+    Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=XML_OR_CSV),
+    Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
+    Operation(
+        "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE, **CANCELS,
+    ),
     Operation(
         "consent_addresses", "GET", "/consent-uris", (4, 3), "service 4.7", role="AIS", redirect_uri=True, pkce=True,
         query=("scope", "iban"),

@@ -60,6 +60,18 @@ class EarlierInitiationReply(Schema):
     transaction_ref = fields.String(required=True)
 
 
+class BulkLinks(Schema):
+    status = fields.Nested(Link)
+
+
+class BulkInitiationReply(Schema):
+    """The reply to a file: no address yet, for it is validated first (choice 7)."""
+
+    payment_file_id = fields.String(required=True)
+    status = fields.String(required=True)
+    _links = fields.Nested(BulkLinks, required=True)
+
+
 class ConsentAddressReply(Schema):
     """service 2.5"""
 
@@ -68,6 +80,7 @@ class ConsentAddressReply(Schema):
 
 
 TOKEN = TokenReply()
+BULK_INITIATION = BulkInitiationReply()
 CONSENT_ADDRESSES = ConsentAddressReply(many=True)
 EARLIER_INITIATION = EarlierInitiationReply()
 STATUS = StatusReply()

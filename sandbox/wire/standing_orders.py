@@ -3,7 +3,7 @@
 from flask import Response
 
 from sandbox.bank import initiations, standing_orders
-from sandbox.bank.records import StandingOrder
+from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.wire import bodies, contracts, replies
 from sandbox.wire.addresses import sca_address
