@@ -5,10 +5,11 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import quote
 
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
+from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
@@ -108,12 +109,23 @@ def http_refusal(error: HTTPException) -> Response:
         case NotFound():
             return refusal_response(Refusal(Error.NOT_FOUND, input=request.path[:200]))
         case MethodNotAllowed():
-            allowed = ", ".join(sorted(error.valid_methods or ()))
-            return refusal_response(Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=allowed))
+            return refusal_response(method_refusal(sorted(error.valid_methods or ())))
         case InternalServerError():
             return refusal_response(Refusal(Error.INTERNAL))
         case _:
             return refusal_response(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
+
+
+def method_refusal(allowed: list[str]) -> Refusal:
+    """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
+    adapter = current_app.create_url_adapter(request)
+    assert adapter is not None and allowed
+    name, path = adapter.match(method=allowed[0])
+    if "product" in path and path["product"] not in BY_NAME[name].products:
+        return Refusal(Error.NOT_FOUND, input="payment-product")
+    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
+        allowed = [method for method in allowed if method != "DELETE"]
+    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
 
 
 def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:

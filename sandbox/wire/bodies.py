@@ -103,8 +103,8 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     place, found = next(iter(messages.items()))
     if isinstance(found, Mapping):
         inner, why = first_fault(found)
-        return f"{place}.{inner}", why
-    return place.removesuffix("._schema"), str(found[0])
+        return place if inner == "_schema" else f"{place}.{inner}", why
+    return place, str(found[0]).rstrip(".")
 
 
 # The field table by product: what must be there or must not, with the parts of its path.

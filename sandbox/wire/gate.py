@@ -11,7 +11,7 @@ from flask import Request
 from sandbox.bank import tokens
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Client, Origin
-from sandbox.bank.replays import Ask, demand_fresh
+from sandbox.bank.replays import Ask, demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules import pkce
@@ -74,6 +74,7 @@ class Call:
 
 PRINTED = (
     "Accept",
+    "Accept-Language",
     "Redirect-URI",
     "Authorization",
     "Code-Challenge-Method",
@@ -149,8 +150,10 @@ def client(call: Call, bank: Bank) -> None:
     if call.operation.role not in known.roles:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
     call.client = known
-    if call.operation.method != "POST":  # an initiation may be the identical call again: its verb decides
+    if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
+    elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
+        first_answer(bank, call.ask)
 
 
 def host(call: Call, bank: Bank) -> None:

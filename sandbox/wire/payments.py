@@ -68,7 +68,7 @@ def body_of(call: Call) -> bytes:
 
 def is_external(call: Call, parameter: str) -> bool:
     """INTERNAL (the default) or EXTERNAL (choice 5)."""
-    kind = call.query(parameter) or "INTERNAL"
+    kind = call.request.args.get(parameter, "INTERNAL")
     if kind not in ID_TYPES:
         raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
     return kind == "EXTERNAL"
