@@ -189,3 +189,8 @@ def test_an_external_file_is_not_read(tmp_path: Path) -> None:
     secret.write_text("the secret")
     report = read(with_dtd(b' [<!ENTITY x SYSTEM "%s">]' % secret.as_uri().encode(), b"&x;"))
     assert "secret" not in repr(report)
+
+
+def test_a_schema_that_the_file_names_is_not_looked_for() -> None:
+    hint = b' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="urn:x http://127.0.0.1:9/x"'
+    assert codes(read(SOUND.replace(b"<Document", b"<Document" + hint))) == []

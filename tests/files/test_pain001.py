@@ -263,3 +263,10 @@ def test_an_account_may_come_again_and_again() -> None:
     other = Bulk((transaction("LAST"),), "LAST", account=f"<Id><IBAN>{make_belgian('539', 1000055)}</IBAN></Id>")
     report = read(pain(*bulks, other))
     assert len(report.sound) == 51 and len(report.debtor_ibans) == 2
+
+
+def test_two_files_read_at_once_do_not_share_a_schema() -> None:
+    with schemas.borrowed("pain.001.001.03") as mine, schemas.borrowed("pain.001.001.03") as yours:
+        assert mine is not yours
+    with schemas.borrowed("pain.001.001.03") as again:
+        assert again in (mine, yours)
