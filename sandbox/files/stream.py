@@ -51,13 +51,14 @@ class Row:
 
     tag: str
     stand_in: str
-    anchor: Any = None
+    first: Any = None
+    anchor: Any = None  # the last that is kept
     has_stray: bool = False
 
     def sweep(self, child: Any) -> None:
         """Forget what stands before the child, which itself stays until the next: its tail may still grow."""
         if self.anchor is None:
-            self.anchor = child
+            self.first = self.anchor = child
             child.clear(keep_tail=True)
             child.extend(etree.fromstring(self.stand_in))
             return
@@ -70,6 +71,12 @@ class Row:
                 parent.remove(node)
             node = before
         self.anchor = self.anchor if kept is None else kept
+
+    def end(self, parent: Any) -> None:
+        """Forget the last one too, now that its parent is closed."""
+        for child in parent.findall(self.tag):
+            if child is not self.first:
+                parent.remove(child)
 
 
 class Stream:
@@ -110,6 +117,8 @@ class Stream:
             raise UnreadableError(str(error.lineno or 1), "XML", error.msg) from None
         if self._root is None:
             yield Part.ROOT, whole
+        if self._message is not None:
+            self._batches.end(self._message)
         yield Part.WHOLE, whole
 
     def _bound(self, piece: bytes) -> None:
@@ -149,6 +158,7 @@ class Stream:
             self._transactions.sweep(element)
             self._unswept = 0
         elif element is self._batch:
+            self._transactions.end(element)
             yield Part.BATCH, element
             self._batch = None
             self._batches.sweep(element)
