@@ -56,6 +56,8 @@ class StandingOrder:
     reason: str | None = None
     signatures: tuple[str, ...] = ()
     next_number: int = 1
+    rule: int | None = None  # of the scenario
+    sca_token: str | None = None
     runs: list[Run] = field(default_factory=list)
     history: list[Fact] = field(default_factory=list)
 

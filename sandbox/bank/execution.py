@@ -30,7 +30,7 @@ def day_of(bank: Bank, payment: Payment) -> date | None:
 def complete(bank: Bank, payment: Payment) -> None:
     """The last signature was given."""
     assert payment.debtor is not None
-    now, settings = bank.clock.now, bank.settings
+    now, settings = bank.clock.now, bank.settings_of(payment)
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
     _count(bank, payment, +1)
@@ -59,7 +59,7 @@ def execute(bank: Bank, payment: Payment) -> None:
 
 
 def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    settings = bank.settings
+    settings = bank.settings_of(payment)
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     books.debit(bank, payment)

@@ -19,6 +19,7 @@ def payment_initiation(call: Call) -> Response:
     content = bodies.read_json(body_of(call))
     order = read_earlier(content) if call.version == 1 else bodies.read_payment(content, PRODUCTS[call.product])
     initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
+    call.subject = initiated.payment_id
     address = sca_address(call.request, initiated.sca_token)
     if call.version == 1:
         return replies.earlier_initiation_reply(initiated, address)
@@ -32,6 +33,7 @@ def payment_status(call: Call) -> Response:
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
     payment = initiations.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
+    call.subject = payment.id
     return replies.status_reply(payment.id, payment.status.value, payment.reason)
 
 
@@ -43,12 +45,14 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
     payment = initiations.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
     assert isinstance(payment, Payment)
     name = bank.customers[payment.customer].name if payment.customer else None
+    call.subject = payment.id
     fields = replies.order_fields(payment.order, payment.debtor)
     return replies.details_reply(payment.id, payment.status.value, name, fields)
 
 
 def payment_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
+    call.subject = None if external else call.path["payment_id"]
     call.world.act(payments.cancel, *whose(call), call.product, call.path["payment_id"], external)
     return Response(status=204)
 
