@@ -1,6 +1,6 @@
 """The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
 
-from sandbox.bank import accounts, bulks, execution, sca, standing_orders, tokens
+from sandbox.bank import accounts, bulks, execution, initiations, sca, standing_orders, tokens
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Grant
@@ -63,6 +63,7 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
     account = bank.accounts.get(debtor.iban)
     if account is not None and customer not in account.may_sign:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
+    initiations.demand_own(bank, debtor.iban, found.origin.customer)
     if isinstance(found, StandingOrder):
         standing_orders.demand_fit(bank, found.order, debtor)
         return
