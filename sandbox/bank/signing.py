@@ -67,8 +67,7 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
     if isinstance(found, StandingOrder):
         standing_orders.demand_fit(bank, found.order, debtor)
         return
-    direct = is_direct(bank, found.order) and execution.day_of(bank, found) is None
-    accounts.demand_fit(bank, found.order, debtor, direct=direct)
+    accounts.demand_fit(bank, found.order, debtor, direct=is_direct(bank, found.order))
 
 
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
