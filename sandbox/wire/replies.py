@@ -79,6 +79,7 @@ class ConsentAddressReply(Schema):
     consent_uri = fields.String(required=True)
 
 
+ENDED_BADLY = ("RJCT", "CANC")  # the two that have a reason to tell (choice 5)
 TOKEN = TokenReply()
 BULK_INITIATION = BulkInitiationReply()
 CONSENT_ADDRESSES = ConsentAddressReply(many=True)
@@ -97,7 +98,7 @@ def json_response(content: Any, status: int = 200) -> Response:
 
 def status_reply(payment_id: str, status: str, reason: str | None) -> Response:
     found = {"payment_id": payment_id, "status": status}
-    if reason is not None:
+    if reason is not None and status in ENDED_BADLY:
         found["reason"] = reason
     return json_response(STATUS.dump(found))
 
