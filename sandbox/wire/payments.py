@@ -59,7 +59,7 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
 def payment_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
     call.world.act(payments.cancel, *whose(call), call.product, call.path["payment_id"], external)
-    return Response(status=204)
+    return replies.no_content()
 
 
 def whose(call: Call) -> tuple[str, str]:

@@ -43,4 +43,4 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
 def standing_order_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
     call.world.act(standing_orders.delete, *whose(call), call.product, call.path["payment_id"], external)
-    return Response(status=204)
+    return replies.no_content()
