@@ -49,8 +49,8 @@ def path_of(bank: Bank, order: Order) -> str:
 
 
 def is_direct(bank: Bank, order: Order) -> bool:
-    """Today, or no date at all, means direct execution (choice 5)."""
-    return order.execution_date is None or order.execution_date <= bank.clock.today
+    """Today, or no date at all, means direct execution, where no closed day puts it off (choice 5)."""
+    return execution.day_of(bank, order) is None
 
 
 def demand_date(bank: Bank, order: Order) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sandbox.bank import accounts, bulks, execution, ruling, sca, standing_orders, tokens
+from sandbox.bank import accounts, bulks, execution, initiations, ruling, sca, standing_orders, tokens
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Grant
@@ -66,11 +66,11 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
     account = bank.accounts.get(debtor.iban)
     if account is not None and customer not in account.may_sign:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
+    initiations.demand_own(bank, debtor.iban, found.origin.customer)
     if isinstance(found, StandingOrder):
         standing_orders.demand_fit(bank, found.order, debtor)
         return
-    direct = is_direct(bank, found.order) and execution.day_of(bank, found) is None
-    accounts.demand_fit(bank, found.order, debtor, direct=direct)
+    accounts.demand_fit(bank, found.order, debtor, direct=is_direct(bank, found.order))
 
 
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:

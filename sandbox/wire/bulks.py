@@ -81,7 +81,7 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool]) -> Respons
 def bulk_cancellation(call: Call) -> Response:
     external = is_external(call, PARAMETER)
     call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
-    return Response(status=204)
+    return replies.no_content()
 
 
 def kind_of(call: Call) -> Kind:

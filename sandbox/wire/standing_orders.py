@@ -47,4 +47,4 @@ def standing_order_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
     call.subject = None if external else call.path["payment_id"]
     call.world.act(standing_orders.delete, *whose(call), call.product, call.path["payment_id"], external)
-    return Response(status=204)
+    return replies.no_content()
