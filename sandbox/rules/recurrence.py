@@ -1,12 +1,12 @@
 """On which days a standing order runs (service 2.2 rules 3 and 4, choice 6)."""
 
 from calendar import monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from sandbox.rules.calendar import next_banking_day, previous_banking_day, why_closed
+from sandbox.rules.calendar import following_banking_day, next_banking_day, previous_banking_day, why_closed
 
 WEEK = timedelta(weeks=1)
 
@@ -50,6 +50,12 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -
         planned = _months_later(first, (number - 1) * MONTHS[frequency])
     on, why = _shifted(planned, variable)
     return Occurrence(number, planned, on, why)
+
+
+def late(missed: Occurrence, active: date) -> Occurrence:
+    """One whose banking day had passed when the contract became active on that day: it is not lost, it follows."""
+    why = "passed before the contract was active; following banking day"
+    return replace(missed, on=following_banking_day(active), why=f"{missed.why}, {why}" if missed.why else why)
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
