@@ -1,10 +1,10 @@
 """The routes of the bank's own screens, and the pages that say why a visit ends (choice 1, choice 5)."""
 
 from collections.abc import Callable
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
-from flask import Flask, Response, request, send_from_directory
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.bank.state import Bank
@@ -17,9 +17,26 @@ from sandbox.rules.lifecycle import Status
 from sandbox.wire.app import here
 from sandbox.worlds import Worlds
 
-STATIC = Path(__file__).parent / "static"
 FORM_BYTES_MAX = 20_000
-STATIC_SECONDS = 300
+FILES = {"bank.css": "text/css;charset=utf-8", "mark.svg": "image/svg+xml"}
+
+
+def nowhere(visit: Visit) -> Response:
+    raise Refusal(Error.NOT_FOUND, input="page")
+
+
+def see_file(visit: Visit) -> Response:
+    """The pages' own files; a browser asks each time whether it still has the newest."""
+    name = visit.path["name"]
+    if name not in FILES:
+        raise Refusal(Error.NOT_FOUND, input="file")
+    response = Response((files("sandbox.pages") / "static" / name).read_bytes(), content_type=FILES[name])
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.add_etag()
+    response.make_conditional(visit.request)
+    return response
+
 
 # Method, path below /psu, what it does.
 PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
@@ -32,6 +49,10 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
     ("POST", "/channel/leave", channel.log_out),
     ("GET", "/channel/payments/<payment_id>", channel.see_payment),
     ("POST", "/channel/payments/<payment_id>", channel.sign_payment),
+    ("GET", "/static/<name>", see_file),
+    ("GET", "/", nowhere),
+    ("GET", "/<path:rest>", nowhere),
+    ("POST", "/<path:rest>", nowhere),
 )
 
 
@@ -43,12 +64,8 @@ class Ending(NamedTuple):
 
 
 def route(app: Flask, worlds: Worlds) -> None:
-    app.add_url_rule("/psu/static/<path:name>", "page files", style, provide_automatic_options=False)
     for method, path, view in PAGES:
         add(app, worlds, method, f"/psu{path}", view)
-    for method in ("GET", "POST"):
-        add(app, worlds, method, "/psu/<path:rest>", nowhere)
-        add(app, worlds, method, "/psu/", nowhere)
 
 
 def add(app: Flask, worlds: Worlds, method: str, path: str, view: Callable[[Visit], Response]) -> None:
@@ -73,17 +90,6 @@ def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[.
         return response
 
     return endpoint
-
-
-def nowhere(visit: Visit) -> Response:
-    raise Refusal(Error.NOT_FOUND, input="page")
-
-
-def style(name: str) -> Response:
-    """The pages' own files: a style sheet and a picture."""
-    response = send_from_directory(STATIC, name, max_age=STATIC_SECONDS)
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    return response
 
 
 def ending_of(visit: Visit, refusal: Refusal) -> Ending:

@@ -43,7 +43,6 @@ def draw(
         seen,
         language=language,
         languages=[(code, NAMES[code]) for code in LANGUAGES],
-        chosen=visit.chosen,
         proof=proof_of(session_id) if session_id else "",
         say=lambda key, **facts: say(language, key, **facts),
         amount=lambda money: writing.amount(language, money),

@@ -37,8 +37,8 @@ class Visit:
 
     @property
     def chosen(self) -> str | None:
-        """The language that the PSU chose on the page; forms and links carry it on."""
-        asked = self.request.values.get("lang")
+        """The language that the PSU chose on the page; the addresses of forms and links carry it on."""
+        asked = self.request.args.get("lang")
         return asked if asked in LANGUAGES else None
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:

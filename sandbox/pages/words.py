@@ -96,7 +96,6 @@ WORDS: Words = {
     "CRED": ("À charge du bénéficiaire", "Ten laste van de begunstigde"),
     # Sign with the card reader
     "code.title": ("Signez avec votre lecteur de carte", "Onderteken met uw kaartlezer"),
-    "code.reader": ("Votre lecteur de carte", "Uw kaartlezer"),
     "code.drawn": (
         "Ce lecteur est dessiné : la banque d’essai y affiche elle-même le code.",
         "Deze kaartlezer is getekend: de testbank toont er zelf de code op.",
