@@ -5,7 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
@@ -14,6 +14,7 @@ from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
 from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
+from sandbox.files.admission import Breathe, never
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
 from sandbox.settings import Settings
@@ -50,6 +51,7 @@ class Bank:
         past_of: Callable[[], Books],
     ) -> None:
         self.settings = settings
+        self.breathe: Breathe = never  # who works with others sets it: long work calls it now and then
         self.clock = Clock(opening)
         self.agenda = Agenda()
         self.mint = Mint(seed)
@@ -88,9 +90,14 @@ class Bank:
         """Whatever an agenda, a journal or an address speaks of."""
         found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
         if found is None and "/" in subject_id:
-            bulk_id, _, number = subject_id.partition("/")
-            return self.bulks[bulk_id].parts[int(number) - 1]
+            return self._part(*subject_id.split("/", 1))
         return found
+
+    def _part(self, bulk_id: str, number: str) -> Part | None:
+        """A bulk of a file; callers may ask for anything."""
+        bulk = self.bulks.get(bulk_id)
+        place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0
+        return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
 
     def subject(self, subject_id: str) -> Subject:
         found = self.known(subject_id)
