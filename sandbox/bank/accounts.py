@@ -75,6 +75,11 @@ def available(bank: Bank, debtor: Debtor) -> Money:
     return bank.ledger.balance(*key) - Money(reserved, debtor.currency)
 
 
+def payable(bank: Bank, debtor: Debtor) -> Money:
+    """The balance less what is promised at once: at an execution, payments that wait for a day block nothing."""
+    return bank.ledger.balance(*debtor) - Money(bank.reserved.get(debtor, Decimal()), debtor.currency)
+
+
 def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:
     if available(bank, debtor) < amount:
         raise Refusal(Error.FUNDS_MISSING, input=debtor.iban)

@@ -114,11 +114,9 @@ def _let_go(bank: Bank, payment: Payment) -> None:
 
 
 def _funds_at_execution(bank: Bank, payment: Payment, debtor: Debtor) -> Money:
-    """The balance less what others are promised at once; payments that wait for a day do not block each other."""
-    promised = bank.reserved.get(debtor, Decimal())
-    if payment.executes_on is None:
-        promised -= accounts.cost(payment.order.amount, debtor.currency).number
-    return bank.ledger.balance(*debtor) - Money(promised, debtor.currency)
+    """Its own promise does not count against it."""
+    funds = accounts.payable(bank, debtor)
+    return funds if payment.executes_on else funds + accounts.cost(payment.order.amount, debtor.currency)
 
 
 def _reserve(bank: Bank, payment: Payment, sign: int) -> None:

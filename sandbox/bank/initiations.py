@@ -20,9 +20,10 @@ class Initiated:
     sca_token: str
 
 
-def register(bank: Bank, subject: Initiation, reference: str) -> None:
+def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
     """A life begins: the journal knows it, and its TPP can ask by its own reference."""
-    bank.references.setdefault((subject.origin.client_id, subject.kind, reference), []).append(subject.id)
+    if reference is not None:
+        bank.references.setdefault((subject.origin.client_id, subject.kind, reference), []).append(subject.id)
     bank.born(subject)
 
 

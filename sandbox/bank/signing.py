@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sandbox.bank import accounts, bulks, execution, initiations, ruling, sca, standing_orders, tokens
+from sandbox.bank import accounts, bulk_checks, bulks, execution, initiations, ruling, sca, standing_orders, tokens
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Grant
@@ -60,7 +60,7 @@ def needs_account(found: Initiation) -> bool:
 def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
     """The customer may sign for the account, and the account may pay this."""
     if isinstance(found, Bulk):
-        bulks.demand_fit(bank, found, customer)
+        bulk_checks.demand_fit(bank, found, customer)
         return
     assert debtor is not None
     account = bank.accounts.get(debtor.iban)
@@ -136,7 +136,7 @@ def signatures_required(bank: Bank, found: Initiation) -> int:
         case StandingOrder():
             return 1
         case Bulk():
-            return bulks.signatures_required(bank, found)
+            return bulk_checks.signatures_required(bank, found)
 
 
 def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None) -> str:
@@ -152,7 +152,7 @@ def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None
 def may_sign(bank: Bank, found: Initiation) -> tuple[str, ...]:
     """Whose signature counts."""
     if isinstance(found, Bulk):
-        return bulks.signers(bank, found)
+        return bulk_checks.signers(bank, found)
     assert found.debtor is not None
     return bank.accounts[found.debtor.iban].may_sign
 

@@ -15,6 +15,7 @@ from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fac
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.subjects import Initiation, Subject
 from sandbox.errors import Error, Refusal
+from sandbox.files.admission import Breathe, never
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
 from sandbox.settings import Settings
@@ -55,6 +56,7 @@ class Bank:
         rules: tuple[Rule, ...] = (),
     ) -> None:
         self.settings = settings
+        self.breathe: Breathe = never  # who works with others sets it: long work calls it now and then
         self.clock = Clock(opening)
         self.agenda = Agenda()
         self.mint = Mint(seed)
@@ -95,9 +97,14 @@ class Bank:
         """Whatever an agenda, a journal or an address speaks of."""
         found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
         if found is None and "/" in subject_id:
-            bulk_id, _, number = subject_id.partition("/")
-            return self.bulks[bulk_id].parts[int(number) - 1]
+            return self._part(*subject_id.split("/", 1))
         return found
+
+    def _part(self, bulk_id: str, number: str) -> Part | None:
+        """A bulk of a file; callers may ask for anything."""
+        bulk = self.bulks.get(bulk_id)
+        place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0
+        return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
 
     def subject(self, subject_id: str) -> Subject:
         found = self.known(subject_id)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from sandbox.bank import bulks, execution, standing_orders, unattended
+from sandbox.bank import bulk_checks, bulks, execution, standing_orders, unattended
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
@@ -52,7 +52,7 @@ def _occurred(bank: Bank, order: Subject) -> None:
 
 def _validated(bank: Bank, bulk: Subject) -> None:
     assert isinstance(bulk, Bulk)
-    bulks.validate(bank, bulk)
+    bulk_checks.validate(bank, bulk)
 
 
 # What a promise does when it rings.

@@ -121,7 +121,7 @@ def language(call: Call) -> None:
 
 
 def media(call: Call) -> None:
-    expected = call.operation.media
+    expected = call.operation.media_for(call.path.get("product"))
     if expected and call.request.mimetype not in expected:
         raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
 
