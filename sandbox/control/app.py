@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask, Request, Response, request
 
-from sandbox.control import bookings, choices, clock, contracts, files, holdings, psu, tenants, traveller
+from sandbox.control import bookings, choices, clock, contracts, files, holdings, psu, stories, tenants, traveller
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
@@ -54,6 +54,12 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("POST", "/await", _of_world(traveller.wait)),
     ("GET", "/timeline", _of_world(traveller.timeline)),
     ("GET", "/explain/<request_id>", _by("request_id", traveller.explain)),
+    ("GET", "/scenarios", _of_worlds(stories.every)),
+    ("GET", "/scenario", _of_world(stories.one)),
+    ("PUT", "/scenario", lambda reach: stories.put(reach.worlds, reach.world, reach.request)),
+    ("GET", "/faults", _of_world(stories.faults)),
+    ("POST", "/faults", _of_world(stories.add_fault)),
+    ("DELETE", "/faults", _of_world(stories.drop_faults)),
     ("GET", "/settings", _of_world(choices.show)),
     ("PATCH", "/settings", _of_world(choices.change)),
     ("GET", "/callbacks", _of_world(traveller.callbacks)),
