@@ -22,8 +22,8 @@ from tests.payer import (
     refuse,
     signed,
     status,
-    told,
     tokens,
+    told,
 )
 from tests.spec.bodies import ALICE
 from tests.tpp import ISCT, SCT, XB, Tpp, refused

@@ -8,8 +8,8 @@ from flask import Flask
 from tests.payer import (
     Begun,
     approve,
-    begin,
     bearer,
+    begin,
     callback,
     cancel,
     code_form,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.payer import Begun, approve, balance, bearer, booked, details, status, told, tokens
+from tests.payer import Begun, approve, balance, bearer, booked, details, status, tokens, told
 from tests.spec.bodies import ALICE, BAKKERIJ, LIMITED, POOR, STRUCTURED, TUNISIAN
 from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused, version
 
