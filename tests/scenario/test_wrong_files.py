@@ -1,6 +1,7 @@
 """Each wrong file is told by its line, its column, a sentence and a hint (choice 13)."""
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from sandbox.scenario import ScenarioErrors, read_content, read_scenario, schema
 from sandbox.scenario.yaml_text import read_yaml
 from tests.scenario.wrong import EVERY, NOT_YAML, WrongFile
 
+TREES = [wrong for wrong in EVERY if wrong not in NOT_YAML]
 VALIDATOR = Draft202012Validator(schema())
 
 
@@ -25,19 +27,15 @@ def test_a_wrong_file_is_told_by_line_column_and_hint(wrong: WrongFile) -> None:
     said = [error for error in errors_of(wrong.text) if wrong.says in error.text]
     assert said, errors_of(wrong.text)
     assert (said[0].line, said[0].column) == (wrong.line, wrong.column)
-    assert said[0].hint == wrong.hint if wrong.hint is None else wrong.hint in (said[0].hint or "")
+    assert (said[0].hint or "").startswith(wrong.hint or "") and bool(said[0].hint) == bool(wrong.hint)
 
 
-@pytest.mark.parametrize(
-    "wrong", [wrong for wrong in EVERY if wrong.schema and wrong not in NOT_YAML], ids=lambda wrong: wrong.says[:40]
-)
+@pytest.mark.parametrize("wrong", [wrong for wrong in TREES if wrong.schema], ids=lambda wrong: wrong.says[:40])
 def test_the_schema_refuses_it_too(wrong: WrongFile) -> None:
     assert not VALIDATOR.is_valid(read_yaml(wrong.text, "wrong.yaml").plain())
 
 
-@pytest.mark.parametrize(
-    "wrong", [wrong for wrong in EVERY if wrong not in NOT_YAML], ids=lambda wrong: wrong.says[:40]
-)
+@pytest.mark.parametrize("wrong", TREES, ids=lambda wrong: wrong.says[:40])
 def test_the_same_as_json_is_told_by_its_path(wrong: WrongFile) -> None:
     with pytest.raises(ScenarioErrors) as caught:
         read_content(read_yaml(wrong.text, "wrong.yaml").plain(), "wrong")
@@ -91,21 +89,23 @@ KNOWN = st.dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60))
-def test_junk_is_read_or_refused_but_never_breaks_the_reader(text: str) -> None:
+def faults_of(text: str) -> tuple:
     try:
         read_scenario(text, "junk.yaml")
     except ScenarioErrors as faults:
-        assert faults.errors
-        assert all(error.line and error.column and error.text for error in faults.errors)
+        return faults.errors or (None,)
+    return ()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60))
+def test_junk_is_read_or_refused_but_never_breaks_the_reader(text: str) -> None:
+    assert all(error.line and error.column and error.text for error in faults_of(text))
 
 
 @settings(max_examples=200, deadline=None)
 @given(KNOWN)
 def test_junk_of_the_right_shape_never_breaks_the_reader(content: dict) -> None:
-    try:
+    assert all(error.line and error.column and error.text for error in faults_of(json.dumps(content)))
+    with suppress(ScenarioErrors):
         read_content(content, "junk")
-        read_scenario(json.dumps(content), "junk.json")
-    except ScenarioErrors as faults:
-        assert faults.errors

@@ -102,7 +102,7 @@ RULES = (
         "a consent has no product", False,
     ),
     WrongFile("rules:\n  - when: {amount: much}", 2, 20, "an amount is expected", 'like "250.00"'),
-    WrongFile("rules:\n  - when: {amount: {above: 5}}", 2, 21, "an unknown key 'above'", "known: equal, over or under"),
+    WrongFile("rules:\n  - when: {amount: {above: 5}}", 2, 21, "an unknown key 'above'", "did you mean 'over'?"),
     WrongFile(
         "rules:\n  - {when: {amount: {over: 5, under: 4}}, refuse: FORBIDDEN}", 2, 38,
         "no amount is both over and under these", None, False,
@@ -155,7 +155,7 @@ RULES = (
         "rules:\n  - when: {kind: consent}\n    then: [{on: PATC, move: CANC}]", 3, 17,
         "nothing that fits is ever PATC", "a consent has no statuses", False,
     ),
-    WrongFile(RULE + "timings: {page_size: 5s}", 3, 15, "an unknown key 'page_size'", "did you mean 'code_life'?"),
+    WrongFile(RULE + "timings: {page_size: 5s}", 3, 15, "an unknown key 'page_size'", "known: technical_checks"),
     WrongFile(RULE + "timings: [5s]", 3, 14, "a mapping of timings is expected", "with technical_checks"),
     WrongFile(RULE + "psu: {customer: alice}", 3, 10, "one of approves, refuses, never or wrong_code is missing"),
     WrongFile(RULE + "psu: {approves: false}", 3, 21, "true is expected", "or take the line away"),
