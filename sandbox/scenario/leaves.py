@@ -78,7 +78,7 @@ def fraction(least: float, most: float, open_below: bool = False) -> Leaf:
         below = node.value <= least if open_below else node.value < least
         if below or node.value > most or math.isnan(node.value):
             bounds = f"above {least:g} and up to" if open_below else f"from {least:g} to"
-            raise Wrong(f"a number {bounds} {most:g} is expected")
+            raise Wrong(f"a number {bounds} {most:.10g} is expected")
         return float(node.value)
 
     return Leaf(read, {"type": "number", "exclusiveMinimum" if open_below else "minimum": least, "maximum": most})

@@ -232,7 +232,7 @@ RULE = Table(
         "title": TITLE,
         "when": WHEN,
         "then": Each(THEN, 1),
-        "timings": Table(dict.fromkeys(TIMINGS, DURATION), called="timings"),
+        "timings": Table(dict.fromkeys(TIMINGS, DURATION), called="a mapping of timings"),
         "validation": Each(ADDED, 1),
         "psu": PSU,
         "refuse": Leaf(_refuse, {"enum": sorted({word for e in NAMES.values() for word in (e.name, *e.value[1:3])})}),

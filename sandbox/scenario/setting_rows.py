@@ -35,4 +35,6 @@ def shape_of(name: str, default: Any) -> Shape:
     return Each(TEXT) if isinstance(default, tuple) else TEXT
 
 
-SETTINGS = Table({row.name: shape_of(row.name, row.default) for row in fields(Settings)}, called="settings")
+SETTINGS = Table(
+    {row.name: shape_of(row.name, row.default) for row in fields(Settings)}, called="a mapping of settings"
+)

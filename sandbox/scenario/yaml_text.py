@@ -37,8 +37,15 @@ def read_yaml(text: str, file: str) -> Node:
     except ScenarioErrors:
         raise
     except (YAMLError, *_PARSER_FAULTS) as fault:
-        why = (str(fault).splitlines() or ["it cannot be read"])[0]
-        raise ScenarioErrors([ScenarioError(file, 1, 1, "", f"this is no YAML: {why}")]) from None
+        why = (str(fault).splitlines() or ["it cannot be read"])[0].partition(": special characters")[0]
+        line, column = _place_of(text, getattr(fault, "position", 0))
+        raise ScenarioErrors([ScenarioError(file, line, column, "", f"this is no YAML: {why}")]) from None
+
+
+def _place_of(text: str, position: int) -> tuple[int, int]:
+    """Line and column of a character that no text may have."""
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
 def resolve(text: str) -> Scalar:
