@@ -87,6 +87,11 @@ class Ledger:
             self._past = self._past_of()
         return self._past
 
+    @property
+    def count(self) -> int:
+        """How many entries there are; the newest bears this number."""
+        return self.past.count + self._added
+
     def balance(self, account: str, currency: str) -> Money:
         key = (account, currency)
         number = self._balances.get(key)
@@ -105,7 +110,7 @@ class Ledger:
             sums[posting.amount.currency] += posting.amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
         self._added += 1
-        for compartment, line in _lines(entry, self.past.count + self._added):
+        for compartment, line in _lines(entry, self.count):
             self._balances[compartment] = self.balance(*compartment).number + line.posting.amount.number
             if compartment[0] in (OUTSIDE, EXCHANGE):
                 continue
