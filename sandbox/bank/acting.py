@@ -76,4 +76,4 @@ def first_current(bank: Bank, customer: str) -> str:
 def compartment(bank: Bank, iban: str) -> str:
     """The euro compartment of an account that was picked by its IBAN alone."""
     account = bank.accounts.get(iban)
-    return account.currencies[0] if account is not None and "EUR" not in account.currencies else "EUR"
+    return "EUR" if account is None else account.first_currency
