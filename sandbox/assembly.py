@@ -1,10 +1,11 @@
-"""Puts the rooms together: the bank's interface, and the controls beside it."""
+"""Puts the rooms together: the bank's interface, its own screens, and the controls beside them."""
 
 from datetime import datetime
 
 from flask import Flask
 
 from sandbox.control.app import route as route_controls
+from sandbox.pages.app import route as route_pages
 from sandbox.seed import load_fixtures
 from sandbox.wire.app import Announce
 from sandbox.wire.app import route as route_bank
@@ -19,5 +20,6 @@ def first_beginning(seed: int = 0, at: datetime | None = None, rate: float = 1.0
 def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
     app = Flask("sandbox", static_folder=None)
     route_bank(app, worlds, announce)
+    route_pages(app, worlds)
     route_controls(app, worlds)
     return app

@@ -3,12 +3,13 @@
 from datetime import datetime
 from decimal import Decimal
 
-from sandbox.bank import accounts, initiations, replays, sca
+from sandbox.bank import accounts, initiations, replays, ruling, sca
 from sandbox.bank.contracts import Contract, Run, StandingOrder
 from sandbox.bank.initiations import Initiated
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.replays import Ask
+from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.calendar import at_brussels, brussels_date
@@ -36,13 +37,29 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
+    match = ruling.meet(bank, looks_of(contract, origin.client_id))
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
+    order.rule = ruling.take(bank, match)
     bank.standing_orders[order.id] = order
     initiations.register(bank, order, contract.endtoend_identification)
-    token = sca.new_address(bank, order.id)
+    token = order.sca_token = sca.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
     replays.remember(bank, ask, order.id, token)
     return Initiated(order.id, contract.endtoend_identification, order.status, token)
+
+
+def looks_of(contract: Contract, client_id: str) -> Looks:
+    return Looks(
+        "standing_order",
+        client_id,
+        "sepa-credit-transfers",
+        debtor=contract.debtor.iban if contract.debtor else None,
+        creditor_iban=contract.creditor_iban,
+        creditor_name=contract.creditor_name,
+        amount=contract.amount.number if contract.amount else None,
+        currency="EUR",
+        endtoend_identification=contract.endtoend_identification,
+    )
 
 
 def demand_savings(bank: Bank, contract: Contract) -> None:
@@ -86,7 +103,7 @@ def last_of(order: StandingOrder) -> int | None:
 def complete(bank: Bank, order: StandingOrder) -> None:
     """Signed: active a moment later."""
     bank.move(order, Trigger.SIGNED)
-    bank.agenda.add(bank.clock.now + bank.settings.contract_activation, order.id, Trigger.ACTIVATED)
+    bank.agenda.add(bank.clock.now + bank.settings_of(order).contract_activation, order.id, Trigger.ACTIVATED)
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:

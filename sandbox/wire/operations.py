@@ -18,7 +18,7 @@ class Authorization(StrEnum):
 
 JSON = ("application/json",)
 FORM = ("application/x-www-form-urlencoded",)
-XML_OR_CSV = ("application/xml", "text/xml", "text/csv", "application/csv")
+XML, CSV = ("application/xml", "text/xml"), ("text/csv", "application/csv")
 
 POST_ERRORS = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
 GET_ERRORS = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
@@ -40,6 +40,7 @@ class Operation:
     authorization: Authorization = Authorization.NONE
     scopes: tuple[str, ...] = ()
     media: tuple[str, ...] = ()
+    media_of: tuple[tuple[str, tuple[str, ...]], ...] = ()  # where it follows the product
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
@@ -51,6 +52,10 @@ class Operation:
         """The versions that this operation has for a product."""
         limits = dict(self.only)
         return tuple(version for version in self.versions if product in limits.get(version, (product,)))
+
+    def media_for(self, product: str | None) -> tuple[str, ...]:
+        """The media types of its body for a product."""
+        return dict(self.media_of).get(product or "", self.media)
 
 
 PAYMENT = "/payments/<product>"
@@ -101,7 +106,10 @@ OPERATIONS = (
         "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
         **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
     ),
-    Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=XML_OR_CSV),
+    Operation(
+        "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=(*XML, *CSV),
+        media_of=(("pain.001", XML), ("csv", CSV)),
+    ),
     Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
     Operation(
         "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE,
