@@ -37,6 +37,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *measures.throughput(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
             *measures.weight(),
             *measures.worlds(load, asked.threads),
+            *measures.regular(),
         ]
 
 

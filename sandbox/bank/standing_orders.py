@@ -82,10 +82,6 @@ def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 
 
-def first_day(order: StandingOrder) -> Occurrence:
-    return nth(order, 1)
-
-
 def nth(order: StandingOrder, number: int) -> Occurrence:
     """An execution; one that the contract was active too late for follows, on days before that nothing does."""
     contract, since = order.order, order.active_since
