@@ -5,7 +5,6 @@ from dataclasses import replace
 from sandbox.settings import Settings
 from sandbox.worlds import Worlds
 from tests.spec import files
-from tests.spec.bodies import BAKKERIJ
 from tests.spec.files import TOMORROW, address_of, bulk, csv, pain, sent, status, statuses, validated
 from tests.tpp import Tpp, refused
 
@@ -91,7 +90,7 @@ def test_a_file_signed_after_its_date_is_executed_at_once(tpp: Tpp) -> None:
     assert statuses(tpp, payment_file_id) == ["ACSC", "ACSC"]
 
 
-def test_an_address_is_given_even_by_a_clock_that_outruns_it(tpp: Tpp, worlds: Worlds) -> None:
+def test_an_address_is_given_even_by_a_clock_that_outruns_it(tpp: Tpp) -> None:
     payment_file_id = validated(tpp, pain())
     tpp.control("POST", "/clock", mode="running", rate=1e9)
     assert address_of(tpp, payment_file_id) is not None
@@ -117,4 +116,3 @@ def test_the_controls_show_files_with_their_history(tpp: Tpp) -> None:
     assert (row["payment_file_id"], row["product"], row["client_id"]) == (payment_file_id, "pain.001", "demo-tpp")
     assert (row["customer"], row["message_id"]) == ("bakkerij", "M-1")
     assert [step["status"] for step in row["history"]] == ["RCVD", "PATC", "PDNG"]
-    assert BAKKERIJ == files.BAKKERIJ
