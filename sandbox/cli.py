@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from sandbox.commands.bulk import bulk
 from sandbox.machine import machine_time
 
 
@@ -17,6 +18,9 @@ from sandbox.machine import machine_time
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
+
+
+main.add_command(bulk)
 
 
 def option(name: str, **more: Any) -> Callable[..., Any]:
