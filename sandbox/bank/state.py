@@ -14,7 +14,6 @@ from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
 from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
-from sandbox.files.admission import Breathe, never
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
 from sandbox.settings import Settings
@@ -51,7 +50,6 @@ class Bank:
         past_of: Callable[[], Books],
     ) -> None:
         self.settings = settings
-        self.breathe: Breathe = never  # who works with others sets it: long work calls it now and then
         self.clock = Clock(opening)
         self.agenda = Agenda()
         self.mint = Mint(seed)
