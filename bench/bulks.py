@@ -18,7 +18,8 @@ AT = "2027-03-01T09:00"
 EVERY = 0.01  # seconds between status calls of another world
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
-    '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn><GrpHdr><MsgId>BENCH-{0}</MsgId>'
+    '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn>'
+    "<GrpHdr><MsgId>BENCH-{0}</MsgId>"
     "<CreDtTm>2027-03-01T08:00:00</CreDtTm><NbOfTxs>{0}</NbOfTxs><InitgPty><Nm>Bakkerij</Nm></InitgPty></GrpHdr>"
     "<PmtInf><PmtInfId>WAGES</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>true</BtchBookg><ReqdExctnDt><Dt>2027-03-02</Dt>"
     f"</ReqdExctnDt><Dbtr><Nm>Bakkerij</Nm></Dbtr><DbtrAcct><Id><IBAN>{DEBTOR}</IBAN></Id></DbtrAcct>"

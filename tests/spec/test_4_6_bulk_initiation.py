@@ -106,6 +106,14 @@ def test_over_64_megabytes_is_refused_by_its_length_alone(tpp: Tpp, kind: str) -
     assert refused(reply, 400, "GEN-1202-100002", "over 64 MB")
 
 
+def test_nor_is_it_read_to_see_whether_it_came_before(tpp: Tpp) -> None:
+    again = str(uuid4())
+    send(tpp, pain(), request_id=again)
+    given = headers(accept=version(2), content_type="application/xml", request_id=again)
+    reply = tpp.http.open("/bulk-payments/pain.001", method="POST", headers=given, input_stream=Unreadable())
+    assert refused(reply, 400, "GEN-1202-100002")
+
+
 def test_csv_that_is_not_utf_8_is_refused(tpp: Tpp) -> None:
     content = csv({"creditor_name": "René"}).decode().encode("latin-1")
     assert refused(send(tpp, content, "csv"), 400, "GEN-1202-100002", "not UTF-8")

@@ -116,3 +116,34 @@ def test_the_customers_own_countries_are_looked_at(
     limited(worlds, BAKKERIJ, countries=countries)
     address = address_of(tpp, validated(tpp, pain(bulk(), bulk(name="B", to=LONDON))))
     assert approve(tpp, address).status_code == code
+
+
+# A tester forces moves (choice 10)
+
+
+@pytest.mark.parametrize(
+    "target, file, one",
+    [("PDNG", "PDNG", "PDNG"), ("CANC", "CANC", "CANC"), ("RJCT", "RJCT", "RJCT")],
+)
+def test_a_tester_forces_a_legal_move_and_the_bulks_go_along(tpp: Tpp, target: str, file: str, one: str) -> None:
+    payment_file_id = validated(tpp, pain(bulk(), bulk("0.00", name="B")))
+    reply = tpp.control("POST", f"/payments/{payment_file_id}/move", status=target, reason="MS03")
+    assert (reply.status_code, reply.json["status"]) == (200, target)
+    assert statuses(tpp, payment_file_id) == [file, one, "RJCT"]
+
+
+def test_a_signed_file_can_be_rejected_and_then_counts_no_more(tpp: Tpp, worlds: Worlds) -> None:
+    limited(worlds, BAKKERIJ, limit_day=Money(Decimal(100), "EUR"))
+    first = files.signed(tpp, pain(bulk("60.00")))
+    assert tpp.control("POST", f"/payments/{first}/move", status="RJCT", reason="MS03").status_code == 200
+    assert (statuses(tpp, first), status(tpp, first)["reason"]) == (["RJCT", "RJCT"], "MS03")
+    tpp.advance("1d")
+    assert statuses(tpp, first) == ["RJCT", "RJCT"]
+    second = validated(tpp, pain(bulk("60.00", day="2027-03-03"), message_id="M-2"))
+    assert approve(tpp, address_of(tpp, second)).status_code == 200
+
+
+@pytest.mark.parametrize("target", ["PATC", "ACSC", "ACSP"])
+def test_an_illegal_move_is_refused(tpp: Tpp, target: str) -> None:
+    payment_file_id = files.sent(tpp, pain())
+    assert tpp.control("POST", f"/payments/{payment_file_id}/move", status=target).status_code == 409
