@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.bulk import bulk
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
+
+
+main.add_command(bulk)
 
 
 def option(name: str, **more: Any) -> Callable[..., Any]:

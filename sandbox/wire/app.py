@@ -9,6 +9,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
+from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.explaining import why
@@ -87,6 +88,7 @@ def route(app: Flask, worlds: Worlds, announce: Announce | None) -> None:
     app.after_request(lambda response: stamp(response, worlds, announce))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
+    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
 
 
 def here(worlds: Worlds) -> World:
