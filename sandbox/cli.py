@@ -1,5 +1,6 @@
 """The command `bank-sandbox`."""
 
+import gc
 import secrets
 import signal
 import sys
@@ -78,11 +79,19 @@ def serve(
             f"cannot listen on {host}:{port}: {error.strerror or error}. Is another sandbox running? "
             "Choose a port with --port, or --port 0 for a free one."
         ) from None
+    rest_the_collector()
     address = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
     click.echo(greeting(address, drawn, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
     server.run()
+
+
+def rest_the_collector() -> None:
+    """Circles come from single calls and die young. Looking for them among all payments costs a pause that grows."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 5, 50)
 
 
 def greeting(address: str, seed: int, worlds: Any) -> str:

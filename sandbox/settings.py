@@ -27,8 +27,16 @@ class Settings:
     settlement_begins: timedelta = choice(timedelta(seconds=5), "choice 5")  # after the signature
     settlement_ends: timedelta = choice(timedelta(seconds=60), "choice 5")  # after the signature
     recycling_tries: int = choice(3, "choice 5")  # after the execution date's own
+    contract_activation: timedelta = choice(timedelta(seconds=1), "choice 6")  # of a signed standing order
+    bulk_validation: timedelta = choice(timedelta(seconds=120), "choice 7")
+    bulk_execution: timedelta = choice(timedelta(seconds=60), "choice 7")  # of a date of today, after the signature
     code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
     access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
+    sca_token_life: timedelta = choice(timedelta(hours=1), "choice 2")
+    sca_renewal_after: timedelta = choice(timedelta(days=90), "choice 8")
+    consent_life: timedelta = choice(timedelta(days=180), "choice 8")
+    consent_address_life: timedelta = choice(timedelta(minutes=15), "choice 8")
+    page_size: int = choice(50, "choice 8")  # of transactions when the caller names none; 50 at most
     wrong_codes_max: int = choice(3, "choice 5")  # at the card reader; then the initiation is refused
     execution_days_ahead_max: int = choice(365, "choice 5")
 

@@ -68,6 +68,12 @@ def copy(target: Path) -> Path:
     return target
 
 
+def files_in(folder: Path) -> set[Path]:
+    """All the way down, without what Python wrote there itself."""
+    found = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
+    return {file for file in found if "__pycache__" not in file.parts}
+
+
 def python(environment: Path) -> Path:
     return environment / "bin" / "python"
 
@@ -124,8 +130,7 @@ def test_the_wheel_brings_its_own_package_and_not_ours(installed: Path, tmp_path
 @pytest.mark.parametrize("package", ["fixtures", "scenarios"])
 def test_files_beside_the_code_travel_in_the_wheel(package: str, installed: Path) -> None:
     (library,) = installed.glob("lib/python*/site-packages")
-    ours = {file.name for file in (ROOT / package).iterdir() if file.is_file()}
-    assert {file.name for file in (library / "sandbox" / package).iterdir() if file.is_file()} == ours
+    assert files_in(library / "sandbox" / package) == files_in(ROOT / package)
 
 
 @pytest.mark.parametrize("folder", ["templates", "static"])

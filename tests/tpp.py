@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 
 from flask import Flask
@@ -101,6 +102,30 @@ class Tpp:
     def advance(self, span: str) -> None:
         reply = self.control("POST", "/clock", advance=span)
         assert reply.status_code == 200, reply.text
+
+    def signed(self, reply: TestResponse, customer: str | None = None) -> str:
+        """An initiation that its PSU signs; the answer is where the PSU is sent back to."""
+        assert reply.status_code == 201, reply.text
+        chosen = {} if customer is None else {"customer": customer}
+        outcome = self.control("POST", "/psu/approve", address=reply.headers["Location"], **chosen)
+        assert outcome.status_code == 200, outcome.text
+        return str(outcome.json["redirect"])
+
+    def token_for(self, customer: str) -> str:
+        """An access token for payments, by way of a payment that the customer signs (service 3.5)."""
+        callback = self.signed(self.initiate(), customer)
+        code = dict(parse_qsl(urlsplit(callback).query))["code"]
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": CALLBACK,
+            "code_verifier": VERIFIER,
+        }
+        sent = {"Request-ID": str(uuid4()), "Accept": version(3)}
+        credentials = (self.client_id, f"{self.client_id.removesuffix('-tpp')}-secret")
+        reply = self.http.post(f"{self.prefix}/token", data=form, headers=sent, auth=credentials)
+        assert reply.status_code == 200, reply.text
+        return str(reply.json["access_token"])
 
     def listed(self, name: str) -> list[dict[str, Any]]:
         """What the world holds of a kind."""

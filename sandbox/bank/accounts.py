@@ -14,19 +14,19 @@ from sandbox.rules.products import PRODUCTS
 FIELD = "debtor_account.iban"
 
 
-def account_of(bank: Bank, iban: str) -> Account:
+def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     account = bank.accounts.get(iban)
     if account is None:
-        raise Refusal(Error.ACCOUNT_FOREIGN, input=FIELD)
+        raise Refusal(Error.ACCOUNT_FOREIGN, input=field)
     return account
 
 
-def demand_channel(bank: Bank, account: Account) -> None:
+def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
     if not account.online:
-        raise Refusal(Error.CHANNEL_CLOSED, input=FIELD, why="it is not managed in one", which="offline")
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="it is not managed in one", which="offline")
     if any(bank.customers[owner].channel_blocked for owner in account.owners):
-        raise Refusal(Error.CHANNEL_CLOSED, input=FIELD, why="the customer blocked it", which="blocked")
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it", which="blocked")
 
 
 def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:
@@ -37,20 +37,19 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> Non
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
     if not PRODUCTS[order.product].sepa and not account.non_sepa:
         raise Refusal(Error.NON_SEPA_BARRED, input=FIELD)
-    demand_profile(bank, account, order)
+    if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
+        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
+    country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
+    demand_profile(bank, account, country, cost(order.amount, "EUR").number)
     if direct:
         demand_funds(bank, debtor, cost(order.amount, debtor.currency))
 
 
-def demand_profile(bank: Bank, account: Account, order: Order) -> None:
-    """The customer's own security settings, and what only professionals may (service 2.1 rule 6)."""
-    if order.urgent and bank.customers[account.owners[0]].kind != "business":
-        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
-    country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
+def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal) -> None:
+    """The customer's own security settings (service 1)."""
     if account.countries is not None and country not in account.countries:
         why = f"the country {country} is not among those the customer accepts"
         raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country)
-    amount = cost(order.amount, "EUR").number
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, 7, "weekly")):
         if limit is not None and spent_in(bank, account.iban, days) + amount > limit.number:
             raise Refusal(Error.PROFILE_FORBIDS, why=f"the {name} limit of the account would be passed", which=name)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
-from sandbox.bank import execution
+from sandbox.bank import execution, standing_orders
+from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank, verb
+from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
@@ -20,8 +22,16 @@ def _signed(bank: Bank, payment: Payment, reason: str | None) -> None:
     execution.complete(bank, payment)
 
 
-def _plain(trigger: Trigger) -> Callable[[Bank, Payment, str | None], None]:
-    return lambda bank, payment, reason: bank.move(payment, trigger, reason)
+def _contract_signed(bank: Bank, order: StandingOrder, reason: str | None) -> None:
+    if order.debtor is None:
+        raise Refusal(Error.MOVE_ILLEGAL, subject="an order without a debtor account", status="PATC", target="signed")
+    order.customer = order.customer or bank.accounts[order.debtor.iban].owners[0]
+    order.signatures = (order.customer,)
+    standing_orders.complete(bank, order)
+
+
+def _plain(trigger: Trigger) -> Callable[[Bank, Subject, str | None], None]:
+    return lambda bank, subject, reason: bank.move(subject, trigger, reason)
 
 
 EFFECTS: dict[Trigger, Callable[[Bank, Payment, str | None], None]] = {
@@ -37,14 +47,28 @@ EFFECTS: dict[Trigger, Callable[[Bank, Payment, str | None], None]] = {
 }
 
 
+CONTRACT_EFFECTS: dict[Trigger, Callable[[Bank, StandingOrder, str | None], None]] = {
+    Trigger.REFUSED: _plain(Trigger.REFUSED),
+    Trigger.SIGNED: _contract_signed,
+    Trigger.ACTIVATED: standing_orders.activate,
+    Trigger.ENDED: _plain(Trigger.ENDED),
+    Trigger.CANCELLED: _plain(Trigger.CANCELLED),
+}
+
+
 @verb
-def force(bank: Bank, payment_id: str, target: Status, reason: str | None) -> None:
+def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
     """The first row of the table that leads there now."""
-    payment = bank.payments.get(payment_id)
-    if payment is None:
+    subject = bank.known(subject_id)
+    if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
-    for row in lifecycle.rows_to(payment.path, payment.status, target):
-        if row.trigger in EFFECTS and bank.can(payment, row.trigger):
-            EFFECTS[row.trigger](bank, payment, reason)
+    for row in lifecycle.rows_to(subject.path, subject.status, target):
+        if not bank.can(subject, row.trigger):
+            continue
+        if isinstance(subject, StandingOrder) and row.trigger in CONTRACT_EFFECTS:
+            CONTRACT_EFFECTS[row.trigger](bank, subject, reason)
             return
-    raise Refusal(Error.MOVE_ILLEGAL, subject=payment.id, status=payment.status.value, target=target.value)
+        if isinstance(subject, Payment) and row.trigger in EFFECTS:
+            EFFECTS[row.trigger](bank, subject, reason)
+            return
+    raise Refusal(Error.MOVE_ILLEGAL, subject=subject.id, status=subject.status.value, target=target.value)

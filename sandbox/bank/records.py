@@ -155,6 +155,10 @@ class Payment:
     history: list[Fact] = field(default_factory=list)
 
     @property
+    def kind(self) -> str:
+        return self.order.product
+
+    @property
     def deferred(self) -> bool:
         """Future-dated or in recycling (service 3.4)."""
         return self.executes_on is not None or self.tries > 0
@@ -176,57 +180,3 @@ class Asked:
     print: bytes
     subject_id: str
     sca_token: str
-
-
-PairKey = tuple[str, str, str, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """What a PSU allowed a client: a scope, and for some an account or a consent."""
-
-    client_id: str
-    customer: str
-    scope: str
-    account: str | None = None
-    consent_id: str | None = None
-
-    @property
-    def key(self) -> PairKey:
-        """One pair per client, PSU and scope; for CAF also per account (choice 8)."""
-        return self.client_id, self.customer, self.scope, self.account
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """An authorization code as the callback carries it."""
-
-    grant: Grant
-    redirect_uri: str
-    challenge: tuple[str, str]
-    until: datetime
-    used: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """An access token and its refresh token, descended from a code."""
-
-    grant: Grant
-    access_token: str
-    refresh_token: str
-    until: datetime
-    code: str
-
-
-@dataclass(slots=True)
-class Session:
-    """A PSU at an address of the bank, between its first page and its last."""
-
-    id: str
-    address: str
-    state: str | None = None
-    customer: str | None = None
-    debtor: Debtor | None = None
-    code: str | None = None  # what the drawn card reader shows
-    wrong: int = 0

@@ -1,7 +1,8 @@
 """A PSU's session, at an address or in the bank's own channel: log in, pick, sign by card reader, or refuse."""
 
 from sandbox.bank import signing
-from sandbox.bank.records import Debtor, Session
+from sandbox.bank.grants import Session
+from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.lifecycle import Status
@@ -32,10 +33,11 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     known = signing.customer_of(bank, customer)
-    if payment.debtor is not None:
-        signing.demand_debtor(bank, payment, known.id, payment.debtor)
+    debtor = signing.debtor_of(payment)
+    if not signing.needs_account(payment):
+        signing.demand_signer(bank, payment, known.id, debtor)
     session.customer = known.id
-    session.debtor = payment.debtor
+    session.debtor = debtor
     session.code = bank.mint.digits(CODE_DIGITS)
 
 
@@ -44,10 +46,10 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     """An account; one that may not pay this is refused, and another may be picked (service 1)."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
-    if session.customer is None or payment.debtor is not None:
+    if session.customer is None or not signing.needs_account(payment):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="there is nothing to pick")
     debtor = Debtor(iban, currency)
-    signing.demand_debtor(bank, payment, session.customer, debtor)
+    signing.demand_signer(bank, payment, session.customer, debtor)
     session.debtor = debtor
 
 
@@ -56,7 +58,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """The code as the card reader shows it; too many wrong ones refuse the initiation. The answer is the callback."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
-    if session.customer is None or session.debtor is None:
+    if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     if code != session.code:
         left = _one_try_less(bank, session)

@@ -1,9 +1,13 @@
 """The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
 
-from sandbox.bank import accounts, execution, sca, tokens
+from sandbox.bank import accounts, bulks, execution, sca, standing_orders, tokens
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.grants import Grant
 from sandbox.bank.payments import is_direct
-from sandbox.bank.records import Account, Customer, Debtor, Grant, Payment
+from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.state import Bank, verb
+from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query
 from sandbox.rules.lifecycle import Status, Trigger
@@ -12,14 +16,15 @@ PSU_REFUSED = "PSU_REFUSED"
 UNSIGNED = (Status.RCVD, Status.PATC)
 
 
-def waiting(bank: Bank, token: str) -> Payment:
+def waiting(bank: Bank, token: str) -> Initiation:
     """What an address asks a signature for; over or outdated ones say so."""
     address = sca.address_of(bank, token)
-    payment = bank.subject(address.subject_id)
-    if payment.status not in UNSIGNED or payment.signatures:
-        raise Refusal(Error.ALREADY_OVER, status=payment.status.value)
+    found = bank.subject(address.subject_id)
+    assert not isinstance(found, Part)
+    if found.status not in UNSIGNED or found.signatures:
+        raise Refusal(Error.ALREADY_OVER, status=found.status.value)
     sca.demand_alive(bank, address)
-    return payment
+    return found
 
 
 def customer_of(bank: Bank, name: str) -> Customer:
@@ -34,51 +39,91 @@ def accounts_of(bank: Bank, customer: str) -> list[Account]:
     return [account for account in bank.accounts.values() if customer in account.may_sign]
 
 
-def open_subject(bank: Bank, payment: Payment) -> None:
-    if payment.status is Status.RCVD:
-        bank.move(payment, Trigger.OPENED)
+def open_subject(bank: Bank, found: Initiation) -> None:
+    if isinstance(found, Payment) and found.status is Status.RCVD:
+        bank.move(found, Trigger.OPENED)
 
 
-def demand_debtor(bank: Bank, payment: Payment, customer: str, debtor: Debtor) -> None:
-    """The account that this customer may sign from, and that may pay this order."""
+def debtor_of(found: Initiation) -> Debtor | None:
+    """The account that an initiation names; a file names one for each of its bulks."""
+    return None if isinstance(found, Bulk) else found.debtor
+
+
+def needs_account(found: Initiation) -> bool:
+    """Whether the PSU still has to pick one."""
+    return not isinstance(found, Bulk) and found.debtor is None
+
+
+def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
+    """The customer may sign for the account, and the account may pay this."""
+    if isinstance(found, Bulk):
+        bulks.demand_fit(bank, found, customer)
+        return
+    assert debtor is not None
     account = bank.accounts.get(debtor.iban)
     if account is not None and customer not in account.may_sign:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
-    direct = is_direct(bank, payment.order) and execution.day_of(bank, payment) is None
-    accounts.demand_fit(bank, payment.order, debtor, direct=direct)
+    if isinstance(found, StandingOrder):
+        standing_orders.demand_fit(bank, found.order, debtor)
+        return
+    direct = is_direct(bank, found.order) and execution.day_of(bank, found) is None
+    accounts.demand_fit(bank, found.order, debtor, direct=direct)
 
 
-def sign(bank: Bank, payment: Payment, customer: str, debtor: Debtor, state: str | None) -> str:
+def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
     """The signature at the address; the answer is where the PSU is sent back to."""
-    demand_debtor(bank, payment, customer, debtor)
-    open_subject(bank, payment)
-    payment.debtor = debtor
-    payment.customer = customer
-    _add_signature(bank, payment, customer)
-    return _called_back(bank, payment, customer, state)
+    demand_signer(bank, found, customer, debtor)
+    open_subject(bank, found)
+    if not isinstance(found, Bulk):
+        found.debtor = debtor
+    found.customer = customer
+    _add_signature(bank, found, customer)
+    return _called_back(bank, found, customer, state)
 
 
-def refuse(bank: Bank, payment: Payment, state: str | None) -> str:
+def refuse(bank: Bank, found: Initiation, state: str | None) -> str:
     """Of their own will, or after too many wrong codes."""
-    bank.move(payment, Trigger.REFUSED, PSU_REFUSED)
-    description = "The customer refused."
-    origin = payment.origin
-    return with_query(origin.redirect_uri, error="access_denied", error_description=description, state=state)
-
-
-def _add_signature(bank: Bank, payment: Payment, customer: str) -> None:
-    assert payment.debtor is not None
-    payment.signatures = (*payment.signatures, customer)
-    if len(payment.signatures) < bank.accounts[payment.debtor.iban].signatures_required:
-        bank.move(payment, Trigger.COSIGNED)
-        bank.partly_signed.setdefault(payment.debtor.iban, []).append(payment.id)
+    if isinstance(found, Bulk):
+        bulks.refuse(bank, found, PSU_REFUSED)
     else:
-        execution.complete(bank, payment)
+        bank.move(found, Trigger.REFUSED, PSU_REFUSED)
+    description = "The customer refused."
+    uri = found.origin.redirect_uri
+    return with_query(uri, error="access_denied", error_description=description, state=state)
 
 
-def _called_back(bank: Bank, payment: Payment, customer: str, state: str | None) -> str:
+def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
+    """The last one sets it going; after an earlier one it waits in the others' channel."""
+    found.signatures = (*found.signatures, customer)
+    if len(found.signatures) < signatures_required(bank, found):
+        bank.move(found, Trigger.COSIGNED)
+        bank.partly_signed[found.id] = None
+        return
+    bank.partly_signed.pop(found.id, None)
+    match found:
+        case Payment():
+            execution.complete(bank, found)
+        case StandingOrder():
+            standing_orders.complete(bank, found)
+        case Bulk():
+            bulks.complete(bank, found)
+
+
+def signatures_required(bank: Bank, found: Initiation) -> int:
+    """Several for payments and files, never for standing orders (service 1)."""
+    match found:
+        case Payment():
+            assert found.debtor is not None
+            return bank.accounts[found.debtor.iban].signatures_required
+        case StandingOrder():
+            return 1
+        case Bulk():
+            return bulks.signatures_required(bank, found)
+
+
+def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None) -> str:
     """A code goes with it only when no access token was used (service 6.1)."""
-    origin = payment.origin
+    origin = found.origin
     code = None
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
@@ -86,73 +131,36 @@ def _called_back(bank: Bank, payment: Payment, customer: str, state: str | None)
     return with_query(origin.redirect_uri, code=code, state=state)
 
 
+def may_sign(bank: Bank, found: Initiation) -> tuple[str, ...]:
+    """Whose signature counts."""
+    if isinstance(found, Bulk):
+        return bulks.signers(bank, found)
+    assert found.debtor is not None
+    return bank.accounts[found.debtor.iban].may_sign
+
+
 @verb
 def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """A further signature, in the PSU's own channel (service 1)."""
     customer_of(bank, customer)
-    payment = bank.payments.get(payment_id)
-    if payment is None:
+    found = bank.known(payment_id)
+    if found is None or isinstance(found, Part):
         raise Refusal(Error.NOT_FOUND, input="payment_id")
-    if payment.status is not Status.PATC or not payment.signatures:
-        raise Refusal(Error.ALREADY_OVER, status=payment.status.value)
-    assert payment.debtor is not None
-    if customer in payment.signatures or customer not in bank.accounts[payment.debtor.iban].may_sign:
+    if found.status is not Status.PATC or not found.signatures:
+        raise Refusal(Error.ALREADY_OVER, status=found.status.value)
+    if customer in found.signatures or customer not in may_sign(bank, found):
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="it is not this customer's turn to sign")
-    demand_debtor(bank, payment, customer, payment.debtor)
-    _add_signature(bank, payment, customer)
-    return payment.status
+    demand_signer(bank, found, customer, debtor_of(found))
+    _add_signature(bank, found, customer)
+    return found.status
 
 
-def to_sign(bank: Bank, customer: str) -> list[Payment]:
+def to_sign(bank: Bank, customer: str) -> list[Initiation]:
     """What waits in a customer's channel for a further signature."""
-    begun = (
-        bank.payments[name]
-        for account in accounts_of(bank, customer)
-        for name in bank.partly_signed.get(account.iban, ())
-    )
-    return [payment for payment in begun if payment.status is Status.PATC and customer not in payment.signatures]
-
-
-@verb
-def approve(bank: Bank, token: str, customer: str | None, account: str | None, state: str | None) -> str:
-    """The whole of it without a browser (choice 10)."""
-    payment = waiting(bank, token)
-    who, debtor = _chosen(bank, payment, customer, account)
-    return sign(bank, payment, who, debtor, state)
-
-
-@verb
-def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> str:
-    payment = waiting(bank, token)
-    if customer is not None:
-        customer_of(bank, customer)
-    return refuse(bank, payment, state)
-
-
-def _chosen(bank: Bank, payment: Payment, customer: str | None, account: str | None) -> tuple[str, Debtor]:
-    """What was left out: the debtor account's first owner, and that customer's first current account (choice 10)."""
-    if payment.debtor is not None:
-        given = bank.accounts[payment.debtor.iban]
-        if account is not None and account != given.iban:
-            raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
-        return customer_of(bank, customer or given.owners[0]).id, payment.debtor
-    who = (
-        customer or payment.origin.customer or (bank.accounts[account].owners[0] if account in bank.accounts else None)
-    )
-    if who is None:
-        raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
-    iban = account or first_current(bank, customer_of(bank, who).id)
-    return who, Debtor(iban, compartment(bank, iban))
-
-
-def first_current(bank: Bank, customer: str) -> str:
-    for account in accounts_of(bank, customer):
-        if not account.is_savings:
-            return account.iban
-    raise Refusal(Error.CONTROL_INVALID, input="customer", why="the customer has no current account")
-
-
-def compartment(bank: Bank, iban: str) -> str:
-    """The euro compartment of an account that was picked by its IBAN alone."""
-    account = bank.accounts.get(iban)
-    return account.currencies[0] if account is not None and "EUR" not in account.currencies else "EUR"
+    waiting_here = []
+    for name in bank.partly_signed:
+        found = bank.subject(name)
+        assert not isinstance(found, Part)
+        if found.status is Status.PATC and customer not in found.signatures and customer in may_sign(bank, found):
+            waiting_here.append(found)
+    return waiting_here

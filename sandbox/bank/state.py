@@ -5,22 +5,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeVar
 
+from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.clock import Agenda, Clock
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import (
-    Account,
-    Asked,
-    Client,
-    Code,
-    Customer,
-    Fact,
-    Pair,
-    PairKey,
-    Payment,
-    ScaAddress,
-    Session,
-)
+from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
+from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
@@ -67,7 +59,10 @@ class Bank:
         self.accounts = accounts
         self.clients = clients
         self.payments: dict[str, Payment] = {}
-        # The TPP's own references: (client, product, reference) to the ids that bear it.
+        self.standing_orders: dict[str, StandingOrder] = {}
+        self.bulks: dict[str, Bulk] = {}
+        self.message_ids: dict[tuple[str, str], str] = {}  # of files that were taken, by client
+        # The TPP's own references: (client, kind, reference) to the ids that bear it.
         self.references: dict[tuple[str, str, str], list[str]] = {}
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
@@ -77,26 +72,40 @@ class Bank:
         # Every token ever given, by the pair that it belongs or belonged to.
         self.access_tokens: dict[str, PairKey] = {}
         self.refresh_tokens: dict[str, PairKey] = {}
-        # Payments that were signed once and need more, by account.
-        self.partly_signed: dict[str, list[str]] = {}
+        self.sca_tokens: dict[str, ScaToken] = {}
+        self.consent_addresses: dict[str, ConsentAddress] = {}
+        self.answered: dict[str, str] = {}  # consent addresses that were used, and how
+        self.consents: dict[str, Consent] = {}
+        self.consent_of: dict[PairKey, str] = {}  # the one that counts
+        # What was signed once and needs more; a dict for its order.
+        self.partly_signed: dict[str, None] = {}
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}
         self.spent: dict[tuple[str, date], Decimal] = {}
 
-    def subject(self, subject_id: str) -> Payment:
+    def known(self, subject_id: str) -> Subject | None:
         """Whatever an agenda, a journal or an address speaks of."""
-        return self.payments[subject_id]
+        found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
+        if found is None and "/" in subject_id:
+            bulk_id, _, number = subject_id.partition("/")
+            return self.bulks[bulk_id].parts[int(number) - 1]
+        return found
 
-    def can(self, subject: Payment, trigger: Trigger) -> bool:
+    def subject(self, subject_id: str) -> Subject:
+        found = self.known(subject_id)
+        assert found is not None, f"nothing is called {subject_id}"
+        return found
+
+    def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table lets this happen now."""
         return lifecycle.row_for(subject.path, subject.status, trigger, subject) is not None
 
-    def born(self, subject: Payment) -> None:
+    def born(self, subject: Subject) -> None:
         """The first line of a life: nothing, then its first status."""
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
-    def move(self, subject: Payment, trigger: Trigger, reason: str | None = None) -> None:
+    def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
         """Asks the table, writes the journal, writes the status."""
         row = lifecycle.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
@@ -106,7 +115,7 @@ class Bank:
         subject.reason = reason
 
     def _write(
-        self, subject: Payment, trigger: Trigger, source: Status | None, target: Status, reason: str | None
+        self, subject: Subject, trigger: Trigger, source: Status | None, target: Status, reason: str | None
     ) -> None:
         fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason)
         self.journal.append(fact)

@@ -3,29 +3,56 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from sandbox.bank import execution
+from sandbox.bank import bulks, execution, standing_orders
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
 from sandbox.rules.calendar import at_brussels
 from sandbox.rules.lifecycle import Trigger
 
 TIME_OUT = "TIME_OUT"
 
-Happening = Callable[[Bank, Payment], None]
+Happening = Callable[[Bank, Subject], None]
 
 
-def _checked(bank: Bank, payment: Payment) -> None:
-    bank.move(payment, Trigger.CHECKED)
+def _checked(bank: Bank, subject: Subject) -> None:
+    bank.move(subject, Trigger.CHECKED)
 
 
-def _timed_out(bank: Bank, payment: Payment) -> None:
-    bank.move(payment, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
+def _timed_out(bank: Bank, subject: Subject) -> None:
+    bank.move(subject, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
-def _executed(bank: Bank, payment: Payment) -> None:
-    """A payment that was put off since rings for nothing."""
+def _executed(bank: Bank, payment: Subject) -> None:
+    """What was put off since rings for nothing."""
+    assert isinstance(payment, Payment | Part)
     if payment.executes_on is None or bank.clock.now >= at_brussels(payment.executes_on, execution.AT_SIX):
-        execution.execute(bank, payment)
+        if isinstance(payment, Part):
+            bulks.execute(bank, payment)
+        else:
+            execution.execute(bank, payment)
+
+
+def _settled(bank: Bank, payment: Subject) -> None:
+    assert isinstance(payment, Payment)
+    execution.settle(bank, payment)
+
+
+def _activated(bank: Bank, order: Subject) -> None:
+    assert isinstance(order, StandingOrder)
+    standing_orders.activate(bank, order)
+
+
+def _occurred(bank: Bank, order: Subject) -> None:
+    assert isinstance(order, StandingOrder)
+    standing_orders.run(bank, order)
+
+
+def _validated(bank: Bank, bulk: Subject) -> None:
+    assert isinstance(bulk, Bulk)
+    bulks.validate(bank, bulk)
 
 
 # What a promise does when it rings.
@@ -33,7 +60,10 @@ HAPPENINGS: dict[Trigger, Happening] = {
     Trigger.CHECKED: _checked,
     Trigger.UNSIGNED_TOO_LONG: _timed_out,
     Trigger.EXECUTED: _executed,
-    Trigger.SETTLED: execution.settle,
+    Trigger.SETTLED: _settled,
+    Trigger.VALIDATED: _validated,
+    Trigger.ACTIVATED: _activated,
+    Trigger.OCCURRED: _occurred,
 }
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from sandbox.bank.records import Client, Code, Grant, Pair
+from sandbox.bank.grants import Code, Grant, Pair, ScaToken
+from sandbox.bank.records import Client
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules import pkce
@@ -71,8 +72,14 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
         raise _refused("code_verifier", "it does not match the challenge")
     _demand_served(known.grant.scope, version)
 
+    demand_consent(bank, known.grant.consent_id)
+
     bank.codes[code] = replace(known, used=True)
-    return _issue(bank, known.grant, code)
+    issued = _issue(bank, known.grant, code)
+    sca_token = bank.mint.secret()
+    until = bank.clock.now + bank.settings.sca_token_life
+    bank.sca_tokens[sca_token] = ScaToken(known.grant.consent_id, until)
+    return replace(issued, sca_token=sca_token)
 
 
 @verb
@@ -87,7 +94,15 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
     if scope is not None and scope != pair.grant.scope:
         raise Refusal(Error.INPUT_INVALID, input="scope", why=f"granted was {pair.grant.scope}")
     _demand_served(pair.grant.scope, version)
+    demand_consent(bank, pair.grant.consent_id)
     return _issue(bank, pair.grant, pair.code)
+
+
+def demand_consent(bank: Bank, consent_id: str | None) -> None:
+    """Withdrawn, replaced or over: nothing is given or read any more (choice 8)."""
+    consent = bank.consents[consent_id] if consent_id else None
+    if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
+        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}")
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> Issued:
@@ -97,7 +112,11 @@ def _issue(bank: Bank, grant: Grant, code: str) -> Issued:
     bank.pairs[grant.key] = pair
     bank.access_tokens[pair.access_token] = grant.key
     bank.refresh_tokens[pair.refresh_token] = grant.key
-    return Issued(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope)
+    logical_id = None
+    if grant.scope == "CAF":
+        assert grant.consent_id is not None
+        logical_id = next(iter(bank.consents[grant.consent_id].logical_ids))
+    return Issued(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
 
 
 def _kill(bank: Bank, code: str) -> None:

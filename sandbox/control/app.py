@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask, Request, Response, request
 
-from sandbox.control import clock, holdings, psu, tenants
+from sandbox.control import bookings, clock, contracts, files, holdings, psu, tenants
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
@@ -39,6 +39,10 @@ def _of_payment(view: Callable[[World, Request, str], Any]) -> Callable[[Reach],
     return lambda reach: view(reach.world, reach.request, reach.path["payment_id"])
 
 
+def _by_iban(view: Callable[[World, Request, str], Any]) -> Callable[[Reach], Any]:
+    return lambda reach: view(reach.world, reach.request, reach.path["iban"])
+
+
 # Method, path below /_sandbox, what it does.
 CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("GET", "/health", lambda reach: {"status": "ready"}),
@@ -52,12 +56,22 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("GET", "/customers", _of_world(holdings.customers)),
     ("GET", "/clients", _of_world(holdings.clients)),
     ("GET", "/accounts", _of_world(holdings.accounts)),
+    (
+        "POST",
+        "/accounts/<iban>/transactions",
+        lambda reach: bookings.book(reach.world, reach.request, reach.path["iban"]),
+    ),
     ("GET", "/payments", _of_world(holdings.payments)),
     ("GET", "/payments/<payment_id>", _of_payment(holdings.payment)),
     ("POST", "/payments/<payment_id>/move", _of_payment(psu.move)),
+    ("GET", "/standing-orders", _of_world(contracts.every)),
+    ("GET", "/standing-orders/<payment_id>", _of_payment(contracts.one)),
+    ("GET", "/bulk-payments", _of_world(files.every)),
+    ("GET", "/bulk-payments/<payment_id>", _of_payment(files.one)),
     ("POST", "/psu/approve", _of_world(psu.approve)),
     ("POST", "/psu/refuse", _of_world(psu.refuse)),
     ("POST", "/psu/sign", _of_world(psu.sign)),
+    ("POST", "/psu/withdraw", _of_world(psu.withdraw)),
     ("GET", "/reference/countries", lambda reach: countries.published()),
     ("GET", "/journal", _of_world(holdings.journal)),
     ("GET", "/requests", _of_world(holdings.requests)),

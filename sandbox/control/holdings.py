@@ -7,6 +7,7 @@ from orjson import Fragment
 
 from sandbox.bank.records import Account, Fact, Payment
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
 from sandbox.control.asking import since_of
 from sandbox.errors import Error, Refusal
 from sandbox.rules.durations import write_instant
@@ -68,7 +69,7 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
 
 
 def payments(world: World, request: Request) -> dict[str, Any]:
-    return {"payments": world.ask(lambda bank: [_payment(payment) for payment in bank.payments.values()])}
+    return {"payments": world.ask(lambda bank: [shown(payment) for payment in bank.payments.values()])}
 
 
 def payment(world: World, request: Request, payment_id: str) -> dict[str, Any]:
@@ -79,10 +80,17 @@ def _one_payment(bank: Bank, payment_id: str) -> dict[str, Any]:
     found = bank.payments.get(payment_id)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
-    return _payment(found)
+    return shown(found)
 
 
-def _payment(payment: Payment) -> dict[str, Any]:
+def history_of(subject: Subject) -> list[dict[str, Any]]:
+    """The way through the statuses."""
+    return [
+        {"at": write_instant(fact.at), "status": fact.target.value, "reason": fact.reason} for fact in subject.history
+    ]
+
+
+def shown(payment: Payment) -> dict[str, Any]:
     return {
         "payment_id": payment.id,
         "product": payment.order.product,
@@ -90,10 +98,7 @@ def _payment(payment: Payment) -> dict[str, Any]:
         "reason": payment.reason,
         "client_id": payment.origin.client_id,
         "customer": payment.customer,
-        "history": [
-            {"at": write_instant(fact.at), "status": fact.target.value, "reason": fact.reason}
-            for fact in payment.history
-        ],
+        "history": history_of(payment),
         "order": order_fields(payment.order, payment.debtor),
     }
 

@@ -4,8 +4,12 @@ from typing import Any
 
 from flask import Request
 
-from sandbox.bank import forcing, signing
-from sandbox.control import holdings
+from sandbox.bank import acting, consents, forcing, signing
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.records import Payment
+from sandbox.bank.state import Bank
+from sandbox.control import contracts, files, holdings
 from sandbox.control.asking import body_of, value_of
 from sandbox.control.asking import refuse as refusal
 from sandbox.errors import Error, Refusal
@@ -18,6 +22,12 @@ def text(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 4096:
         raise ValueError("it must be a text")
     return value
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > 1000:
+        raise ValueError("it must be a list of texts")
+    return tuple(text(item) for item in value)
 
 
 def required(content: dict[str, Any], name: str) -> str:
@@ -43,13 +53,14 @@ def approve(world: World, request: Request) -> dict[str, Any]:
     content = body_of(request, "address", "customer", "account", "accounts")
     token, state = address_of(content)
     customer, account = optional(content, "customer"), optional(content, "account")
-    return {"redirect": world.act(signing.approve, token, customer, account, state)}
+    ibans = value_of(content, "accounts", texts) if content.get("accounts") is not None else ()
+    return {"redirect": world.act(acting.approve, token, customer, account, ibans, state)}
 
 
 def refuse(world: World, request: Request) -> dict[str, Any]:
     content = body_of(request, "address", "customer", "account", "accounts")
     token, state = address_of(content)
-    return {"redirect": world.act(signing.decline, token, optional(content, "customer"), state)}
+    return {"redirect": world.act(acting.decline, token, optional(content, "customer"), state)}
 
 
 def sign(world: World, request: Request) -> dict[str, Any]:
@@ -59,9 +70,27 @@ def sign(world: World, request: Request) -> dict[str, Any]:
     return {"payment_id": payment_id, "status": status.value}
 
 
+def withdraw(world: World, request: Request) -> dict[str, Any]:
+    content = body_of(request, "client_id", "customer", "scope")
+    client_id, customer, scope = (required(content, name) for name in ("client_id", "customer", "scope"))
+    return {"withdrawn": world.act(consents.withdraw, client_id, customer, scope)}
+
+
 def move(world: World, request: Request, payment_id: str) -> dict[str, Any]:
     content = body_of(request, "status", "reason")
     required(content, "status")
     status = value_of(content, "status", Status)
     world.act(forcing.force, payment_id, status, optional(content, "reason"))
-    return holdings.payment(world, request, payment_id)
+    return world.ask(shown, payment_id)
+
+
+def shown(bank: Bank, subject_id: str) -> dict[str, Any]:
+    match bank.subject(subject_id):
+        case StandingOrder() as order:
+            return contracts.shown(order)
+        case Payment() as payment:
+            return holdings.shown(payment)
+        case Bulk() as bulk:
+            return files.shown(bulk)
+        case part:
+            return {"payment_id": part.id, "status": part.status.value, "reason": part.reason}

@@ -25,10 +25,10 @@ def read_duration(text: object) -> timedelta:
         parts = [(number, unit) for unit, number in found.groupdict().items() if number]
     else:
         raise ValueError("a duration is written like 90s, 61m, 2h, 5d, 1w or PT61M")
-    span = sum((timedelta(seconds=float(number) * UNITS[unit]) for number, unit in parts), timedelta())
-    if span > LONGEST:
+    seconds = sum(float(number) * UNITS[unit] for number, unit in parts)
+    if seconds > LONGEST.total_seconds():
         raise ValueError("a duration of over 200 years")
-    return span
+    return timedelta(seconds=seconds)
 
 
 def write_duration(span: timedelta) -> str:

@@ -36,6 +36,11 @@ class Trigger(StrEnum):
     SETTLED = "settled"
     REJECTED = "rejected"
     CANCELLED = "cancelled"
+    ACTIVATED = "activated"
+    OCCURRED = "occurred"
+    ENDED = "ended"
+    VALIDATED = "validated"
+    INVALID = "invalid"
 
 
 class Subject(Protocol):
@@ -77,7 +82,7 @@ class Move:
 
 
 RCVD, PATC, PDNG, ACSP, ACSC = Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACSC
-RJCT, CANC = Status.RJCT, Status.CANC
+RJCT, CANC, ACWP = Status.RJCT, Status.CANC, Status.ACWP
 
 OPENING = (
     Move(RCVD, Trigger.CHECKED, PATC, "choice 5"),
@@ -117,10 +122,49 @@ SEPA = OPENING + TIMING_OUT + WITHDRAWING + CALLING_OFF + WAITING
 INSTANT = OPENING + TIMING_OUT + WITHDRAWING + AT_ONCE
 CROSS_BORDER = OPENING + TIMING_OUT + WAITING  # service 3.4: cannot be cancelled
 
+# A contract: no time-out, and an execution leaves it as it is (service 3.2, choice 6).
+STANDING_ORDER = (
+    Move(PATC, Trigger.REFUSED, CANC, "choice 5"),
+    Move(PATC, Trigger.SIGNED, PDNG, "choice 6"),
+    Move(PDNG, Trigger.ACTIVATED, ACWP, "choice 6"),
+    Move(ACWP, Trigger.OCCURRED, ACWP, "service 2.2"),
+    Move(ACWP, Trigger.FUNDS_MISSING, ACWP, "choice 6"),
+    Move(ACWP, Trigger.ENDED, CANC, "choice 6"),
+    Move(PATC, Trigger.CANCELLED, CANC, "service 3.4"),
+    Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4"),
+    Move(ACWP, Trigger.CANCELLED, CANC, "service 3.4"),
+)
+
+SIGNING_A_FILE = (
+    Move(RCVD, Trigger.VALIDATED, PATC, "choice 7"),
+    Move(RCVD, Trigger.INVALID, RJCT, "choice 7"),
+    Move(PATC, Trigger.REFUSED, CANC, "choice 7"),
+    Move(PATC, Trigger.SIGNED, PDNG, "choice 7"),
+    Move(RCVD, Trigger.CANCELLED, CANC, "service 3.4"),
+    Move(PATC, Trigger.CANCELLED, CANC, "service 3.4"),
+    Move(PATC, Trigger.REJECTED, RJCT, "choice 7"),
+    Move(PDNG, Trigger.REJECTED, RJCT, "choice 5"),
+)
+BULK_FILE = SIGNING_A_FILE + (
+    Move(PATC, Trigger.COSIGNED, PATC, "service 1"),
+    Move(PDNG, Trigger.SETTLED, ACSC, "choice 7"),
+    Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4", deferred),
+)
+# A bulk in a file goes with it, and is executed on its own day.
+BULK_IN_A_FILE = SIGNING_A_FILE + (
+    Move(PDNG, Trigger.EXECUTED, ACSC, "choice 7"),
+    Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 7"),
+    Move(PDNG, Trigger.GIVEN_UP, RJCT, "choice 7"),
+    Move(PDNG, Trigger.CANCELLED, CANC, "service 3.4"),
+)
+
 MOVES: dict[str, tuple[Move, ...]] = {
     "sepa-credit-transfers": SEPA + SETTLING,
     "instant-sepa-credit-transfers": INSTANT + SETTLING,
     "cross-border-credit-transfers": CROSS_BORDER + SETTLING,
+    "periodic-payments": STANDING_ORDER,
+    "bulk-payments": BULK_FILE,
+    "bulk in a file": BULK_IN_A_FILE,
     "sepa-credit-transfers (ACSP)": SEPA + SETTLING_AT_ACSP,
     "instant-sepa-credit-transfers (ACSP)": INSTANT + SETTLING_AT_ACSP,
     "cross-border-credit-transfers (ACSP)": CROSS_BORDER + SETTLING_AT_ACSP,

@@ -1,9 +1,11 @@
 """Names that appear in addresses."""
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _WORLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
+_PORT = re.compile(r"(:[0-9]{1,5})?\Z")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -12,6 +14,7 @@ def is_world_name(name: str) -> bool:
     return _WORLD.match(name) is not None
 
 
+@lru_cache(maxsize=256)
 def fits_redirect(pattern: str, uri: str) -> bool:
     """Exactly the registered address, or a registered loopback pattern with any port and path (choice 2)."""
     if not pattern.endswith(":*/*"):
@@ -23,6 +26,8 @@ def fits_redirect(pattern: str, uri: str) -> bool:
         parts.port  # noqa: B018 - reading it checks it
     except ValueError:
         return False
-    if parts.fragment or "#" in uri or parts.username is not None or parts.password is not None:
+    if "#" in uri or wanted.hostname not in _LOOPBACK or parts.scheme != wanted.scheme:
         return False
-    return parts.hostname in _LOOPBACK and (parts.scheme, parts.hostname) == (wanted.scheme, wanted.hostname)
+    # The library reads http://[::1].evil.com/ as the host ::1, so the whole authority is held against the pattern.
+    host, rest = parts.netloc[: len(wanted.netloc)], parts.netloc[len(wanted.netloc) :]
+    return host.lower() == wanted.netloc and _PORT.match(rest) is not None

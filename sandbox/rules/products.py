@@ -28,6 +28,7 @@ ISCT = Product("instant-sepa-credit-transfers", sepa=True, deletable=True, insta
 XB = Product("cross-border-credit-transfers", sepa=False, deletable=False)  # service 3.4
 
 PRODUCTS = {product.name: product for product in (SCT, ISCT, XB)}
+PLACES = {name: place for place, name in enumerate(PRODUCTS)}  # of the columns below
 
 _R, _O, _N = Use.REQUIRED, Use.OPTIONAL, Use.ABSENT
 
@@ -57,4 +58,4 @@ FIELDS: dict[str, tuple[Use, Use, Use]] = {
 
 def use_of(field: str, product: Product) -> Use:
     """The cell for a field and a product."""
-    return FIELDS[field][tuple(PRODUCTS).index(product.name)]
+    return FIELDS[field][PLACES[product.name]]

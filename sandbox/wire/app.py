@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any
+from urllib.parse import quote
 
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
-from sandbox.wire import oauth, payments
+from sandbox.rules.products import XB
+from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
@@ -25,15 +27,30 @@ VIEWS: dict[str, View] = {
         payments.payment_details,
         payments.payment_status,
         payments.payment_cancellation,
+        standing_orders.standing_order_initiation,
+        standing_orders.standing_order_details,
+        standing_orders.standing_order_status,
+        standing_orders.standing_order_cancellation,
+        bulks.bulk_initiation,
+        bulks.bulk_status,
+        bulks.bulk_cancellation,
         oauth.token,
+        consents.consent_addresses,
+        accounts.accounts,
+        accounts.account,
+        accounts.transactions,
     )
 }
 
-NOT_THE_BANK = ("/_sandbox", "/psu")
+NOT_THE_BANK = ("/_sandbox/", "/psu/")
+ASCII = "".join(map(chr, range(128)))
 
 
 class WorldPath:
-    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address."""
+    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
+
+    Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
+    """
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
         self.inner = inner
@@ -46,6 +63,9 @@ class WorldPath:
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
         environ["sandbox.world"] = name
+        query = environ.get("QUERY_STRING", "")
+        if not query.isascii():
+            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
         return self.inner(environ, start_response)
 
 
@@ -74,8 +94,10 @@ def here(worlds: Worlds) -> World:
 
 def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..., Response]:
     def endpoint(**path: str) -> Response:
-        call = Call(operation, here(worlds), request, path)
-        request.environ["sandbox.call"] = call
+        environ = request.environ
+        # The request itself: `request` looks it up anew at every use.
+        call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path)
+        environ["sandbox.call"] = call
         return view(admit(call))
 
     return endpoint
@@ -87,18 +109,29 @@ def http_refusal(error: HTTPException) -> Response:
         case NotFound():
             return refusal_response(Refusal(Error.NOT_FOUND, input=request.path[:200]))
         case MethodNotAllowed():
-            allowed = ", ".join(sorted(error.valid_methods or ()))
-            return refusal_response(Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=allowed))
+            return refusal_response(method_refusal(sorted(error.valid_methods or ())))
         case InternalServerError():
             return refusal_response(Refusal(Error.INTERNAL))
         case _:
             return refusal_response(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
 
 
+def method_refusal(allowed: list[str]) -> Refusal:
+    """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
+    adapter = current_app.create_url_adapter(request)
+    assert adapter is not None and allowed
+    name, path = adapter.match(method=allowed[0])
+    if "product" in path and path["product"] not in BY_NAME[name].products:
+        return Refusal(Error.NOT_FOUND, input="payment-product")
+    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
+        allowed = [method for method in allowed if method != "DELETE"]
+    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
+
+
 def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
-    if environ["PATH_INFO"].startswith(NOT_THE_BANK):
+    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")
@@ -109,7 +142,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         asked if UUID_4.match(asked) else "",
         world.bank.clock.now,
         call.operation.name if call else None,
-        request.method,
+        environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
         response.status_code,
         environ.get("HTTP_CLIENT_ID"),

@@ -11,7 +11,7 @@ from sandbox.errors import Error, Refusal
 from sandbox.rules import countries, creditors
 from sandbox.rules.iban import is_iban
 from sandbox.rules.money import Money, is_currency
-from sandbox.rules.products import FIELDS, Product, Use, use_of
+from sandbox.rules.products import FIELDS, PRODUCTS, Product, Use, use_of
 from sandbox.rules.remittance import read_structured
 from sandbox.wire.fields import MISSING, Amount, Choice, Day, Text
 
@@ -103,17 +103,26 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     place, found = next(iter(messages.items()))
     if isinstance(found, Mapping):
         inner, why = first_fault(found)
-        return f"{place}.{inner}", why
-    return place.removesuffix("._schema"), str(found[0])
+        return place if inner == "_schema" else f"{place}.{inner}", why
+    return place, str(found[0]).rstrip(".")
+
+
+# The field table by product: what must be there or must not, with the parts of its path.
+DEMANDS = {
+    product.name: [
+        (use_of(path, product), path, *path.partition(".")[::2])
+        for path in FIELDS
+        if use_of(path, product) is not Use.OPTIONAL
+    ]
+    for product in PRODUCTS.values()
+}
 
 
 def demand_fields(content: Mapping[str, Any], product: Product) -> None:
     """The product's column of the field table, both ways."""
-    for path in FIELDS:
-        outer, _, inner = path.partition(".")
+    for use, path, outer, inner in DEMANDS[product.name]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
-        use = use_of(path, product)
         if present and use is Use.ABSENT:
             raise Refusal(Error.INPUT_INVALID, input=path, why=f"{product.name} has no such field")
         if not present and use is Use.REQUIRED:

@@ -1,9 +1,12 @@
 """A no on its way out: the row of the catalogue, in the body of service 2.9."""
 
+from typing import Any
+
 import orjson
-from flask import Response
+from flask import Response, request
 
 from sandbox.errors import Error, Refusal
+from sandbox.wire.addresses import consent_address
 from sandbox.wire.replies import MEDIA
 
 REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
@@ -11,7 +14,9 @@ REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
 
 def refusal_response(refusal: Refusal) -> Response:
     row = refusal.error.value
-    body = {"error": row.error, "error_code": row.code, "error_description": refusal.text}
+    body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": refusal.text}
+    if refusal.error is Error.SCA_REQUIRED:
+        body["_links"] = {"sca_redirect": {"href": consent_address(request, str(refusal.facts["address"]))}}
     response = Response(orjson.dumps(body), REASONS.get(row.status, row.status), content_type=MEDIA)
     match refusal.error:
         case Error.ACCESS_TOKEN_REFUSED:

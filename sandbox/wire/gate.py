@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 
 from flask import Request
 
 from sandbox.bank import tokens
-from sandbox.bank.records import Client, Grant, Origin
-from sandbox.bank.replays import Ask, demand_fresh
+from sandbox.bank.grants import Grant
+from sandbox.bank.records import Client, Origin
+from sandbox.bank.replays import Ask, demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules import pkce
@@ -20,6 +22,12 @@ from sandbox.wire.operations import Authorization, Operation
 from sandbox.worlds import World
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
+
+
+@cache
+def environ_key(name: str) -> str:
+    """Where WSGI keeps a header; names come from our own rows only, so they are few."""
+    return "HTTP_" + name.upper().replace("-", "_")
 
 
 @dataclass(slots=True)
@@ -39,8 +47,12 @@ class Call:
     grant: Grant | None = None  # what the token allows
 
     def header(self, name: str) -> str | None:
-        value: str | None = self.request.environ.get("HTTP_" + name.upper().replace("-", "_"))
+        value: str | None = self.request.environ.get(environ_key(name))
         return value
+
+    def query(self, name: str) -> str | None:
+        """A query parameter; the gate has seen that it is there once at the most."""
+        return self.request.args.get(name)
 
     @property
     def product(self) -> str:
@@ -62,6 +74,7 @@ class Call:
 
 PRINTED = (
     "Accept",
+    "Accept-Language",
     "Redirect-URI",
     "Authorization",
     "Code-Challenge-Method",
@@ -75,10 +88,11 @@ def product(call: Call) -> None:
     named = call.path.get("product")
     if named is None:
         return
-    known = PRODUCTS.get(named)
-    if known is None:
+    if named not in call.operation.products:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    if call.operation.method == "DELETE" and not known.deletable:  # service 3.4: the path is there, the method is not
+    known = PRODUCTS.get(named)
+    if call.operation.method == "DELETE" and known is not None and not known.deletable:
+        # service 3.4: the path is there, the method is not
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
 
 
@@ -136,8 +150,16 @@ def client(call: Call, bank: Bank) -> None:
     if call.operation.role not in known.roles:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
     call.client = known
-    if call.operation.method != "POST":  # an initiation may be the identical call again: its verb decides
+    if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
+    elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
+        first_answer(bank, call.ask)
+
+
+def host(call: Call, bank: Bank) -> None:
+    """Addresses in replies begin with the host that the caller used (choice 1), so it must be one."""
+    if call.header("Host") is not None and not call.request.host:
+        raise Refusal(Error.HEADER_INVALID, input="Host", why="it is no host")
 
 
 def redirect_uri(call: Call, bank: Bank) -> None:
@@ -187,9 +209,27 @@ def authorization(call: Call, bank: Bank) -> None:
     call.grant = grant
 
 
+def query(call: Call, bank: Bank) -> None:
+    """A query input that the operation does not know, or that comes twice, is refused (choice 4)."""
+    if not call.request.query_string:
+        return
+    for name, values in call.request.args.lists():
+        if name not in call.operation.query:
+            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
+        if len(values) > 1:
+            raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
+
+
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (client, redirect_uri, challenge, authorization)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
+    client,
+    host,
+    redirect_uri,
+    challenge,
+    authorization,
+    query,
+)
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:

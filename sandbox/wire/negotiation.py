@@ -21,11 +21,12 @@ LANGUAGES = frozenset(ISO_639_1.split())
 @lru_cache(maxsize=1024)
 def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
     """The versions that an Accept header names for this vendor, most wanted first."""
+    wanted_media = f"application/vnd.{vendor}.api+json".lower()
     wanted: list[tuple[float, int]] = []
     for media_range, quality in parse_accept_header(header):
         media, options = parse_options_header(media_range)
         version = options.get("version", "")
-        if media == f"application/vnd.{vendor}.api+json" and version.isascii() and version.isdigit() and quality > 0:
+        if media.lower() == wanted_media and version.isascii() and version.isdigit() and quality > 0:
             wanted.append((-quality, -int(version[:9])))
     return tuple(-version for _, version in sorted(wanted))
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from sandbox.rules.products import PRODUCTS
 
 
 class Authorization(StrEnum):
@@ -15,7 +18,7 @@ class Authorization(StrEnum):
 
 JSON = ("application/json",)
 FORM = ("application/x-www-form-urlencoded",)
-XML_OR_CSV = ("application/xml", "text/xml", "text/csv")
+XML_OR_CSV = ("application/xml", "text/xml", "text/csv", "application/csv")
 
 POST_ERRORS = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
 GET_ERRORS = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
@@ -40,6 +43,8 @@ class Operation:
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
+    products: tuple[str, ...] = ()  # those that stand in its path
+    query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
@@ -51,65 +56,69 @@ class Operation:
 PAYMENT = "/payments/<product>"
 PERIODIC = "/periodic-payments/<product>"
 BULK = "/bulk-payments/<product>"
-NEEDS_TOKEN, MAY_HAVE_TOKEN = Authorization.REQUIRED, Authorization.OPTIONAL
+NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
+MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
+READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
+INITIATES: dict[str, Any] = {"success": 201, "errors": POST_ERRORS, "redirect_uri": True}
+CANCELS: dict[str, Any] = {"success": 204, "errors": DELETE_ERRORS}
+SINGLE: dict[str, Any] = {"products": tuple(PRODUCTS)}
+FILES: dict[str, Any] = {"products": ("pain.001", "csv")}
+ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
+BY_PAYMENT: dict[str, Any] = {"query": ("paymentIdType",)}
+BY_FILE: dict[str, Any] = {"query": ("paymentFileIdType",)}
+PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 OPERATIONS = (
     Operation(
-        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", 201, POST_ERRORS, "PIS", MAY_HAVE_TOKEN, ("PIS",),
-        JSON, redirect_uri=True, pkce=True, only=((1, ("sepa-credit-transfers",)),),
+        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **SINGLE, **MAY_HAVE_TOKEN, **INITIATES,
+        media=JSON, pkce=True, only=((1, ("sepa-credit-transfers",)),),
     ),
     Operation(
-        "payment_details", "GET", PAYMENT + "/<payment_id>/details", (3, 2, 1), "service 4.2",
-        authorization=NEEDS_TOKEN, scopes=("PIS",),
+        "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **SINGLE, **NEEDS_TOKEN,
+        **BY_PAYMENT,
     ),
     Operation(
-        "payment_status", "GET", PAYMENT + "/<payment_id>/status", (3, 2, 1), "service 4.3",
-        authorization=MAY_HAVE_TOKEN, scopes=("PIS",),
+        "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **SINGLE, **MAY_HAVE_TOKEN,
+        **BY_PAYMENT,
     ),
     Operation(
-        "payment_cancellation", "DELETE", PAYMENT + "/<payment_id>", (2,), "service 4.4", 204, DELETE_ERRORS,
-        authorization=NEEDS_TOKEN, scopes=("PIS",),
+        "payment_cancellation", "DELETE", f"{PAYMENT}/<payment_id>", (2,), "service 4.4", **SINGLE, **NEEDS_TOKEN,
+        **BY_PAYMENT, **CANCELS,
     ),
     Operation(
-        "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", 201, POST_ERRORS, "PIS", MAY_HAVE_TOKEN,
-        ("PIS",), JSON, redirect_uri=True, pkce=True,
+        "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **INITIATES,
+        **ONE_PRODUCT, media=JSON, pkce=True,
     ),
     Operation(
-        "standing_order_details", "GET", PERIODIC + "/<payment_id>/details", (2, 1), "service 4.5",
-        authorization=NEEDS_TOKEN, scopes=("PIS",),
+        "standing_order_details", "GET", f"{PERIODIC}/<payment_id>/details", (2, 1), "service 4.5", **NEEDS_TOKEN,
+        **BY_PAYMENT, **ONE_PRODUCT,
     ),
     Operation(
-        "standing_order_status", "GET", PERIODIC + "/<payment_id>/status", (2, 1), "service 4.5",
-        authorization=MAY_HAVE_TOKEN, scopes=("PIS",),
+        "standing_order_status", "GET", f"{PERIODIC}/<payment_id>/status", (2, 1), "service 4.5", **MAY_HAVE_TOKEN,
+        **BY_PAYMENT, **ONE_PRODUCT,
     ),
     Operation(
-        "standing_order_cancellation", "DELETE", PERIODIC + "/<payment_id>", (2, 1), "service 4.5", 204, DELETE_ERRORS,
-        authorization=NEEDS_TOKEN, scopes=("PIS",),
+        "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
+        **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
     ),
+    Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=XML_OR_CSV),
+    Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
     Operation(
-        "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", 201, POST_ERRORS, media=XML_OR_CSV, redirect_uri=True,
-    ),
-    Operation("bulk_status", "GET", BULK + "/<payment_file_id>/status", (2, 1), "service 4.6"),
-    Operation(
-        "bulk_cancellation", "DELETE", BULK + "/<payment_file_id>", (2, 1), "service 4.6", 204, DELETE_ERRORS,
+        "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE,
+        **CANCELS,
     ),
     Operation(
         "consent_addresses", "GET", "/consent-uris", (4, 3), "service 4.7", role="AIS", redirect_uri=True, pkce=True,
+        query=("scope", "iban"),
     ),
     Operation(
-        "token", "POST", "/token", (3, 2), "service 4.8", 200, POST_ERRORS, None, Authorization.BASIC, media=FORM,
-        bank_headers=False,
+        "token", "POST", "/token", (3, 2), "service 4.8", errors=POST_ERRORS, role=None,
+        authorization=Authorization.BASIC, media=FORM, bank_headers=False,
     ),
+    Operation("accounts", "GET", "/accounts", (2,), "service 4.9", **READS),
+    Operation("account", "GET", "/accounts/<logical_id>", (2, 1), "service 4.9", **READS | {"scopes": ("AIS", "CAF")}),
     Operation(
-        "accounts", "GET", "/accounts", (2,), "service 4.9", role="AIS", authorization=NEEDS_TOKEN, scopes=("AIS",),
-    ),
-    Operation(
-        "account", "GET", "/accounts/<logical_id>", (2, 1), "service 4.9", role="AIS", authorization=NEEDS_TOKEN,
-        scopes=("AIS", "CAF"),
-    ),
-    Operation(
-        "transactions", "GET", "/accounts/<logical_id>/transactions", (2, 1), "service 4.10", role="AIS",
-        authorization=NEEDS_TOKEN, scopes=("AIS",),
+        "transactions", "GET", "/accounts/<logical_id>/transactions", (2, 1), "service 4.10", **READS, query=PERIOD,
     ),
 )  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 from flask import Response
 
-from sandbox.bank import payments
+from sandbox.bank import initiations, payments
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.products import PRODUCTS
@@ -18,7 +19,7 @@ def payment_initiation(call: Call) -> Response:
     content = bodies.read_json(body_of(call))
     order = read_earlier(content) if call.version == 1 else bodies.read_payment(content, PRODUCTS[call.product])
     initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
-    address = sca_address(call, initiated.sca_token)
+    address = sca_address(call.request, initiated.sca_token)
     if call.version == 1:
         return replies.earlier_initiation_reply(initiated, address)
     return replies.initiation_reply("payments", call.product, initiated, address)
@@ -30,7 +31,7 @@ def payment_status(call: Call) -> Response:
 
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
-    payment = payments.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
+    payment = initiations.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
     return replies.status_reply(payment.id, payment.status.value, payment.reason)
 
 
@@ -39,8 +40,11 @@ def payment_details(call: Call) -> Response:
 
 
 def _details(bank: Bank, call: Call, external: bool) -> Response:
-    payment = payments.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
-    return replies.details_reply(payment, bank.customers[payment.customer].name if payment.customer else None)
+    payment = initiations.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
+    assert isinstance(payment, Payment)
+    name = bank.customers[payment.customer].name if payment.customer else None
+    fields = replies.order_fields(payment.order, payment.debtor)
+    return replies.details_reply(payment.id, payment.status.value, name, fields)
 
 
 def payment_cancellation(call: Call) -> Response:
@@ -64,7 +68,7 @@ def body_of(call: Call) -> bytes:
 
 def is_external(call: Call, parameter: str) -> bool:
     """INTERNAL (the default) or EXTERNAL (choice 5)."""
-    kinds = call.request.args.getlist(parameter) or ["INTERNAL"]
-    if len(kinds) > 1 or kinds[0] not in ID_TYPES:
-        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL, once")
-    return kinds[0] == "EXTERNAL"
+    kind = call.request.args.get(parameter, "INTERNAL")
+    if kind not in ID_TYPES:
+        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
+    return kind == "EXTERNAL"

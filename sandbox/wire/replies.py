@@ -8,7 +8,7 @@ from flask import Response
 from marshmallow import Schema, fields
 
 from sandbox.bank.books import debit_reference
-from sandbox.bank.records import Debtor, Order, Payment
+from sandbox.bank.records import Debtor, Order
 
 MEDIA = "application/json;charset=utf-8"  # choice 2
 
@@ -60,7 +60,28 @@ class EarlierInitiationReply(Schema):
     transaction_ref = fields.String(required=True)
 
 
+class BulkLinks(Schema):
+    status = fields.Nested(Link)
+
+
+class BulkInitiationReply(Schema):
+    """The reply to a file: no address yet, for it is validated first (choice 7)."""
+
+    payment_file_id = fields.String(required=True)
+    status = fields.String(required=True)
+    _links = fields.Nested(BulkLinks, required=True)
+
+
+class ConsentAddressReply(Schema):
+    """service 2.5"""
+
+    language = fields.String(required=True)
+    consent_uri = fields.String(required=True)
+
+
 TOKEN = TokenReply()
+BULK_INITIATION = BulkInitiationReply()
+CONSENT_ADDRESSES = ConsentAddressReply(many=True)
 EARLIER_INITIATION = EarlierInitiationReply()
 STATUS = StatusReply()
 INITIATION = InitiationReply()
@@ -107,12 +128,12 @@ def earlier_initiation_reply(initiated: Any, address: str) -> Response:
     return response
 
 
-def details_reply(payment: Payment, psu_name: str | None) -> Response:
+def details_reply(payment_id: str, status: str, psu_name: str | None, order: dict[str, Any]) -> Response:
     """The fields of service 2.4, and every other one of the initiation; the PSU once one is known (choice 5)."""
-    content: dict[str, Any] = {"payment_id": payment.id, "status": payment.status.value}
+    content = {"payment_id": payment_id, "status": status}
     if psu_name is not None:
         content["psu_name"] = psu_name
-    return json_response(content | order_fields(payment.order, payment.debtor))
+    return json_response(content | order)
 
 
 def _filled(row: Any) -> dict[str, Any]:
@@ -137,3 +158,8 @@ def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:
         "requested_execution_date": order.execution_date and order.execution_date.isoformat(),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def consent_addresses_reply(addresses: list[tuple[str, str]]) -> Response:
+    rows = [{"language": language, "consent_uri": address} for language, address in addresses]
+    return json_response(CONSENT_ADDRESSES.dump(rows))

@@ -1,0 +1,71 @@
+"""The floors: a bare Flask app and a bare WSGI callable, on the same waitress with the same options as the bank."""
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+ID = "00000000-0000-4000-8000-000000000000"
+MEDIA = "application/json;charset=utf-8"
+STATUS = {"payment_id": ID, "status": "PATC"}
+LINK = {"href": f"http://127.0.0.1:12345/psu/sign/{'x' * 43}", "templated": False}
+PATH = {"href": f"/payments/sepa-credit-transfers/{ID}/status", "templated": False}
+INITIATION = {
+    "payment_id": ID,
+    "endtoend_identification": "INVOICE-0000000001",
+    "status": "RCVD",
+    "_links": {"sca_redirect": LINK, "self": PATH, "status": PATH},
+}
+
+
+def bare_flask() -> Callable[..., Iterable[bytes]]:
+    """One view for each kind of call, with replies as long as the bank's."""
+    import orjson
+    from flask import Flask, Response, request
+
+    app = Flask("floor", static_folder=None)
+
+    @app.get("/payments/<product>/<payment_id>/status")
+    def status(product: str, payment_id: str) -> Response:
+        return Response(orjson.dumps(STATUS), 200, content_type=MEDIA)
+
+    @app.post("/payments/<product>")
+    def initiation(product: str) -> Response:
+        orjson.loads(request.get_data())
+        return Response(orjson.dumps(INITIATION), 201, content_type=MEDIA)
+
+    @app.get("/_sandbox/health")
+    def health() -> Response:
+        return Response(b'{"status":"ready"}', 200, content_type=MEDIA)
+
+    return app
+
+
+def bare_wsgi() -> Callable[..., Iterable[bytes]]:
+    """The same bytes for every call."""
+    import orjson
+
+    body = orjson.dumps(STATUS)
+    headers = [("Content-Type", MEDIA), ("Content-Length", str(len(body)))]
+
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        start_response("200 OK", headers)
+        return [body]
+
+    return answer
+
+
+FLOORS = {"flask": bare_flask, "wsgi": bare_wsgi}
+
+
+def serve(kind: str, threads: int) -> None:
+    from waitress import create_server
+
+    server = create_server(
+        FLOORS[kind](), host="127.0.0.1", port=0, threads=threads, ident=None, asyncore_use_poll=True
+    )
+    print(f"listening on http://127.0.0.1:{server.effective_port}", flush=True)
+    server.run()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,111 @@
+"""Servers to measure: each a process of its own, started, asked and stopped."""
+
+import http.client
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+SCT = "sepa-credit-transfers"
+CALLBACK = "http://127.0.0.1:9000/callback"
+BODY = (
+    '{"creditor_account": {"iban": "BE68539007547034"}, "creditor_name": "Jan Peeters", '
+    '"endtoend_identification": "INVOICE-@NUMBER@", "instructed_amount": {"amount": "12.50", "currency": "EUR"}, '
+    '"remittance_information_unstructured": "Invoice @NUMBER@"}'
+)
+CALLER = (
+    "Host: 127.0.0.1",
+    "Request-ID: @ID@",
+    "Accept: application/vnd.service.api+json; version=3",
+    "Accept-Language: fr",
+    "Client-ID: demo-tpp",
+)
+
+
+def written(method: str, path: str, *lines: str, body: str = "") -> str:
+    """A request as it goes over the wire. Its length is counted with every number already in place."""
+    length = len(body.replace("@NUMBER@", "0" * 10))
+    head = (f"{method} {path} HTTP/1.1", *lines, *([f"Content-Length: {length}"] if body else []))
+    return "\r\n".join(head) + "\r\n\r\n" + body
+
+
+STATUS = written("GET", f"/payments/{SCT}/@TARGET@/status", *CALLER)
+INITIATION = written(
+    "POST",
+    f"/payments/{SCT}",
+    *CALLER,
+    f"Redirect-URI: {CALLBACK}",
+    "Code-Challenge-Method: S256",
+    f"Code-Challenge: {'c' * 33}@NUMBER@",
+    "Content-Type: application/json",
+    body=BODY,
+)
+WORLD = written("PUT", "/_sandbox/worlds/w@NUMBER@", "Host: 127.0.0.1", "Content-Type: application/json", body="{}")
+RESET = written("POST", "/_sandbox/reset", "Host: 127.0.0.1", "Content-Length: 0")
+
+
+class Server:
+    """A process that says `listening on` an address once it does."""
+
+    def __init__(self, name: str, *command: str) -> None:
+        self.name = name
+        self.command = [sys.executable, *command]
+
+    def __enter__(self) -> Self:
+        self.began = perf_counter()
+        self.child = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True
+        )
+        assert self.child.stdout is not None
+        for line in self.child.stdout:
+            if line.startswith("listening on "):
+                self.port = int(line.rstrip().rpartition(":")[2])
+                return self
+        raise RuntimeError(f"{self.name} did not start: {' '.join(self.command)}")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.child.terminate()
+        self.child.wait(10)
+        assert self.child.stdout is not None
+        self.child.stdout.close()
+
+    def since_start(self) -> float:
+        """Seconds since the process was asked for."""
+        return perf_counter() - self.began
+
+    def ask(self, method: str, path: str, **content: Any) -> Any:
+        """One call of the controls."""
+        line = http.client.HTTPConnection("127.0.0.1", self.port)
+        line.request(method, f"/_sandbox{path}", json.dumps(content) if content else None)
+        reply = line.getresponse()
+        answer = json.loads(reply.read())
+        assert reply.status < 300, answer
+        line.close()
+        return answer
+
+    def payments(self, most: int = 1000) -> list[str]:
+        """Ids that the bank knows, evenly from all of them."""
+        ids = [row["payment_id"] for row in self.ask("GET", "/payments")["payments"]]
+        return ids[:: max(1, len(ids) // most)]
+
+    def memory(self) -> int | None:
+        """Bytes in real memory, where the machine tells."""
+        try:
+            lines = Path(f"/proc/{self.child.pid}/status").read_text().splitlines()
+        except OSError:
+            return None
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def bank(threads: int, log: str = "off") -> Server:
+    options = ("--port", "0", "--frozen", "--seed", "1", "--threads", str(threads), "--log", log)
+    return Server("bank", "-m", "sandbox", "serve", *options)
+
+
+def floor(kind: str, threads: int) -> Server:
+    return Server(kind, "-m", "bench.floor", kind, str(threads))

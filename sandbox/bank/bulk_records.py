@@ -1,0 +1,94 @@
+"""What a bank holds of bulk files: the file, and each bulk in it."""
+
+from dataclasses import dataclass, field
+from datetime import date
+
+from sandbox.bank.records import Debtor, Fact, Origin
+from sandbox.files.reader import Kind
+from sandbox.files.report import Batch, Findings, RefusedBatch
+from sandbox.rules.lifecycle import Status
+
+
+@dataclass(slots=True)
+class Part:
+    """A bulk of a file."""
+
+    id: str
+    bulk_id: str
+    batch: Batch | RefusedBatch
+    status: Status = Status.RCVD
+    reason: str | None = None
+    executes_on: date | None = None
+    tries: int = 0
+    history: list[Fact] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return "bulk in a file"
+
+    @property
+    def paying(self) -> Batch:
+        """What is to be paid; a bulk that was refused has nothing."""
+        assert isinstance(self.batch, Batch)
+        return self.batch
+
+    @property
+    def debtor(self) -> Debtor:
+        return Debtor(self.paying.debtor_iban, self.paying.debtor_currency)
+
+    @property
+    def findings(self) -> Findings:
+        return self.batch.findings
+
+    @property
+    def is_living(self) -> bool:
+        return self.status in (Status.PATC, Status.PDNG)
+
+    @property
+    def deferred(self) -> bool:
+        return self.executes_on is not None
+
+    @property
+    def settled(self) -> bool:
+        return False
+
+
+@dataclass(slots=True)
+class Bulk:
+    """A file."""
+
+    id: str
+    format: Kind
+    origin: Origin
+    content: bytes  # until it is validated
+    status: Status = Status.RCVD
+    reason: str | None = None
+    customer: str | None = None
+    signatures: tuple[str, ...] = ()
+    message_id: str | None = None
+    sca_token: str | None = None
+    parts: list[Part] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
+    history: list[Fact] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return f"bulk {self.format}"
+
+    @property
+    def path(self) -> str:
+        return "bulk-payments"
+
+    @property
+    def living(self) -> list[Part]:
+        """Bulks that may still be paid."""
+        return [part for part in self.parts if part.is_living]
+
+    @property
+    def deferred(self) -> bool:
+        """Every bulk that is still to be paid is future-dated or in recycling (service 3.4)."""
+        return all(part.deferred for part in self.living)
+
+    @property
+    def settled(self) -> bool:
+        return False

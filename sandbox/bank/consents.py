@@ -1,0 +1,176 @@
+"""Consents: asked for, given, replaced, withdrawn, over; and the SCA that they need again (service 4.7, choice 8)."""
+
+from sandbox.bank import accounts, tokens
+from sandbox.bank.grants import Consent, ConsentAddress, Grant
+from sandbox.bank.records import Account
+from sandbox.bank.state import Bank, verb
+from sandbox.errors import Error, Refusal
+from sandbox.rules.callbacks import with_query
+
+SCREENS = ("fr", "nl")
+IBAN = "iban"
+
+
+@verb
+def ask(
+    bank: Bank,
+    client_id: str,
+    scope: str,
+    iban: str | None,
+    redirect_uri: str,
+    challenge: tuple[str, str],
+    language: str | None,
+) -> tuple[tuple[str, str], ...]:
+    """Addresses to consent at, each with its language: one where the language fits, else all."""
+    if iban is not None:
+        accounts.demand_channel(bank, accounts.account_of(bank, iban, IBAN), IBAN)
+    given = []
+    for screen in (language,) if language else SCREENS:
+        address = ConsentAddress(
+            bank.mint.secret(),
+            client_id,
+            scope,
+            screen,
+            redirect_uri,
+            bank.clock.now + bank.settings.consent_address_life,
+            challenge,
+            iban,
+        )
+        bank.consent_addresses[address.token] = address
+        given.append((screen, address.token))
+    return tuple(given)
+
+
+@verb
+def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
+    """Always a no, with a fresh address at which the PSU authenticates; after that the same token reads on."""
+    consent = bank.consents[consent_id]
+    screen = language or bank.customers[consent.customer].language
+    until = bank.clock.now + bank.settings.consent_address_life
+    address = ConsentAddress(
+        bank.mint.secret(),
+        consent.client_id,
+        consent.scope,
+        screen,
+        redirect_uri or consent.redirect_uri,
+        until,
+        renews=consent.id,
+    )
+    bank.consent_addresses[address.token] = address
+    raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True)
+
+
+def address_waiting(bank: Bank, token: str) -> ConsentAddress:
+    """An address that was not answered and lives."""
+    address = bank.consent_addresses.get(token)
+    if address is None:
+        raise Refusal(Error.NOT_FOUND, input="address")
+    if token in bank.answered:
+        raise Refusal(Error.ALREADY_OVER, status=bank.answered[token])
+    if bank.clock.now >= address.until:
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address")
+    return address
+
+
+def choosable(bank: Bank, customer: str) -> list[Account]:
+    """The accounts that a customer may let a client read."""
+    return [account for account in bank.accounts.values() if customer in account.owners and account.online]
+
+
+def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
+    """Who may answer here: of a renewal its own customer, of CAF the account's owner, and nobody who blocked it."""
+    if bank.customers[customer].channel_blocked:
+        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it")
+    if address.renews is not None and bank.consents[address.renews].customer != customer:
+        raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's")
+    if address.iban is not None and customer not in bank.accounts[address.iban].owners:
+        raise Refusal(Error.ACCESS_DENIED, input=IBAN, why="it belongs to another customer")
+
+
+def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state: str | None) -> str:
+    """The PSU says yes; the answer is the callback."""
+    address = address_waiting(bank, token)
+    demand_customer(bank, address, customer)
+    if address.renews is not None:
+        consent = active(bank, address.renews)
+        consent.sca_at = bank.clock.now
+        consent.full_until = bank.clock.now + bank.settings.sca_token_life
+        bank.answered[token] = "renewed"
+        return with_query(address.redirect_uri, state=state)
+    ibans = (address.iban,) if address.iban is not None else chosen
+    demand_owned(bank, customer, ibans)
+
+    consent = _give(bank, address, customer, ibans)
+    bank.answered[token] = "given"
+    grant = Grant(address.client_id, customer, address.scope, address.iban, consent.id)
+    assert address.challenge is not None
+    code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge)
+    return with_query(address.redirect_uri, code=code, state=state)
+
+
+def decline(bank: Bank, token: str, state: str | None) -> str:
+    address = address_waiting(bank, token)
+    bank.answered[token] = "refused"
+    description = "The customer refused."
+    return with_query(address.redirect_uri, error="access_denied", error_description=description, state=state)
+
+
+def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
+    if not ibans:
+        raise Refusal(Error.CONTROL_INVALID, input="accounts", why="at least one is needed")
+    for iban in ibans:
+        account = accounts.account_of(bank, iban, "accounts")
+        if customer not in account.owners:
+            raise Refusal(Error.ACCESS_DENIED, input="accounts", why="one belongs to another customer")
+        accounts.demand_channel(bank, account, "accounts")
+
+
+def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
+    """A new consent of the same PSU for the same client and scope replaces the earlier one."""
+    now = bank.clock.now
+    consent = Consent(
+        bank.mint.id(),
+        address.client_id,
+        customer,
+        address.scope,
+        {bank.mint.secret(): iban for iban in dict.fromkeys(ibans)},
+        address.redirect_uri,
+        now,
+        now + bank.settings.consent_life,
+        now,
+    )
+    key = (address.client_id, customer, address.scope, address.iban)
+    earlier = bank.consent_of.get(key)
+    if earlier is not None and bank.consents[earlier].ended is None:
+        bank.consents[earlier].ended = "replaced"
+    bank.consent_of[key] = consent.id
+    bank.consents[consent.id] = consent
+    return consent
+
+
+def active(bank: Bank, consent_id: str | None) -> Consent:
+    """The consent, if it still stands."""
+    assert consent_id is not None
+    tokens.demand_consent(bank, consent_id)
+    return bank.consents[consent_id]
+
+
+def standing(bank: Bank, customer: str) -> list[Consent]:
+    """Who may read what of a customer, now."""
+    now = bank.clock.now
+    return [
+        consent
+        for key, name in bank.consent_of.items()
+        if key[1] == customer and (consent := bank.consents[name]).ended is None and now < consent.until
+    ]
+
+
+@verb
+def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
+    """In the bank's channel; the answer is how many ended."""
+    found = [one for one in standing(bank, customer) if (one.client_id, one.scope) == (client_id, scope)]
+    if not found:
+        raise Refusal(Error.NOT_FOUND, input="consent")
+    for consent in found:
+        consent.ended = "withdrawn"
+    return len(found)

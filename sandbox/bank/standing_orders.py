@@ -1,0 +1,155 @@
+"""Standing orders: contracts that pay by themselves on banking days (service 2.2, 3.2; choice 6)."""
+
+from decimal import Decimal
+
+from sandbox.bank import accounts, initiations, replays, sca
+from sandbox.bank.contracts import Contract, Run, StandingOrder
+from sandbox.bank.initiations import Initiated
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.records import Debtor, Origin
+from sandbox.bank.replays import Ask
+from sandbox.bank.state import Bank, verb
+from sandbox.errors import Error, Refusal
+from sandbox.rules.calendar import at_brussels
+from sandbox.rules.iban import country_of
+from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.rules.money import Money
+from sandbox.rules.recurrence import Occurrence, last_number, occurrence
+from sandbox.rules.remittance import read_structured
+
+KIND = "periodic-payments"
+CONTRACT_ENDED = "CONTRACT_ENDED"
+NO_FUNDS = "AM04"
+AT_SIX = 6
+
+
+@verb
+def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initiated:
+    """First all questions, then all changes."""
+    earlier = replays.first_answer(bank, ask)
+    if earlier is not None:
+        return Initiated(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
+    if contract.start_date <= bank.clock.today:
+        raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date")
+    demand_savings(bank, contract)
+    if contract.debtor is not None:
+        initiations.demand_own(bank, contract.debtor.iban, origin.customer)
+        demand_fit(bank, contract, contract.debtor)
+
+    order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
+    bank.standing_orders[order.id] = order
+    initiations.register(bank, order, contract.endtoend_identification)
+    token = sca.new_address(bank, order.id)
+    replays.remember(bank, ask, order.id, token)
+    return Initiated(order.id, contract.endtoend_identification, order.status, token)
+
+
+def demand_savings(bank: Bank, contract: Contract) -> None:
+    """VARIABLE pays only into savings accounts of this bank (service 2.2 rule 1)."""
+    account = bank.accounts.get(contract.creditor_iban)
+    if contract.variable and (account is None or not account.is_savings):
+        why = "a variable standing order pays into a savings account of this bank"
+        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why)
+
+
+def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
+    """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
+    account = accounts.account_of(bank, debtor.iban)
+    accounts.demand_channel(bank, account)
+    if debtor.currency not in account.currencies:
+        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
+    if account.signatures_required > 1:
+        why = "a standing order cannot leave an account that needs two signatures"
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures")
+    amount = contract.amount.number if contract.amount else Decimal()
+    accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
+
+
+def first_day(order: StandingOrder) -> Occurrence:
+    return nth(order, 1)
+
+
+def nth(order: StandingOrder, number: int) -> Occurrence:
+    contract = order.order
+    return occurrence(contract.first, contract.frequency, number, contract.variable)
+
+
+def last_of(order: StandingOrder) -> int | None:
+    contract = order.order
+    return last_number(contract.first, contract.frequency, contract.end_date)
+
+
+def complete(bank: Bank, order: StandingOrder) -> None:
+    """Signed: active a moment later."""
+    bank.move(order, Trigger.SIGNED)
+    bank.agenda.add(bank.clock.now + bank.settings.contract_activation, order.id, Trigger.ACTIVATED)
+
+
+def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
+    """Days that passed before it was active are passed over; only the next execution is promised."""
+    bank.move(order, Trigger.ACTIVATED, reason)
+    while nth(order, order.next_number).planned < bank.clock.today:
+        order.next_number += 1
+    _promise(bank, order)
+
+
+def run(bank: Bank, order: StandingOrder) -> None:
+    """An execution: a posting, or its failure; the contract goes on either way."""
+    assert order.debtor is not None
+    amount = due_amount(bank, order.order, order.debtor)
+    if amount is None:
+        bank.move(order, Trigger.FUNDS_MISSING, NO_FUNDS)
+    else:
+        bank.move(order, Trigger.OCCURRED)
+        _book(bank, order, order.debtor, amount)
+    order.runs.append(Run(order.next_number, bank.clock.now, amount))
+    order.next_number += 1
+    _promise(bank, order)
+
+
+def due_amount(bank: Bank, contract: Contract, debtor: Debtor) -> Money | None:
+    """What is to be paid now; None where funds are missing."""
+    funds = accounts.available(bank, debtor)
+    if contract.amount is not None:
+        return contract.amount if contract.amount <= funds else None
+    rest = funds - contract.minimal if contract.minimal else funds
+    if contract.maximal is not None and contract.maximal < rest:
+        rest = contract.maximal
+    return rest if rest.is_positive else None
+
+
+def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
+    """From the next occurrence on; what was executed stays (service 3.4)."""
+    bank.move(order, Trigger.CANCELLED, reason)
+
+
+@verb
+def delete(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
+    order = initiations.own(bank, client_id, customer, KIND, reference, external=external)
+    assert isinstance(order, StandingOrder)
+    cancel(bank, order)
+
+
+def _promise(bank: Bank, order: StandingOrder) -> None:
+    """The next occurrence alone; after the last one the contract ends."""
+    last = last_of(order)
+    if last is not None and order.next_number > last:
+        bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
+        return
+    due = at_brussels(nth(order, order.next_number).on, AT_SIX)
+    bank.agenda.add(max(due, bank.clock.now), order.id, Trigger.OCCURRED)
+
+
+def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> None:
+    contract, today = order.order, bank.clock.today
+    out = Posting(debtor.iban, -amount, contract.creditor_iban, contract.creditor_name)
+    if contract.creditor_iban in bank.accounts:
+        name = bank.customers[order.customer].name if order.customer else None
+        into = Posting(contract.creditor_iban, amount, debtor.iban, name)
+    else:
+        into = Posting(OUTSIDE, amount)
+    structured = read_structured(contract.structured) if contract.structured else None
+    text = structured or contract.unstructured or ""
+    reference = f"{order.id}-{order.next_number}"
+    remark = f"STANDING ORDER {contract.endtoend_identification}"
+    bank.ledger.post(Entry(reference, today, today, (out, into), text, structured is not None, remark))

@@ -1,0 +1,121 @@
+"""What a reader sees of an account: pages of its lines, newest first (service 4.10, choice 8)."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from sandbox.bank import consents
+from sandbox.bank.grants import Consent, Grant
+from sandbox.bank.ledger import OUTSIDE as WORLD_OUTSIDE
+from sandbox.bank.ledger import Entry, Line, Posting
+from sandbox.bank.records import Account
+from sandbox.bank.state import Bank, verb
+from sandbox.errors import Error, Refusal
+from sandbox.rules.money import Money
+
+HISTORY_DAYS = 90  # service 4.10: without the SCA token
+
+Place = tuple[date, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a page is asked of; `before` is the last line of the page before."""
+
+    iban: str
+    currency: str
+    date_from: date | None
+    date_to: date | None
+    page_size: int
+    before: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Lines newest first, and where the next page begins if there is one."""
+
+    lines: Sequence[Line]
+    next_before: Place | None
+
+
+def consent_of(bank: Bank, grant: Grant) -> Consent:
+    return consents.active(bank, grant.consent_id)
+
+
+def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
+    """An unknown id, or one of another consent or client, is refused alike."""
+    iban = consent_of(bank, grant).logical_ids.get(logical_id)
+    if iban is None:
+        raise Refusal(Error.SECURITY_PROOF_REFUSED, input="logical-id", why="it is none of this consent")
+    return bank.accounts[iban]
+
+
+def has_sca(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
+    """Whether the call carries an SCA token of the last hour; a foreign one is refused, an old one counts as absent."""
+    if sca_token is None:
+        return False
+    known = bank.sca_tokens.get(sca_token)
+    if known is None or known.consent_id != grant.consent_id:
+        raise Refusal(Error.SECURITY_PROOF_REFUSED, input="SCA-Token", why="it is none of this consent")
+    return bank.clock.now < known.until
+
+
+def sca_is_due(bank: Bank, grant: Grant) -> bool:
+    """Transactions need SCA no older than 90 days; the balance does not."""
+    return bank.clock.now - consent_of(bank, grant).sca_at > bank.settings.sca_renewal_after
+
+
+def oldest_day(bank: Bank) -> date:
+    return bank.clock.today - timedelta(days=HISTORY_DAYS)
+
+
+def asks_for_old(bank: Bank, query: Query) -> bool:
+    """Whether the period reaches behind what may be read without the SCA token."""
+    oldest = oldest_day(bank)
+    if query.date_from is not None:
+        return query.date_from < oldest
+    return query.date_to is not None and query.date_to <= oldest
+
+
+def page(bank: Bank, query: Query, oldest: date | None) -> Page:
+    """The lines of a page, found by their places: the last page costs what the first does."""
+    lines = bank.ledger.lines(query.iban, query.currency)
+    since = max(filter(None, (query.date_from, oldest)), default=None)
+    first = 0 if since is None else bisect_left(lines, (since, 0), key=_place)
+    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=_place)
+    if query.before is not None:
+        end = min(end, bisect_left(lines, query.before, key=_place))
+    start = max(first, end - query.page_size)
+    found = lines[start:end][::-1]
+    return Page(found, _place(found[-1]) if found and start > first else None)
+
+
+def _place(line: Line) -> Place:
+    return line.on, line.number
+
+
+@verb
+def book_by_hand(
+    bank: Bank,
+    iban: str,
+    amount: Money,
+    on: date,
+    other_account: str | None,
+    other_name: str | None,
+    text: str,
+    structured: bool,
+) -> Line:
+    """A transaction that a tester makes, such as an incoming salary (choice 10)."""
+    account = bank.accounts.get(iban)
+    if account is None:
+        raise Refusal(Error.NOT_FOUND, input="account")
+    if amount.currency not in account.currencies:
+        raise Refusal(Error.CONTROL_INVALID, input="currency", why="the account has no such compartment")
+    if on > bank.clock.today:
+        raise Refusal(Error.CONTROL_INVALID, input="date", why="it lies in the future")
+    ours = Posting(iban, amount, other_account, other_name)
+    entry = Entry(bank.mint.id(), on, on, (ours, Posting(WORLD_OUTSIDE, -amount)), text, structured, "BY HAND")
+    bank.ledger.post(entry)
+    lines = bank.ledger.lines(iban, amount.currency)
+    return next(line for line in reversed(lines) if line.entry is entry)

@@ -1,0 +1,54 @@
+"""The reference TPP client: it knows the bank's contract and nothing of what is behind it."""
+
+from sandbox.client.bodies import earlier_payment_body, payment_body, standing_order_body
+from sandbox.client.calling import VERSIONS, Caller
+from sandbox.client.controls import ClockFace, Controls
+from sandbox.client.flows import CallbackRefused, Flow, ForeignCallback, code_from, new_flow, returned
+from sandbox.client.replies import (
+    Account,
+    AccountEntry,
+    Bulk,
+    Compartment,
+    Consent,
+    Initiation,
+    Kind,
+    Page,
+    Reference,
+    Status,
+    Tokens,
+    Transaction,
+)
+from sandbox.client.reply import Refused, Reply, Unreadable
+from sandbox.client.tpp import Client
+
+__all__ = [
+    "VERSIONS",
+    "Account",
+    "AccountEntry",
+    "Bulk",
+    "CallbackRefused",
+    "Caller",
+    "Client",
+    "ClockFace",
+    "Compartment",
+    "Consent",
+    "Controls",
+    "Flow",
+    "ForeignCallback",
+    "Initiation",
+    "Kind",
+    "Page",
+    "Reference",
+    "Refused",
+    "Reply",
+    "Status",
+    "Tokens",
+    "Transaction",
+    "Unreadable",
+    "code_from",
+    "earlier_payment_body",
+    "new_flow",
+    "payment_body",
+    "returned",
+    "standing_order_body",
+]

@@ -1,0 +1,152 @@
+"""One call of the bank's interface: its headers, its answer, and the only thing that is sent twice."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import httpx
+
+from sandbox.client.flows import Flow, new_flow
+from sandbox.client.reply import NotJson, Refused, Reply, Unreadable, read_json
+
+# The version that a good TPP asks for (choice 3); the token's goes by its scope.
+VERSIONS = {
+    "payment_initiation": 3,
+    "payment_status": 3,
+    "payment_details": 3,
+    "payment_cancellation": 2,
+    "standing_order_initiation": 2,
+    "standing_order_status": 2,
+    "standing_order_details": 2,
+    "standing_order_cancellation": 2,
+    "bulk_initiation": 2,
+    "bulk_status": 2,
+    "bulk_cancellation": 2,
+    "accounts": 2,
+    "account": 2,
+    "transactions": 2,
+}
+CONSENT_VERSIONS = {"AIS": 4, "CAF": 3}
+TOKEN_VERSIONS = {"AIS": 3, "PIS": 3, "CAF": 2}
+
+TIMEOUT = 30.0
+# The call never left: nothing can have happened there, so there is no reply to have again.
+NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+def open_line(http: httpx.Client | None) -> tuple[httpx.Client, bool]:
+    """The caller's own connection, or a new one that is ours to close; proxies of the machine are not asked."""
+    return (http, False) if http is not None else (httpx.Client(timeout=TIMEOUT, trust_env=False), True)
+
+
+def send(
+    http: httpx.Client,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    query: Mapping[str, str],
+    content: bytes | None,
+) -> Reply:
+    """One exchange; a refusal is raised, and so is what cannot be read."""
+    answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
+    asked = f"{method} {answer.request.url.raw_path.decode()}"
+    bare = Reply(answer.status_code, None, answer.headers, headers.get("Request-ID"), asked)
+    try:
+        body = read_json(answer.content)
+    except NotJson as error:
+        if answer.is_success:
+            raise Unreadable(bare, str(error)) from None
+        raise Refused(bare) from None
+    reply = Reply(bare.status, body, bare.headers, bare.request_id, asked)
+    if not answer.is_success:
+        raise Refused(reply)
+    return reply
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls, where, and how."""
+
+    http: httpx.Client
+    base_url: str
+    client_id: str
+    secret: str
+    redirect_uri: str
+    language: str
+    vendor: str
+
+    def flow(self, scope: str) -> Flow:
+        """A fresh verifier and a fresh state."""
+        return new_flow(scope, self.redirect_uri)
+
+    def accept(self, version: int) -> str:
+        return f"application/vnd.{self.vendor}.api+json; version={version}"
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        version: int,
+        *,
+        token: str | None = None,
+        flow: Flow | None = None,
+        query: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        extra: Mapping[str, str] | None = None,
+        replay: bool = False,
+    ) -> Reply:
+        """A call with all its headers; with `replay` the identical call is made once more after a lost reply."""
+        headers = {
+            "Request-ID": str(uuid4()),
+            "Accept": self.accept(version),
+            "Accept-Language": self.language,
+            "Client-ID": self.client_id,
+            "Redirect-URI": self.redirect_uri if flow is None else flow.redirect_uri,
+        }
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        elif flow is not None:  # service 4.1: ignored beside a token
+            headers |= {"Code-Challenge-Method": "S256", "Code-Challenge": flow.challenge}
+        headers |= extra or {}
+
+        def once() -> Reply:
+            return send(self.http, method, f"{self.base_url}{path}", headers, query or {}, content)
+
+        try:
+            return once()
+        except NEVER_SENT:
+            raise
+        except (httpx.TransportError, Unreadable):
+            if not replay:
+                raise
+            return once()
+
+    def ask_token(self, form: Mapping[str, str], version: int) -> Reply:
+        """POST /token: Basic credentials and a form, neither Client-ID nor language (service 4.8)."""
+        headers = {
+            "Request-ID": str(uuid4()),
+            "Accept": self.accept(version),
+            "Authorization": basic(self.client_id, self.secret),
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        return send(self.http, "POST", f"{self.base_url}/token", headers, {}, form_of(form))
+
+
+def basic(client_id: str, secret: str) -> str:
+    return f"Basic {b64encode(f'{client_id}:{secret}'.encode()).decode()}"
+
+
+def form_of(fields: Mapping[str, str]) -> bytes:
+    return urlencode(fields).encode()
+
+
+def written(query: Mapping[str, Any]) -> dict[str, str]:
+    """Query parameters as text; those that are None are left out."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in query.items()
+        if value is not None
+    }

@@ -1,0 +1,62 @@
+"""Consent addresses and tokens (service 4.7, 4.8)."""
+
+from dataclasses import replace
+
+from sandbox.client.calling import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, written
+from sandbox.client.flows import Flow, code_from
+from sandbox.client.replies import Consent, Tokens
+from sandbox.client.reply import Reply, Unreadable, field, maybe
+
+
+class Consents:
+    """The part of the client that asks to be let in."""
+
+    caller: Caller
+
+    def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> Consent:
+        """Where the PSU may consent; CAF names its account (choice 8)."""
+        flow = self.caller.flow(scope)
+        query = written({"scope": scope, "iban": iban})
+        reply = self.caller.call("GET", "/consent-uris", CONSENT_VERSIONS[scope], flow=flow, query=query)
+        found = reply.body if isinstance(reply.body, list) else []
+        addresses = {
+            field(reply, "language", within=entry): flow.on(field(reply, "consent_uri", within=entry))
+            for entry in found
+        }
+        if not addresses:
+            raise Unreadable(reply, "no consent address is in it")
+        return Consent(addresses, flow, self.caller.language)
+
+    def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
+        """The code of a callback for tokens; the version goes by the flow's scope (choice 3)."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": flow.redirect_uri,
+            "code_verifier": flow.verifier,
+        }
+        return _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[flow.scope]))
+
+    def tokens_from(self, callback: str, flow: Flow) -> Tokens:
+        """From the callback to the tokens: its state is checked first."""
+        return self.exchange(code_from(callback, flow), flow)
+
+    def refresh(self, tokens: Tokens, scope: str | None = None, version: int | None = None) -> Tokens:
+        """A new pair; the old one is dead. The SCA token stays with the consent."""
+        form = written({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
+        fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]))
+        return replace(fresh, sca_token=fresh.sca_token or tokens.sca_token)
+
+
+def _tokens(reply: Reply) -> Tokens:
+    if field(reply, "token_type").lower() != "bearer":
+        raise Unreadable(reply, "token_type is not Bearer")
+    return Tokens(
+        field(reply, "access_token"),
+        field(reply, "refresh_token"),
+        field(reply, "expires_in", int),
+        field(reply, "scope"),
+        reply,
+        maybe(reply, "logical_id"),
+        maybe(reply, "sca_token"),
+    )

@@ -1,0 +1,183 @@
+"""The sandbox's controls, from outside: not part of any bank (choice 10)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from sandbox.client.calling import open_line, send, written
+from sandbox.client.reply import Reply, field, maybe, number
+
+
+@dataclass(frozen=True, slots=True)
+class ClockFace:
+    """What the bank's clock shows."""
+
+    now: datetime
+    mode: str
+    rate: float
+    due_next: datetime | None
+
+
+class Desk:
+    """Calls below /_sandbox of one world."""
+
+    def __init__(self, http: httpx.Client, base_url: str, key: str | None) -> None:
+        self.http = http
+        self.base_url = base_url.rstrip("/")
+        self.key = key
+
+    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Reply:
+        headers = {} if self.key is None else {"X-Sandbox-Key": self.key}
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = json.dumps(body).encode()
+        return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
+
+
+class ClockControl:
+    """The clock that the tester owns."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def get(self) -> ClockFace:
+        return _face(self._desk.call("GET", "/clock"))
+
+    def advance(self, span: str | timedelta) -> ClockFace:
+        """`61m`, `PT1H`, or a timedelta; all that falls due on the way happens."""
+        text = f"{span / timedelta(seconds=1):f}s" if isinstance(span, timedelta) else span
+        return self._change(advance=text)
+
+    def set(self, at: str | datetime) -> ClockFace:
+        return self._change(set=_instant(at))
+
+    def freeze(self) -> ClockFace:
+        return self._change(mode="frozen")
+
+    def run(self, rate: float = 1) -> ClockFace:
+        """`rate` seconds at the bank for each of yours."""
+        return self._change(mode="running", rate=rate)
+
+    def _change(self, **body: Any) -> ClockFace:
+        return _face(self._desk.call("POST", "/clock", body))
+
+
+class PsuControl:
+    """The PSU without a browser."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def approve(
+        self,
+        address: str,
+        customer: str | None = None,
+        account: str | None = None,
+        accounts: Sequence[str] | None = None,
+    ) -> str:
+        """Signs a payment or gives a consent; the answer is the callback address."""
+        chosen = {"customer": customer, "account": account, "accounts": None if accounts is None else list(accounts)}
+        return self._act("approve", address, chosen)
+
+    def refuse(self, address: str, customer: str | None = None) -> str:
+        return self._act("refuse", address, {"customer": customer})
+
+    def sign(self, payment_id: str, customer: str) -> Reply:
+        """A further signature, in the bank's own channel."""
+        return self._desk.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer})
+
+    def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> Reply:
+        """Ends a consent."""
+        body = {"client_id": client_id, "customer": customer, "scope": scope}
+        return self._desk.call("POST", "/psu/withdraw", body)
+
+    def _act(self, verb: str, address: str, chosen: Mapping[str, Any]) -> str:
+        body = {"address": address} | {name: value for name, value in chosen.items() if value is not None}
+        redirect: str = field(self._desk.call("POST", f"/psu/{verb}", body), "redirect")
+        return redirect
+
+
+class Controls:
+    """One world's controls; `world(name)` gives those of another at the same server."""
+
+    def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
+        line, self._mine = open_line(http)
+        self.desk = Desk(line, base_url, key)
+        self.clock = ClockControl(self.desk)
+        self.psu = PsuControl(self.desk)
+
+    def call(self, method: str, path: str, body: Any = None) -> Reply:
+        """Any control, by its path below /_sandbox."""
+        return self.desk.call(method, path, body)
+
+    def reset(self) -> None:
+        """The world as it was first loaded."""
+        self.call("POST", "/reset")
+
+    def world(self, name: str) -> "Controls":
+        """The controls of a world of this server; `base_url` must be the bare address."""
+        return Controls(self.world_url(name), self.desk.http, self.desk.key)
+
+    def world_url(self, name: str) -> str:
+        return f"{self.desk.base_url}/worlds/{quote(name, safe='')}"
+
+    def make_world(
+        self,
+        name: str,
+        scenario: str | None = None,
+        seed: int | None = None,
+        clock: Mapping[str, Any] | None = None,
+    ) -> "Controls":
+        """A new bank; what is left out is as the server was started."""
+        wanted = {"scenario": scenario, "seed": seed, "clock": clock}
+        body = {key: value for key, value in wanted.items() if value is not None}
+        self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
+        return self.world(name)
+
+    def drop_world(self, name: str) -> None:
+        self.call("DELETE", f"/worlds/{quote(name, safe='')}")
+
+    def move(self, payment_id: str, status: str, reason: str | None = None) -> Reply:
+        """Forces a legal move."""
+        body = {"status": status} | ({} if reason is None else {"reason": reason})
+        return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", body)
+
+    def book(self, iban: str, amount: str, **rest: Any) -> Reply:
+        """A transaction by hand: also currency, date, counterparty (a name, or iban and name), communication."""
+        return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
+
+    def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
+        """What the world holds: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
+        reply = self.desk.call("GET", f"/{name}", query=written({"since": since}))
+        rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
+        return rows
+
+    def close(self) -> None:
+        if self._mine:
+            self.desk.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+
+def _face(reply: Reply) -> ClockFace:
+    due: str | None = maybe(reply, "due_next")
+    return ClockFace(
+        datetime.fromisoformat(field(reply, "now")),
+        field(reply, "mode"),
+        float(number(reply, "rate")),
+        None if due is None else datetime.fromisoformat(due),
+    )
+
+
+def _instant(at: str | datetime) -> str:
+    return at.isoformat() if isinstance(at, datetime) else at

@@ -1,0 +1,66 @@
+"""One redirection of a PSU: its PKCE verifier, its state, and what comes back on the callback (service 5)."""
+
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_urlsafe
+from urllib.parse import parse_qsl, quote, urlsplit
+
+
+class ForeignCallback(Exception):
+    """A callback that does not belong to the flow: another address, or a state that was not given to it."""
+
+
+class CallbackRefused(Exception):
+    """The PSU refused, or the bank did."""
+
+    def __init__(self, error: str, description: str) -> None:
+        self.error = error
+        self.description = description
+        super().__init__(f"{error}: {description}" if description else error)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Kept by the TPP from the redirection to the token; never used for a second one."""
+
+    scope: str
+    redirect_uri: str
+    verifier: str = field(repr=False)
+    state: str
+
+    @property
+    def challenge(self) -> str:
+        """S256 of RFC 7636."""
+        return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+    def on(self, address: str) -> str:
+        """The address to send the PSU to: with this flow's state (service 5.3, choice 5)."""
+        return f"{address}{'&' if urlsplit(address).query else '?'}state={quote(self.state, safe='')}"
+
+
+def new_flow(scope: str, redirect_uri: str) -> Flow:
+    return Flow(scope, redirect_uri, token_urlsafe(48), token_urlsafe(24))
+
+
+def returned(callback: str, flow: Flow) -> str | None:
+    """The code on a callback that belongs to the flow; None where an access token was used (service 6.1)."""
+    given, mine = urlsplit(callback), urlsplit(flow.redirect_uri)
+    pairs = parse_qsl(given.query, keep_blank_values=True)
+    if given[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
+        raise ForeignCallback("it is not at the redirect_uri")
+    query = dict(pairs)
+    if not compare_digest(query.get("state", "").encode(), flow.state.encode()):
+        raise ForeignCallback("its state is not the one that was given")
+    if "error" in query:
+        raise CallbackRefused(query["error"], query.get("error_description", ""))
+    return query.get("code")
+
+
+def code_from(callback: str, flow: Flow) -> str:
+    """The code that a callback must bring."""
+    code = returned(callback, flow)
+    if not code:
+        raise ForeignCallback("it brings no code")
+    return code

@@ -1,0 +1,152 @@
+"""Payments, standing orders and bulk files: initiate, look at, cancel (service 4.1 to 4.6)."""
+
+import json
+from collections.abc import Callable, Mapping
+from time import sleep
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.client.bodies import SCT, earlier_payment_body, payment_body, standing_order_body
+from sandbox.client.calling import VERSIONS, Caller
+from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
+from sandbox.client.reply import Reply, field, link_of, maybe, number
+
+Token = Tokens | str | None
+Target = Initiation | Reference
+
+OPERATION = {Kind.PAYMENT: "payment", Kind.STANDING_ORDER: "standing_order", Kind.BULK: "bulk"}
+MEDIA = {"pain.001": "application/xml", "csv": "text/csv"}
+WAITING = ("RCVD", "PATC")  # unsigned
+SCA_ADDRESS_LIFE = 300.0  # seconds (choice 5)
+
+
+def access_of(token: Token) -> str | None:
+    return token.access if isinstance(token, Tokens) else token
+
+
+class Initiations:
+    """The part of the client that pays."""
+
+    caller: Caller
+
+    def pay(self, product: str = SCT, token: Token = None, **order: Any) -> Initiation:
+        """A single payment of what `payment_body` names: creditor_iban, creditor_name, amount, ..."""
+        return self.initiate(product, payment_body(product, **order), token)
+
+    def pay_earlier(self, token: Token = None, **order: Any) -> Initiation:
+        """The same in version 1, of what `earlier_payment_body` names."""
+        return self.initiate(SCT, earlier_payment_body(**order), token, version=1)
+
+    def pay_regularly(self, token: Token = None, **order: Any) -> Initiation:
+        """A standing order of what `standing_order_body` names: creditor_iban, creditor_name, start, amount, ..."""
+        return self.initiate(SCT, standing_order_body(**order), token, kind=Kind.STANDING_ORDER)
+
+    def initiate(
+        self,
+        product: str,
+        body: Mapping[str, Any],
+        token: Token = None,
+        *,
+        kind: Kind = Kind.PAYMENT,
+        version: int | None = None,
+    ) -> Initiation:
+        """Any body, as it is. A lost reply is asked for once more with the same Request-ID (choice 2)."""
+        flow = self.caller.flow("PIS")
+        reply = self.caller.call(
+            "POST",
+            f"/{kind}/{quote(product, safe='')}",
+            version or VERSIONS[f"{OPERATION[kind]}_initiation"],
+            token=access_of(token),
+            flow=flow,
+            content=json.dumps(body).encode(),
+            extra={"Content-Type": "application/json"},
+            replay=True,
+        )
+        address = link_of(reply.body, "sca_redirect") or reply.location
+        own = body.get("endtoend_identification", body.get("payment_id"))
+        return Initiation(
+            Reference(product, field(reply, "payment_id"), kind),
+            maybe(reply, "status"),
+            None if address is None else flow.on(address),
+            flow,
+            reply,
+            own if isinstance(own, str) else None,
+            maybe(reply, "transaction_ref"),
+        )
+
+    def send_file(
+        self, content: bytes, product: str = "pain.001", reference: str | None = None, media: str | None = None
+    ) -> Initiation:
+        """A bulk file; `reference` is its PaymentInformationID (choice 7)."""
+        flow = self.caller.flow("PIS")
+        extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
+        if reference is not None:
+            extra["PaymentInformationID"] = reference
+        path, version = f"/{Kind.BULK}/{quote(product, safe='')}", VERSIONS["bulk_initiation"]
+        reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=True)
+        known = Reference(product, field(reply, "payment_file_id"), Kind.BULK)
+        return Initiation(known, maybe(reply, "status"), None, flow, reply, reference)
+
+    def status(self, target: Target, token: Token = None) -> Status:
+        """Where it stands; a bulk file tells here where to sign it, and what became of each bulk."""
+        reply = self._on("status", "GET", target, token, "/status")
+        address = link_of(reply.body, "sca_redirect")
+        flow = None
+        if address is not None:
+            flow = target.flow if isinstance(target, Initiation) else self.caller.flow("PIS")
+            address = flow.on(address)
+        bulks = tuple(_bulk(reply, found) for found in maybe(reply, "bulks", list) or ())
+        return Status(field(reply, "status"), maybe(reply, "reason"), reply, address, flow, bulks)
+
+    def details(self, target: Target, token: Token) -> dict[str, Any]:
+        """All that the bank tells of a payment or a standing order."""
+        reply = self._on("details", "GET", target, token, "/details")
+        field(reply, "payment_id")
+        return dict(reply.body)
+
+    def cancel(self, target: Target, token: Token = None) -> Reply:
+        """DELETE; only bulk files need no token (service 5.6)."""
+        return self._on("cancellation", "DELETE", target, token)
+
+    def poll(
+        self,
+        target: Target,
+        done: Callable[[Status], bool] = lambda found: found.status not in WAITING,
+        *,
+        every: float = 5.0,
+        within: float = SCA_ADDRESS_LIFE,
+        pause: Callable[[float], object] = sleep,
+    ) -> Status:
+        """Status calls until it is signed, or until the SCA address is outdated: then the PSU needs a new one.
+
+        The last status is the answer either way. `pause` may move the bank's clock instead of waiting."""
+        found = self.status(target)
+        for _ in range(int(within // every)):
+            if done(found):
+                break
+            pause(every)
+            found = self.status(target)
+        return found
+
+    def _on(self, verb: str, method: str, target: Target, token: Token, end: str = "") -> Reply:
+        """A call on something that was initiated."""
+        known = target.reference if isinstance(target, Initiation) else target
+        names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
+        return self.caller.call(
+            method,
+            f"/{known.kind}/{quote(known.product, safe='')}/{quote(known.id, safe='')}{end}",
+            VERSIONS[f"{OPERATION[known.kind]}_{verb}"],
+            token=access_of(token),
+            query={names: "EXTERNAL"} if known.external else None,
+        )
+
+
+def _bulk(reply: Reply, found: Any) -> Bulk:
+    return Bulk(
+        field(reply, "payment_information_id", within=found),
+        field(reply, "status", within=found),
+        maybe(reply, "number_of_transactions", int, found),
+        None if maybe(reply, "control_sum", object, found) is None else number(reply, "control_sum", found),
+        maybe(reply, "reason", within=found),
+        tuple(maybe(reply, "errors", list, found) or ()),
+    )

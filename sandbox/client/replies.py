@@ -1,0 +1,151 @@
+"""What the bank answers, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from sandbox.client.flows import Flow
+from sandbox.client.reply import Reply
+
+
+class Kind(StrEnum):
+    """The first part of an initiation's path."""
+
+    PAYMENT = "payments"
+    STANDING_ORDER = "periodic-payments"
+    BULK = "bulk-payments"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """How an initiation is called: by the bank's id, or (external) by the TPP's own (choice 5)."""
+
+    product: str
+    id: str
+    kind: Kind = Kind.PAYMENT
+    external: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Initiation:
+    """A payment, standing order or bulk file that the bank took in."""
+
+    reference: Reference
+    status: str | None  # version 1 tells none
+    sca_address: str | None  # with the flow's state; a bulk file gets it from its status (service 4.6)
+    flow: Flow
+    reply: Reply
+    external_id: str | None = None
+    transaction_ref: str | None = None  # version 1 only
+
+    @property
+    def payment_id(self) -> str:
+        return self.reference.id
+
+    @property
+    def external(self) -> Reference:
+        """The same initiation by the TPP's own reference."""
+        assert self.external_id is not None, "it was sent without a reference of its own"
+        return Reference(self.reference.product, self.external_id, self.reference.kind, external=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """One bulk of a file (choice 7)."""
+
+    payment_information_id: str
+    status: str
+    number_of_transactions: int | None
+    control_sum: Decimal | None
+    reason: str | None
+    errors: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a status call told."""
+
+    status: str
+    reason: str | None
+    reply: Reply
+    sca_address: str | None = None  # bulk files: with the flow's state
+    flow: Flow | None = None
+    bulks: tuple[Bulk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A pair, and what came with it (service 2.6)."""
+
+    access: str = field(repr=False)
+    refresh: str = field(repr=False)
+    expires_in: int
+    scope: str
+    reply: Reply = field(repr=False)
+    logical_id: str | None = None
+    sca_token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """Where a PSU may consent, by language; each address has the flow's state."""
+
+    addresses: Mapping[str, str]
+    flow: Flow
+    language: str
+
+    @property
+    def address(self) -> str:
+        """The one in the client's language, else the first."""
+        return self.addresses.get(self.language) or next(iter(self.addresses.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountEntry:
+    iban: str
+    logical_id: str
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compartment:
+    currency: str
+    balance: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """service 2.7"""
+
+    type: str
+    iban: str
+    currency: str
+    balance: Decimal
+    multicurrency: bool
+    other_compartments: tuple[Compartment, ...]
+    reply: Reply = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A booked transaction (choice 8)."""
+
+    transaction_ref: str
+    amount: Decimal
+    currency: str
+    execution_date: str
+    value_date: str | None
+    counterparty_account: str | None
+    counterparty_info: str | None
+    communication: str | None
+    communication_type: str | None
+    remittance_info: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    transactions: tuple[Transaction, ...]
+    next_page_key: str | None
+    reply: Reply = field(repr=False)

@@ -1,0 +1,97 @@
+"""One answer of a server, and the two ways in which it is no good."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. Numbers with decimals are read as Decimal: they are money."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+    request_id: str | None = None
+    asked: str = ""  # the method and the path
+
+    @property
+    def response_id(self) -> str | None:
+        return self.headers.get("Response-ID")
+
+    @property
+    def location(self) -> str | None:
+        return self.headers.get("Location")
+
+
+class Refused(Exception):
+    """The server said no. `retry_after` is what it asked for; nobody here waits by themselves."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        told = reply.body if isinstance(reply.body, dict) else {}
+        self.status = reply.status
+        self.error = str(told.get("error", ""))
+        self.error_code = str(told.get("error_code", ""))
+        self.error_description = str(told.get("error_description", ""))
+        self.response_id = reply.response_id
+        self.retry_after = reply.headers.get("Retry-After")
+        super().__init__(
+            f"{reply.asked}: {self.status} {self.error} {self.error_code} {self.error_description}".strip()
+        )
+
+    @property
+    def sca_address(self) -> str | None:
+        """Where the PSU must authenticate again (choice 4), before a state is added to it."""
+        return link_of(self.reply.body, "sca_redirect")
+
+
+class Unreadable(Exception):
+    """An answer that breaks the contract: no JSON, or without a field that must be there."""
+
+    def __init__(self, reply: Reply, why: str) -> None:
+        self.reply = reply
+        super().__init__(f"{reply.asked}: {reply.status}, {why}")
+
+
+class NotJson(ValueError):
+    """A body that cannot be read."""
+
+
+def read_json(text: bytes) -> Any:
+    """The body as JSON, None where there is none."""
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except ValueError:
+        raise NotJson("the body is not JSON") from None
+
+
+def field(reply: Reply, name: str, kind: type[Any] | tuple[type[Any], ...] = str, within: Any = None) -> Any:
+    """A field that the contract promises; `within` is the object to look in, when it is not the body itself."""
+    place = reply.body if within is None else within
+    value = place.get(name) if isinstance(place, dict) else None
+    if not isinstance(value, kind):
+        raise Unreadable(reply, f"{name} is missing or of another type")
+    return value
+
+
+def maybe(reply: Reply, name: str, kind: type[Any] = str, within: Any = None) -> Any:
+    """A field that may be left out."""
+    place = reply.body if within is None else within
+    return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
+
+
+def number(reply: Reply, name: str, within: Any = None) -> Decimal:
+    return Decimal(str(field(reply, name, (int, Decimal, str), within)))
+
+
+def link_of(body: Any, name: str) -> str | None:
+    """The address of a link, when it is there."""
+    links = body.get("_links") if isinstance(body, dict) else None
+    link = links.get(name) if isinstance(links, dict) else None
+    href = link.get("href") if isinstance(link, dict) else None
+    return href if isinstance(href, str) else None

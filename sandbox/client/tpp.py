@@ -1,0 +1,38 @@
+"""The client as a TPP holds it: one set of credentials at one bank."""
+
+from typing import Self
+
+import httpx
+
+from sandbox.client.accounts import Accounts
+from sandbox.client.calling import Caller, open_line
+from sandbox.client.consents import Consents
+from sandbox.client.initiations import Initiations
+
+
+class Client(Initiations, Consents, Accounts):
+    """Does what a good TPP does. It retries nothing by itself, but has a lost initiation's reply again."""
+
+    def __init__(
+        self,
+        base_url: str,
+        client_id: str = "demo-tpp",
+        secret: str = "demo-secret",
+        redirect_uri: str = "http://127.0.0.1:9999/callback",
+        language: str = "fr",
+        vendor: str = "service",
+        http: httpx.Client | None = None,
+    ) -> None:
+        line, self._mine = open_line(http)
+        self.caller = Caller(line, base_url.rstrip("/"), client_id, secret, redirect_uri, language, vendor)
+
+    def close(self) -> None:
+        """Ends the connection, unless it was given from outside."""
+        if self._mine:
+            self.caller.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()

@@ -1,0 +1,74 @@
+"""Standing orders for a tester: what was executed, and what comes on which day, and why (choice 6)."""
+
+from typing import Any
+
+from flask import Request
+
+from sandbox.bank import standing_orders
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.control.holdings import history_of
+from sandbox.errors import Error, Refusal
+from sandbox.rules.durations import write_instant
+from sandbox.rules.lifecycle import Status
+from sandbox.wire.contracts import contract_fields
+from sandbox.worlds import World
+
+COMING = 12  # occurrences shown ahead
+LIVING = (Status.PATC, Status.PDNG, Status.ACWP)
+
+
+def every(world: World, request: Request) -> dict[str, Any]:
+    """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
+    rows = world.ask(lambda bank: [shown(order) for order in bank.standing_orders.values()])
+    return {"standing-orders": rows, "standing_orders": rows}
+
+
+def one(world: World, request: Request, payment_id: str) -> dict[str, Any]:
+    return world.ask(_one, payment_id)
+
+
+def _one(bank: Bank, payment_id: str) -> dict[str, Any]:
+    order = bank.standing_orders.get(payment_id)
+    if order is None:
+        raise Refusal(Error.NOT_FOUND, input="standing order")
+    return shown(order) | {"occurrences": _past(order) + _coming(order)}
+
+
+def shown(order: StandingOrder) -> dict[str, Any]:
+    return {
+        "payment_id": order.id,
+        "product": "sepa-credit-transfers",
+        "status": order.status.value,
+        "reason": order.reason,
+        "client_id": order.origin.client_id,
+        "customer": order.customer,
+        "history": history_of(order),
+        "order": contract_fields(order.order, order.debtor),
+    }
+
+
+def _past(order: StandingOrder) -> list[dict[str, Any]]:
+    return [
+        _day(order, run.number)
+        | {
+            "state": "executed" if run.amount else "failed",
+            "at": write_instant(run.at),
+            "amount": run.amount and run.amount.text(),
+        }
+        for run in order.runs
+    ]
+
+
+def _coming(order: StandingOrder) -> list[dict[str, Any]]:
+    if order.status not in LIVING:
+        return []
+    last = standing_orders.last_of(order)
+    end = order.next_number + COMING
+    numbers = range(order.next_number, end if last is None else min(end, last + 1))
+    return [_day(order, number) | {"state": "coming"} for number in numbers]
+
+
+def _day(order: StandingOrder, number: int) -> dict[str, Any]:
+    day = standing_orders.nth(order, number)
+    return {"number": number, "planned": day.planned.isoformat(), "on": day.on.isoformat(), "shifted": day.why}

@@ -1,0 +1,90 @@
+"""Faults that a tester orders: a bank that answers badly, late or not at all (choice 13)."""
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+CHANGES = ("unknown_fields", "key_order", "malformed", "both_languages")
+CUTS = ("before", "within")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP status that the operation may give, with the bank's body or one of the tester's."""
+
+    status: int
+    retry_after: int | None = None
+    body: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Which calls; what is left out always fits."""
+
+    operation: str | None = None
+    client: str | None = None
+    nth: int | None = None  # of the calls that fit the rest
+    chance: float | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply."""
+
+    title: str
+    when: When
+    answer: Answer | None = None
+    delay: float = 0.0
+    cut: str | None = None
+    change: str | None = None
+
+
+@dataclass
+class Faults:
+    """The fault rules of a world, and how often each was met; chance comes from the world's seed."""
+
+    seed: int
+    rules: tuple[Fault, ...] = ()
+    met: dict[int, int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
+        """The first rule that fits this call; without rules it costs one look."""
+        if not self.rules:
+            return None
+        with self._lock:
+            return next(
+                (rule for number, rule in enumerate(self.rules) if self._fits(number, operation, client, now)), None
+            )
+
+    def _fits(self, number: int, operation: str, client: str | None, now: datetime) -> bool:
+        when = self.rules[number].when
+        if when.operation not in (None, operation) or when.client not in (None, client):
+            return False
+        if (when.since is not None and now < when.since) or (when.until is not None and now >= when.until):
+            return False
+        self.met[number] = self.met.get(number, 0) + 1
+        if when.nth is not None and self.met[number] != when.nth:
+            return False
+        return when.chance is None or self._drawn(number) < when.chance
+
+    def _drawn(self, number: int) -> float:
+        told = f"fault/{self.seed}/{number}/{self.met[number]}".encode()
+        return int.from_bytes(blake2b(told, digest_size=7).digest()) / 2**56
+
+    def add(self, fault: Fault) -> None:
+        with self._lock:
+            self.rules = (*self.rules, fault)
+
+    def clear(self) -> None:
+        with self._lock:
+            self.rules = ()
+            self.met = {}
+
+    def copy(self, rules: Iterable[Fault] | None = None) -> "Faults":
+        return Faults(self.seed, self.rules if rules is None else tuple(rules), dict(self.met))

@@ -1,0 +1,194 @@
+"""What every transfer and every bulk must hold, whichever format brings it: one rule, one function."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+
+from stdnum import iso11649
+
+from sandbox.files.report import Transfer
+from sandbox.rules import countries
+from sandbox.rules.iban import bic_belongs, country_of, is_bic, is_iban
+from sandbox.rules.money import Money
+from sandbox.rules.remittance import is_free_text, read_structured
+
+EUR = "EUR"
+TRANSACTIONS_MAX = 100_000  # choice 7
+NOT_PROVIDED = "NOTPROVIDED"  # the SEPA rulebook's word for no reference; it need not be unique
+
+# The SEPA rulebook's characters of an identification; wider than those of choice 5, as files are.
+IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
+NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+Fault = tuple[str, str, str]  # field, code, text
+
+
+@dataclass(slots=True)
+class Order:
+    """One transfer as its file spells it; a missing text is empty."""
+
+    place: str
+    creditor_name: str
+    creditor_iban: str
+    creditor_bic: str
+    amount: str
+    currency: str
+    endtoend_identification: str
+    structured: list[str]
+    unstructured: list[str]
+
+
+def name(order: Order) -> Iterator[Fault]:
+    if not NAME.fullmatch(order.creditor_name):
+        yield "creditor_name", "NAME", "it takes 1 to 70 characters, none of them a control character"
+
+
+def iban(order: Order) -> Iterator[Fault]:
+    if not order.creditor_iban:
+        yield "creditor_iban", "IBAN", "it is missing"
+    elif not is_iban(order.creditor_iban):
+        yield "creditor_iban", "IBAN", f"{order.creditor_iban} is no valid IBAN"
+    elif country_of(order.creditor_iban) not in countries.SEPA:
+        yield "creditor_iban", "COUNTRY", f"{country_of(order.creditor_iban)} is no SEPA country"
+
+
+def bic(order: Order) -> Iterator[Fault]:
+    if not order.creditor_bic:
+        return
+    if not is_bic(order.creditor_bic):
+        yield "creditor_bic", "BIC", f"{order.creditor_bic} is no BIC"
+    elif not bic_belongs(order.creditor_bic, order.creditor_iban):
+        yield "creditor_bic", "BIC", f"{order.creditor_bic} does not belong to the IBAN"
+
+
+def currency(order: Order) -> Iterator[Fault]:
+    if order.currency != EUR:
+        yield "currency", "CURRENCY", f"{order.currency or 'nothing'} is not EUR"
+
+
+def amount(order: Order) -> Iterator[Fault]:
+    try:
+        money = Money.read(order.amount, EUR)
+    except ValueError:
+        text = f"{order.amount or 'nothing'} is no amount of up to 13 digits and 2 decimals"
+        yield "amount", "AMOUNT", text
+    else:
+        if not money.is_positive:
+            yield "amount", "AMOUNT", f"{order.amount} is not above 0"
+
+
+def identification(order: Order) -> Iterator[Fault]:
+    if not IDENTIFICATION.fullmatch(order.endtoend_identification):
+        yield "endtoend_identification", "ENDTOEND_ID", "it takes 1 to 35 characters of the SEPA set"
+
+
+def structured(order: Order) -> Iterator[Fault]:
+    if len(order.structured) > 1:
+        yield "structured", "STRUCTURED", "one structured communication is allowed"
+    elif order.structured and read_reference(order.structured[0]) is None:
+        yield "structured", "STRUCTURED", f"{order.structured[0]} is neither a Belgian communication nor ISO 11649"
+
+
+def unstructured(order: Order) -> Iterator[Fault]:
+    if len(order.unstructured) > 1:
+        yield "unstructured", "REMITTANCE", "one text is allowed"
+    elif order.unstructured and order.structured:
+        yield "unstructured", "REMITTANCE", "it cannot go with a structured communication"
+    elif order.unstructured and not is_free_text(order.unstructured[0]):
+        yield "unstructured", "REMITTANCE", "it takes 1 to 140 characters, none of them a control character"
+
+
+CHECKS: tuple[Callable[[Order], Iterator[Fault]], ...] = (
+    name,
+    iban,
+    bic,
+    currency,
+    amount,
+    identification,
+    structured,
+    unstructured,
+)
+
+
+def faults(order: Order) -> list[Fault]:
+    return [fault for check in CHECKS for fault in check(order)]
+
+
+def read_reference(text: str) -> str | None:
+    """A Belgian structured communication in its canonical form, or a creditor reference of ISO 11649."""
+    if text.startswith("RF"):
+        return text if text.isalnum() and text.isascii() and iso11649.is_valid(text) else None
+    return read_structured(text)
+
+
+def transfer(order: Order) -> Transfer:
+    """The value of an order without faults."""
+    return Transfer(
+        order.place,
+        order.creditor_name,
+        order.creditor_iban,
+        order.creditor_bic or None,
+        Money.read(order.amount, EUR),
+        order.endtoend_identification,
+        read_reference(order.structured[0]) if order.structured else None,
+        order.unstructured[0] if order.unstructured else None,
+    )
+
+
+def read_date(text: str, today: date, days_ahead_max: int) -> date:
+    """An execution date; a ValueError that says what is wrong."""
+    try:
+        day = date.fromisoformat(text) if DATE.fullmatch(text) else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise ValueError(f"{text or 'nothing'} is no date")
+    if not timedelta(0) <= day - today <= timedelta(days_ahead_max):
+        raise ValueError(f"{day} is not from {today} to {days_ahead_max} days ahead")
+    return day
+
+
+@dataclass(slots=True)
+class Sum:
+    """What the amounts come to; nothing, when one of them cannot be read."""
+
+    count: int = 0
+    total: Decimal = Decimal(0)
+    is_whole: bool = True
+
+    def add(self, text: str) -> None:
+        self.count += 1
+        number = decimal(text)
+        if number is None:
+            self.is_whole = False
+        else:
+            self.total += number
+
+    def join(self, other: "Sum") -> None:
+        self.count += other.count
+        self.total += other.total
+        self.is_whole &= other.is_whole
+
+
+def decimal(text: str) -> Decimal | None:
+    """A plain decimal number of a length that can be added exactly."""
+    try:
+        return Decimal(text) if len(text) <= 20 and re.fullmatch(r"[+-]?[0-9.]+", text) else None
+    except InvalidOperation:
+        return None
+
+
+@dataclass(slots=True)
+class Seen:
+    """Names that a file may use once."""
+
+    names: set[str] = field(default_factory=set)
+
+    def again(self, text: str) -> bool:
+        if text in self.names:
+            return True
+        self.names.add(text)
+        return False

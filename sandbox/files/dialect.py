@@ -1,0 +1,76 @@
+"""Where the two versions of pain.001 keep what we read."""
+
+from typing import Any
+
+from sandbox.files.checks import EUR, Order, Sum
+from sandbox.files.schemas import NAMESPACE
+
+PATHS = {
+    "creditor_name": "Cdtr/Nm",
+    "creditor_iban": "CdtrAcct/Id/IBAN",
+    "creditor_bic": "CdtrAgt/FinInstnId/BIC",
+    "amount": "Amt/InstdAmt",
+    "currency": "Amt/InstdAmt",
+    "endtoend_identification": "PmtId/EndToEndId",
+    "structured": "RmtInf/Strd/CdtrRefInf/Ref",
+    "unstructured": "RmtInf/Ustrd",
+}
+NEWER = {"creditor_bic": "CdtrAgt/FinInstnId/BICFI"}
+DATES = {"pain.001.001.03": "ReqdExctnDt", "pain.001.001.09": "ReqdExctnDt/Dt"}
+
+
+class Dialect:
+    """How one version spells the paths; those of a transaction are made once, as they are asked so often."""
+
+    def __init__(self, version: str) -> None:
+        self._prefix = f"{{{NAMESPACE}{version}}}"
+        self.places = PATHS if version == "pain.001.001.03" else PATHS | NEWER
+        self.date = DATES[version]
+        self._name = self.path(self.places["creditor_name"])
+        self._iban = self.path(self.places["creditor_iban"])
+        self._bic = self.path(self.places["creditor_bic"])
+        self._amount = self.path(self.places["amount"])
+        self._endtoend = self.path(self.places["endtoend_identification"])
+        self._remittance = self.path("RmtInf")
+        self._structured = self.path("Strd")
+        self._reference = self.path("CdtrRefInf/Ref")
+        self._unstructured = self.path("Ustrd")
+
+    def path(self, path: str) -> str:
+        return "/".join(self._prefix + step for step in path.split("/"))
+
+    def text(self, element: Any, path: str) -> str:
+        """The text at a path; empty where there is none."""
+        return str(element.findtext(self.path(path), ""))
+
+    def order(self, place: str, element: Any) -> Order:
+        """The transfer as a transaction spells it, whether the schema takes it or not."""
+        amount = element.find(self._amount)
+        parts = element.find(self._remittance)
+        parts = () if parts is None else parts
+        return Order(
+            place,
+            element.findtext(self._name, ""),
+            element.findtext(self._iban, ""),
+            element.findtext(self._bic, ""),
+            "" if amount is None else (amount.text or "").strip(),
+            "" if amount is None else amount.get("Ccy", ""),
+            element.findtext(self._endtoend, ""),
+            [part.findtext(self._reference, "") for part in parts if part.tag == self._structured],
+            [part.text or "" for part in parts if part.tag == self._unstructured],
+        )
+
+
+class Head:
+    """What a bulk says before its transactions."""
+
+    def __init__(self, element: Any, dialect: Dialect, counted: Sum) -> None:
+        def text(path: str) -> str:
+            return dialect.text(element, path).strip()
+
+        self.name, self.method, self.counted = text("PmtInfId"), text("PmtMtd"), counted
+        self.iban, self.currency = text("DbtrAcct/Id/IBAN"), text("DbtrAcct/Ccy") or EUR
+        self.number, self.total = text("NbOfTxs"), text("CtrlSum")
+        self.booking = text("BtchBookg") in ("true", "1")
+        # A schema date may name a zone, which says nothing about a banking day.
+        self.day = text(dialect.date)[:10]

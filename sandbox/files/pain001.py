@@ -1,0 +1,175 @@
+"""pain.001 in its two versions: the schema first, then what the schema cannot say (choice 7)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from sandbox.files import checks, schemas
+from sandbox.files.admission import Breathe
+from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Seen, Sum
+from sandbox.files.dialect import Dialect, Head
+from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
+from sandbox.files.stream import Part, Stream, UnreadableError
+from sandbox.rules.iban import is_iban
+
+
+@dataclass(slots=True)
+class Draft:
+    """The bulk that is being read."""
+
+    place: str
+    findings: Findings
+    sum: Sum = field(default_factory=Sum)
+    transfers: list[Transfer] = field(default_factory=list)
+
+
+class Reader:
+    """Takes the parts of one file as they come."""
+
+    def __init__(self, today: date, days_ahead_max: int) -> None:
+        self.today, self.days_ahead_max = today, days_ahead_max
+        self.message_id: str | None = None
+        self.batches: list[Batch | RefusedBatch] = []
+        self.allowance = Allowance()
+        self.findings = Findings(self.allowance)
+        self.sum = Sum()
+        self.endtoend, self.names = Seen(), Seen()
+        self.draft = Draft("", self.findings)
+        self.declared: tuple[str, str] = ("", "")
+
+    def read(self, content: bytes, breathe: Breathe) -> Report:
+        stream = Stream()
+        try:
+            parts = stream.parts(content, breathe)
+            next(parts)  # the root, which tells the version
+            if stream.version is None:
+                known = " and ".join(schemas.VERSIONS)
+                raise UnreadableError("Document", "VERSION", f"the root is no Document of {known}")
+            self._take_all(parts, stream.version)
+        except UnreadableError as error:
+            self.findings.add(*error.args)
+        return Report(self.message_id, tuple(self.batches), self.findings)
+
+    def _take_all(self, parts: Iterator[tuple[Part, Any]], version: str) -> None:
+        dialect = Dialect(version)
+        with schemas.borrowed(version) as schema:
+            for part, element in parts:
+                match part:
+                    case Part.TRANSACTION:
+                        self._transaction(schema, dialect, element)
+                    case Part.BATCH_OPENS:
+                        self._open()
+                    case Part.BATCH:
+                        self._batch(schema, dialect, element)
+                    case Part.HEADER:
+                        self._header(dialect, element)
+                    case Part.WHOLE:
+                        self._whole(schema, element)
+
+    def _open(self) -> None:
+        if len(self.batches) == TRANSACTIONS_MAX:  # each would have one at least
+            raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
+        self.draft = Draft(f"PmtInf[{len(self.batches) + 1}]", Findings(self.allowance))
+
+    def _transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
+        draft = self.draft
+        order = dialect.order(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
+        draft.sum.add(order.amount)
+        if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
+            raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} transactions")
+        if not schema.validate(element):
+            for below, text in schemas.faults(schema, element):
+                draft.findings.add(order.place + below, "XSD", text)
+            return
+        for name, code, text in checks.faults(order):
+            draft.findings.add(f"{order.place}/{dialect.places[name]}", code, text)
+        text = order.endtoend_identification
+        if text != checks.NOT_PROVIDED and self.endtoend.again(text):
+            where = f"{order.place}/PmtId/EndToEndId"
+            draft.findings.add(where, "DUPLICATE_ENDTOEND", f"{text} occurs before in the file")
+        if not draft.findings:
+            draft.transfers.append(checks.transfer(order))
+
+    def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
+        draft, found = self.draft, self.draft.findings
+        name, day, head = dialect.text(element, "PmtInfId"), self.today, Head(element, dialect, draft.sum)
+        invalid = list(schemas.faults(schema, element))
+        for below, text in invalid:
+            found.add(draft.place + below, "XSD", text)
+        if not invalid:
+            for check in HEAD_CHECKS:
+                for path, code, text in check(head):
+                    found.add(f"{draft.place}/{path}", code, text)
+            try:
+                day = checks.read_date(head.day, self.today, self.days_ahead_max)
+            except ValueError as error:
+                found.add(f"{draft.place}/ReqdExctnDt", "DATE", str(error))
+        if name and self.names.again(name):
+            found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
+        self.sum.join(draft.sum)
+        self.batches.append(closed(draft, head, day))
+
+    def _header(self, dialect: Dialect, element: Any) -> None:
+        self.message_id = dialect.text(element, "MsgId")
+        self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
+
+    def _whole(self, schema: Any, element: Any) -> None:
+        for below, text in schemas.faults(schema, element):
+            self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
+        for path, code, text in sum_faults(*self.declared, self.sum):
+            self.findings.add(f"GrpHdr/{path}", code, text)
+        if self.message_id is not None and not checks.IDENTIFICATION.fullmatch(self.message_id):
+            self.findings.add("GrpHdr/MsgId", "MSG_ID", "it takes 1 to 35 characters of the SEPA set")
+
+
+def pmt_inf_id(head: Head) -> Iterator[Fault]:
+    if not checks.IDENTIFICATION.fullmatch(head.name):
+        yield "PmtInfId", "PMT_INF_ID", "it takes 1 to 35 characters of the SEPA set"
+
+
+def method(head: Head) -> Iterator[Fault]:
+    if head.method != "TRF":
+        yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
+
+
+def debtor(head: Head) -> Iterator[Fault]:
+    if not is_iban(head.iban):
+        yield "DbtrAcct/Id/IBAN", "IBAN", f"{head.iban or 'nothing'} is no valid IBAN"
+    if head.currency != EUR:
+        yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
+
+
+def sums(head: Head) -> Iterator[Fault]:
+    yield from sum_faults(head.number, head.total, head.counted)
+
+
+HEAD_CHECKS: tuple[Callable[[Head], Iterator[Fault]], ...] = (pmt_inf_id, method, debtor, sums)
+
+
+def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:
+    """At both levels; what a file leaves out is not compared."""
+    declared = checks.decimal(number.strip())
+    if declared is not None and declared != counted.count:
+        yield "NbOfTxs", "NB_OF_TXS", f"it says {declared}, the file has {counted.count}"
+    declared = checks.decimal(total.strip())
+    if declared is not None and counted.is_whole and declared != counted.total:
+        yield "CtrlSum", "CTRL_SUM", f"it says {declared}, the amounts make {counted.total}"
+
+
+def closed(draft: Draft, head: Head, day: date) -> Batch | RefusedBatch:
+    counted = draft.sum
+    if draft.findings:
+        return RefusedBatch(draft.place, head.name or None, counted.count, counted.total, draft.findings)
+    return Batch(
+        draft.place,
+        head.name,
+        head.iban,
+        head.currency,
+        day,
+        head.booking,
+        tuple(draft.transfers),
+        counted.count,
+        counted.total,
+        draft.findings,
+    )

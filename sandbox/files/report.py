@@ -1,0 +1,158 @@
+"""What became of a bulk file: bulks that may be paid, and every fault with its place."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from sandbox.rules.money import Money
+
+TEXTS_MAX = 20  # choice 7: of each bulk, and of the file as a whole
+TEXTS_OF_FILE_MAX = 10_000  # ours: a file of 100,000 faulty bulks must not grow without bound
+TEXT_LENGTH_MAX = 300  # ours: a fault may quote a value, but not a megabyte of it
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A no about a file. The place is a line (digits only) or a path."""
+
+    place: str
+    code: str
+    text: str
+
+    @property
+    def line(self) -> int | None:
+        """The place as a number, when it is a line."""
+        return int(self.place) if self.place.isdecimal() else None
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How many texts a whole file may still keep."""
+
+    left: int = TEXTS_OF_FILE_MAX
+
+
+@dataclass(slots=True)
+class Findings:
+    """All are counted, by code; the first of them are kept."""
+
+    allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
+    first: list[Finding] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, place: str, code: str, text: str) -> None:
+        self.counts[code] += 1
+        if len(self.first) < TEXTS_MAX and self.allowance.left:
+            self.allowance.left -= 1
+            shown = text if len(text) <= TEXT_LENGTH_MAX else f"{text[:TEXT_LENGTH_MAX]}..."
+            self.first.append(Finding(place, code, shown))
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts.values())
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One credit transfer of a bulk that holds."""
+
+    place: str
+    creditor_name: str
+    creditor_iban: str
+    creditor_bic: str | None
+    amount: Money
+    endtoend_identification: str
+    structured: str | None
+    unstructured: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A bulk that holds; whether its debtor may pay is for the bank to say."""
+
+    place: str
+    payment_information_id: str
+    debtor_iban: str
+    debtor_currency: str
+    execution_date: date
+    batch_booking: bool
+    transfers: tuple[Transfer, ...]
+    number_of_transactions: int
+    control_sum: Decimal
+    findings: Findings  # empty
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedBatch:
+    """A bulk with faults. Number and sum are what was counted, not what the file says."""
+
+    place: str
+    payment_information_id: str | None
+    number_of_transactions: int
+    control_sum: Decimal
+    findings: Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole file; `findings` are those that refuse all of it."""
+
+    message_id: str | None
+    batches: tuple[Batch | RefusedBatch, ...]
+    findings: Findings
+
+    @property
+    def sound(self) -> tuple[Batch, ...]:
+        """The bulks that go on."""
+        return () if self.findings else tuple(batch for batch in self.batches if isinstance(batch, Batch))
+
+    @property
+    def is_refused(self) -> bool:
+        """Nothing of the file goes on."""
+        return not self.sound
+
+    @property
+    def debtor_ibans(self) -> frozenset[str]:
+        """The accounts that are to pay; the bank asks whether each is one of its business customers'."""
+        return frozenset(batch.debtor_iban for batch in self.sound)
+
+    @property
+    def findings_count(self) -> int:
+        return self.findings.count + sum(batch.findings.count for batch in self.batches)
+
+
+def render(report: Report) -> str:
+    """For a developer who asks what the bank would say."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    if report.is_refused:
+        yield "The bank would refuse the whole file."
+    elif len(report.sound) < len(report.batches):
+        yield f"The bank would take {len(report.sound)} of {len(report.batches)} bulks."
+    else:
+        yield "The bank would take the whole file, if the debtor accounts are a business customer's."
+    yield from _found(report.findings, "")
+    for batch in report.batches:
+        name = batch.payment_information_id or "(no name)"
+        verdict = "refused" if batch.findings else "holds"
+        yield f"{name}: {verdict}; transactions: {batch.number_of_transactions}, sum: {batch.control_sum}"
+        yield from _found(batch.findings, "  ")
+
+
+def _found(findings: Findings, indent: str) -> Iterator[str]:
+    for finding in findings:
+        where = f"line {finding.place}" if finding.line is not None else finding.place
+        yield f"{indent}{where}: {finding.code}: {finding.text}"
+    if findings.count > len(findings.first):
+        rest = ", ".join(f"{code} {count}" for code, count in sorted(findings.counts.items()))
+        yield f"{indent}{findings.count} findings in all: {rest}"

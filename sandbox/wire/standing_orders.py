@@ -1,0 +1,46 @@
+"""Views of standing orders: read, act, write (service 4.5)."""
+
+from flask import Response
+
+from sandbox.bank import initiations, standing_orders
+from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.wire import bodies, contracts, replies
+from sandbox.wire.addresses import sca_address
+from sandbox.wire.gate import Call
+from sandbox.wire.payments import body_of, is_external, whose
+
+KIND = standing_orders.KIND
+
+
+def standing_order_initiation(call: Call) -> Response:
+    contract = contracts.read_contract(bodies.read_json(body_of(call)))
+    initiated = call.world.act(standing_orders.initiate, contract, call.origin, call.ask)
+    return replies.initiation_reply(KIND, call.product, initiated, sca_address(call.request, initiated.sca_token))
+
+
+def standing_order_status(call: Call) -> Response:
+    return call.world.ask(_status, call, is_external(call, "paymentIdType"))
+
+
+def _status(bank: Bank, call: Call, external: bool) -> Response:
+    order = initiations.find(bank, call.client.id, KIND, call.path["payment_id"], external=external)
+    return replies.status_reply(order.id, order.status.value, order.reason)
+
+
+def standing_order_details(call: Call) -> Response:
+    return call.world.ask(_details, call, is_external(call, "paymentIdType"))
+
+
+def _details(bank: Bank, call: Call, external: bool) -> Response:
+    order = initiations.own(bank, *whose(call), KIND, call.path["payment_id"], external=external)
+    assert isinstance(order, StandingOrder)
+    name = bank.customers[order.customer].name if order.customer else None
+    fields = contracts.contract_fields(order.order, order.debtor)
+    return replies.details_reply(order.id, order.status.value, name, fields)
+
+
+def standing_order_cancellation(call: Call) -> Response:
+    external = is_external(call, "paymentIdType")
+    call.world.act(standing_orders.delete, *whose(call), call.product, call.path["payment_id"], external)
+    return Response(status=204)

@@ -1,0 +1,123 @@
+"""service 4.8: an OAuth library that others wrote fetches and refreshes tokens."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
+
+import pytest
+import requests
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from flask import Flask
+from requests.adapters import BaseAdapter
+from requests.structures import CaseInsensitiveDict
+
+from tests.tpp import CALLBACK, VERIFIER, Tpp, payment
+
+BANK = "https://bank.test"  # the library wants TLS; nothing leaves this program
+
+
+class InProcess(BaseAdapter):
+    """Brings a request of that library's HTTP client to an app in this program."""
+
+    def __init__(self, app: Flask) -> None:
+        super().__init__()
+        self.http = app.test_client()
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **more: Any) -> requests.Response:
+        sent = self.http.open(
+            request.url, method=request.method, headers=dict(request.headers), data=request.body, base_url=BANK
+        )
+        reply = requests.Response()
+        reply.status_code, reply.url, reply.request = sent.status_code, str(request.url), request
+        reply.headers = CaseInsensitiveDict(sent.headers)
+        reply._content = sent.data
+        return reply
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def session(app: Flask) -> Iterator[OAuth2Session]:
+    with OAuth2Session("demo-tpp", "demo-secret", redirect_uri=CALLBACK, code_challenge_method="S256") as made:
+        made.mount(BANK, InProcess(app))
+        yield made
+
+
+def headers() -> Mapping[str, str]:
+    """What the bank asks beyond OAuth."""
+    return {
+        "Request-ID": str(uuid4()),
+        "Accept": "application/vnd.service.api+json; version=3",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+
+
+def callback_of_a_signed_payment(tpp: Tpp) -> str:
+    """The challenge is the library's, the state is ours."""
+    sent = tpp.initiate(body=payment(), code_challenge=create_s256_code_challenge(VERIFIER))
+    address = f"{sent.headers['Location']}?state=s-1"
+    return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"])
+
+
+def fetched(session: OAuth2Session, callback: str, **changes: str) -> dict[str, Any]:
+    session.state = "s-1"
+    asked = {"authorization_response": callback, "code_verifier": VERIFIER, **changes}
+    return dict(session.fetch_token(f"{BANK}/token", headers=headers(), **asked))
+
+
+def test_the_library_fetches_tokens_for_the_code(tpp: Tpp, session: OAuth2Session) -> None:
+    token = fetched(session, callback_of_a_signed_payment(tpp))
+    assert (token["token_type"], token["scope"], token["expires_in"]) == ("Bearer", "PIS", 3600)
+    assert tpp.initiate(authorization=f"Bearer {token['access_token']}").status_code == 201
+
+
+def test_the_library_refreshes_them(tpp: Tpp, session: OAuth2Session) -> None:
+    old = fetched(session, callback_of_a_signed_payment(tpp))
+    new = session.refresh_token(f"{BANK}/token", headers=headers())
+    assert {old["access_token"], old["refresh_token"]}.isdisjoint({new["access_token"], new["refresh_token"]})
+    assert tpp.initiate(authorization=f"Bearer {new['access_token']}").status_code == 201
+    assert tpp.initiate(authorization=f"Bearer {old['access_token']}").status_code == 401
+
+
+def test_the_library_hears_of_a_wrong_verifier(tpp: Tpp, session: OAuth2Session) -> None:
+    with pytest.raises(OAuthError, match="FAILED_SECURITY_VALIDATION"):
+        fetched(session, callback_of_a_signed_payment(tpp), code_verifier="x" * 43)
+
+
+def test_the_library_hears_of_a_code_used_twice(tpp: Tpp, session: OAuth2Session) -> None:
+    callback = callback_of_a_signed_payment(tpp)
+    fetched(session, callback)
+    with pytest.raises(OAuthError, match="FAILED_SECURITY_VALIDATION"):
+        fetched(session, callback)
+
+
+def test_the_library_finds_the_state_it_gave(tpp: Tpp, session: OAuth2Session) -> None:
+    callback = callback_of_a_signed_payment(tpp)
+    assert parse_qs(urlsplit(callback).query)["state"] == ["s-1"]
+    with pytest.raises(AuthlibBaseError, match="mismatching_state"):
+        fetched(session, callback.replace("s-1", "s-2"))
+
+
+def test_the_library_goes_from_consent_to_the_accounts(tpp: Tpp, session: OAuth2Session) -> None:
+    asked = {"accept": "application/vnd.service.api+json; version=4"}
+    (entry,) = tpp.call(
+        "GET", "/consent-uris?scope=AIS", code_challenge=create_s256_code_challenge(VERIFIER), **asked
+    ).json
+    address, _ = session.create_authorization_url(entry["consent_uri"], state="s-1", code_verifier=VERIFIER)
+    callback = tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"]
+    assert fetched(session, callback)["scope"] == "AIS"
+    reply = session.get(
+        f"{BANK}/accounts",
+        headers={
+            "Request-ID": str(uuid4()),
+            "Accept": "application/vnd.service.api+json; version=2",
+            "Accept-Language": "fr",
+            "Client-ID": "demo-tpp",
+        },
+    )
+    assert reply.status_code == 200 and len(reply.json()["_embedded"]["accounts"]) == 2
