@@ -62,10 +62,9 @@ def serve(
     log: str,
 ) -> None:
     """Serves the bank until it is told to stop."""
-    from waitress import create_server
-
     from sandbox.assembly import assemble, first_beginning
     from sandbox.journal_lines import announcer
+    from sandbox.serving import port_of, server_of
     from sandbox.worlds import Worlds
 
     signal.signal(signal.SIGTERM, _stop)
@@ -73,14 +72,14 @@ def serve(
     worlds = Worlds(first_beginning(drawn, at, 0.0 if frozen else 1.0), machine_time)
     app = assemble(worlds, announcer(log, machine_time))
     try:
-        server = create_server(app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True)
+        server = server_of(app, host, port, threads)
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {error.strerror or error}. Is another sandbox running? "
             "Choose a port with --port, or --port 0 for a free one."
         ) from None
     rest_the_collector()
-    address = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
     click.echo(greeting(address, drawn, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()

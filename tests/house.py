@@ -18,9 +18,9 @@ ROOMS = (
     {"rules"},
     {"files"},
     {"bank"},
-    {"worlds", "log", "seed"},
+    {"worlds", "log", "seed", "faults", "awaiting"},
     {"pages", "wire", "control", "console", "referee"},
-    {"assembly", "tables", "journal_lines"},
+    {"assembly", "tables", "journal_lines", "serving"},
     {"client", "scenario"},
     {"cli", "pytest_plugin", "__init__", "__main__"},
 )
@@ -31,8 +31,10 @@ INSIDE = {
         {"state"},
         {"sca", "tokens", "consents", "accounts"},
         {"payments", "standing_orders", "bulks"},
-        {"timeline"},
         {"signing"},
+        {"acting", "forcing"},
+        {"unattended"},
+        {"timeline"},
     ),
     "wire": (
         {"bodies", "replies", "jws", "certificates"},

@@ -67,6 +67,7 @@ class Bulk:
     signatures: tuple[str, ...] = ()
     message_id: str | None = None
     sca_token: str | None = None
+    rule: int | None = None  # of the scenario
     parts: list[Part] = field(default_factory=list)
     findings: Findings = field(default_factory=Findings)
     history: list[Fact] = field(default_factory=list)

@@ -2,10 +2,11 @@
 
 from decimal import Decimal
 
-from sandbox.bank import accounts, bulk_books, initiations, replays, sca
+from sandbox.bank import accounts, bulk_books, initiations, replays, ruling, sca
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Origin
 from sandbox.bank.replays import Ask
+from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.files.reader import Kind, read_file
@@ -29,10 +30,12 @@ def initiate(
     earlier = replays.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
+    match = ruling.meet(bank, Looks("bulk", origin.client_id, kind, endtoend_identification=reference))
     bulk = Bulk(bank.mint.id(), kind, origin, content)
+    bulk.rule = ruling.take(bank, match)
     bank.bulks[bulk.id] = bulk
     initiations.register(bank, bulk, reference or bulk.id)
-    bank.agenda.add(bank.clock.now + bank.settings.bulk_validation, bulk.id, Trigger.VALIDATED)
+    bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     replays.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
 
@@ -46,6 +49,7 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     bulk.message_id = report.message_id
     bulk.findings = report.findings
     _demand_new(bank, bulk, report)
+    _add_by_rule(bank, bulk, report)
     for number, batch in enumerate(report.batches, 1):
         part = Part(f"{bulk.id}/{number}", bulk.id, batch)
         bulk.parts.append(part)
@@ -63,6 +67,17 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     bank.move(bulk, Trigger.VALIDATED)
     if bulk.message_id is not None:
         bank.message_ids.setdefault((bulk.origin.client_id, bulk.message_id), bulk.id)
+
+
+def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:
+    """Findings that a scenario puts there; bulks count from 1, 0 is the whole file."""
+    rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
+    for added in rule.validation if rule else ():
+        if added.bulk == 0:
+            bulk.findings.add("/", added.code, added.text)
+        elif added.bulk <= len(report.batches):
+            batch = report.batches[added.bulk - 1]
+            batch.findings.add(batch.place, added.code, added.text)
 
 
 def _demand_new(bank: Bank, bulk: Bulk, report: Report) -> None:
@@ -114,7 +129,7 @@ def complete(bank: Bank, bulk: Bulk) -> None:
         bank.move(part, Trigger.SIGNED)
         wanted = part.paying.execution_date
         part.executes_on = next_banking_day(wanted) if wanted > today else None
-        due = bank.clock.now + bank.settings.bulk_execution
+        due = bank.clock.now + bank.settings_of(bulk).bulk_execution
         bank.agenda.add(at_brussels(part.executes_on, AT_SIX) if part.executes_on else due, part.id, Trigger.EXECUTED)
 
 
@@ -187,7 +202,11 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
     """The status call gives a fresh address when there is none that lives (service 4.6 rule 3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
     if waits_for_signature(bulk) and living_address(bank, bulk) is None:
-        bulk.sca_token = sca.new_address(bank, bulk.id)
+        give_address(bank, bulk)
+
+
+def give_address(bank: Bank, bulk: Bulk) -> None:
+    bulk.sca_token = sca.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
 
 
 def total(bulk: Bulk) -> Decimal:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from sandbox.bank import bulks, execution, standing_orders
+from sandbox.bank import bulks, execution, standing_orders, unattended
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
@@ -67,9 +67,22 @@ HAPPENINGS: dict[Trigger, Happening] = {
 }
 
 
+# What a scenario lets happen; each looks for itself whether it still matters.
+UNATTENDED: dict[Trigger, Happening] = {
+    Trigger.RULED: unattended.by_rule,
+    Trigger.PSU_ACTS: unattended.customer_acts,
+}
+
+
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     """The table is asked whether the trigger still matters; what no longer does is dropped."""
+    if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
+        unattended.consents(bank, subject_id)
+        return
     subject = bank.subject(subject_id)
+    if trigger in UNATTENDED:
+        UNATTENDED[trigger](bank, subject)
+        return
     if bank.can(subject, trigger):
         HAPPENINGS[trigger](bank, subject)
 

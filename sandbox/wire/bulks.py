@@ -36,6 +36,7 @@ def bulk_initiation(call: Call) -> Response:
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
     content = file_of(call, kind)
     payment_file_id, status = call.world.act(bulks.initiate, kind, content, reference, call.origin, call.ask)
+    call.subject = payment_file_id
     links = {"status": replies.link(f"/bulk-payments/{kind}/{payment_file_id}/status")}
     found = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
     return replies.json_response(replies.BULK_INITIATION.dump(found), 201)
@@ -67,6 +68,7 @@ def bulk_status(call: Call) -> Response:
 def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool]) -> Response | None:
     client_id, kind, reference, external = who
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
+    call.subject = bulk.id
     address = None
     if bulks.waits_for_signature(bulk):
         token = bulks.living_address(bank, bulk)
@@ -79,7 +81,7 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool]) -> Respons
 def bulk_cancellation(call: Call) -> Response:
     external = is_external(call, PARAMETER)
     call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
-    return Response(status=204)
+    return replies.no_content()
 
 
 def kind_of(call: Call) -> Kind:

@@ -45,6 +45,7 @@ class Call:
     redirect_uri: str = ""
     challenge: tuple[str, str] | None = None
     grant: Grant | None = None  # what the token allows
+    subject: str | None = None  # what it turned out to be about
 
     def header(self, name: str) -> str | None:
         value: str | None = self.request.environ.get(environ_key(name))
