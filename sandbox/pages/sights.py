@@ -118,7 +118,7 @@ def _sight(bank: Bank, session: Session, payment: Initiation) -> Sight:
         payment.origin.customer or given,
         _options(bank, session.customer, payment),
         bank.clock.today,
-        (day_of(bank, payment) if isinstance(payment, Payment) else None) or bank.clock.today,
+        (day_of(bank, payment.order) if isinstance(payment, Payment) else None) or bank.clock.today,
         _taken(payment, debtor),
         ", ".join(bank.customers[owner].name for owner in account.owners) if account else "",
         [bank.customers[name].name for name in payment.signatures],
