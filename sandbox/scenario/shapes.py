@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sandbox.scenario.faulty import Noted, ScenarioError, ScenarioErrors, Wrong, listed, shown, suggestion
+from sandbox.scenario.faulty import LISTED_MAX, Noted, ScenarioError, ScenarioErrors, Wrong, listed, shown, suggestion
 from sandbox.scenario.tree import Node
 from sandbox.seed.fixtures import Fixtures
 
@@ -77,7 +77,7 @@ class Table:
 
     def read(self, node: Node, notes: Notes) -> Any:
         if not isinstance(node.value, dict):
-            raise Wrong(f"{self.called} is expected", f"with {listed(list(self.fields)[:8])}")
+            raise Wrong(f"{self.called} is expected", f"with {listed(list(self.fields)[:LISTED_MAX])}")
         found: dict[str, Any] = {}
         count = len(notes.errors)
         for name, entry in node.rows.items():
