@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.rules.money import Money
 
@@ -139,6 +139,16 @@ class Ledger:
     def added(self) -> dict[Compartment, Sequence[Line]]:
         """The lines of every compartment that this bank touched."""
         return dict(self._lines)
+
+    def kept(self) -> tuple[Any, ...]:
+        """What this bank added, for a checkpoint: its own lines and not those of the shared past."""
+        own = {key: [line for line in lines if line.number > self.past.count] for key, lines in self._lines.items()}
+        return own, self._balances, self._added
+
+    def restore(self, kept: tuple[Any, ...]) -> None:
+        own, self._balances, self._added = kept
+        for key, lines in own.items():
+            self._lines[key] = sorted([*self.past.lines.get(key, ()), *lines], key=_place)
 
     def copy(self) -> "Ledger":
         twin = Ledger(self._past_of)
