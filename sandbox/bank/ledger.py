@@ -59,8 +59,8 @@ class Books:
         sums: dict[Compartment, Decimal] = defaultdict(Decimal)
         self.count = 0
         for entry in sorted(entries, key=lambda entry: entry.on):
-            self.count += 1
             for compartment, line in _lines(entry, self.count):
+                self.count += 1
                 sums[compartment] += line.posting.amount.number
                 if compartment[0] not in (OUTSIDE, EXCHANGE):
                     lines[compartment].append(line)
@@ -89,7 +89,7 @@ class Ledger:
 
     @property
     def count(self) -> int:
-        """How many entries there are; the newest bears this number."""
+        """How many postings there are; the newest bears this number."""
         return self.past.count + self._added
 
     def balance(self, account: str, currency: str) -> Money:
@@ -109,8 +109,8 @@ class Ledger:
         for posting in entry.postings:
             sums[posting.amount.currency] += posting.amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
-        self._added += 1
-        for compartment, line in _lines(entry, self.count):
+        before, self._added = self.count, self._added + len(entry.postings)
+        for compartment, line in _lines(entry, before):
             self._balances[compartment] = self.balance(*compartment).number + line.posting.amount.number
             if compartment[0] in (OUTSIDE, EXCHANGE):
                 continue
@@ -142,6 +142,7 @@ def _place(line: Line) -> tuple[date, int]:
     return line.on, line.number
 
 
-def _lines(entry: Entry, number: int) -> Iterable[tuple[Compartment, Line]]:
-    for posting in entry.postings:
+def _lines(entry: Entry, before: int) -> Iterable[tuple[Compartment, Line]]:
+    """Two sides of an entry may be the same account's, so that each has a number of its own."""
+    for number, posting in enumerate(entry.postings, before + 1):
         yield (posting.account, posting.amount.currency), Line(entry.on, number, posting, entry)
