@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import measures, reading
+from bench import bulks, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
 
@@ -38,6 +38,8 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *reading.reading(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
             *measures.weight(),
             *measures.worlds(load, asked.threads),
+            *measures.regular(),
+            *bulks.files(load, asked.threads),
         ]
 
 

@@ -5,18 +5,26 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.bulk import bulk
 from sandbox.machine import machine_time
+
+if TYPE_CHECKING:
+    from sandbox.worlds import Beginning
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
+
+
+main.add_command(bulk)
 
 
 def option(name: str, **more: Any) -> Callable[..., Any]:
@@ -40,7 +48,7 @@ class Instant(click.ParamType[datetime]):
 @main.command()
 @option("--host", default="127.0.0.1", help="The address to listen on.")
 @option("--port", default=8080, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
-@option("--scenario", default="default", type=click.Choice(["default"]), help="What the bank holds.")
+@option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
 @option(
     "--seed",
     type=click.IntRange(0, 2**53 - 1),
@@ -62,29 +70,47 @@ def serve(
     log: str,
 ) -> None:
     """Serves the bank until it is told to stop."""
-    from waitress import create_server
-
-    from sandbox.assembly import assemble, first_beginning
+    from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
+    from sandbox.serving import port_of, server_of
     from sandbox.worlds import Worlds
 
     signal.signal(signal.SIGTERM, _stop)
-    drawn = secrets.randbelow(2**20) if seed is None else seed
-    worlds = Worlds(first_beginning(drawn, at, 0.0 if frozen else 1.0), machine_time)
+    beginning = beginning_of(scenario, seed, at, frozen)
+    worlds = Worlds(beginning, machine_time)
     app = assemble(worlds, announcer(log, machine_time))
     try:
-        server = create_server(app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True)
+        server = server_of(app, host, port, threads)
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {error.strerror or error}. Is another sandbox running? "
             "Choose a port with --port, or --port 0 for a free one."
         ) from None
     rest_the_collector()
-    address = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
-    click.echo(greeting(address, drawn, worlds), err=True)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
+    click.echo(greeting(address, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
     server.run()
+
+
+def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":
+    """What the options say wins over what the scenario says; without a seed one is drawn."""
+    from sandbox.assembly import first_beginning
+    from sandbox.scenario.faulty import ScenarioErrors
+    from sandbox.scenario.reading import load
+
+    try:
+        told = load(scenario)
+    except ScenarioErrors as errors:
+        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
+    drawn = secrets.randbelow(2**20) if told.seed is None else told.seed
+    beginning = first_beginning(drawn if seed is None else seed, scenario=told)
+    if seed is not None:
+        beginning = replace(beginning, seed=seed)
+    if at is not None:
+        beginning = replace(beginning, at=at)
+    return replace(beginning, rate=0.0) if frozen else beginning
 
 
 def rest_the_collector() -> None:

@@ -10,8 +10,11 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
 from sandbox.bank import timeline
+from sandbox.bank.copying import twin_of
+from sandbox.bank.rules import Rule
 from sandbox.bank.state import VERBS, Bank, name_of
 from sandbox.errors import Error, Refusal
+from sandbox.faults import Fault, Faults
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.rules.names import is_world_name
 from sandbox.seed import Fixtures, open_bank
@@ -50,6 +53,8 @@ class Beginning:
     rate: float = 1.0
     scenario: str = "default"
     settings: Settings = Settings()
+    rules: tuple[Rule, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 class Exchange(NamedTuple):
@@ -63,6 +68,13 @@ class Exchange(NamedTuple):
     path: str
     status: int
     client_id: str | None
+    # Why it was answered so: the rule, its clause, and what it was judged on.
+    error: str | None = None
+    rule: str = ""
+    clause: str = ""
+    subject: str | None = None
+    state: str | None = None
+    scenario_rule: str | None = None
 
 
 class World:
@@ -80,15 +92,17 @@ class World:
         opening = beginning.at or datetime.fromtimestamp(int(machine), UTC)
         self.pace = Pace(opening, machine, beginning.rate)
         self.opening = opening
-        self.bank = open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings)
+        self.bank = bank_of(beginning, opening)
+        self.faults = Faults(beginning.seed, beginning.faults)
         self.log = MemoryLog()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
 
     def _catch_up(self) -> None:
         now = self.pace.at(self._machine_time())
-        if now > self.bank.clock.now:
-            timeline.advance(self.bank, now)
+        due = self.bank.agenda.next_at
+        if now > self.bank.clock.now or (due is not None and due <= now):
+            timeline.advance(self.bank, max(now, self.bank.clock.now))
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
@@ -121,6 +135,11 @@ class World:
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
 
+    def load(self, beginning: Beginning) -> None:
+        """Begins again, with another scenario."""
+        with self._lock:
+            self._load(beginning)
+
     def reset(self) -> None:
         """The world as it was first loaded. One that began at the machine's time and runs, begins anew."""
         with self._lock:
@@ -136,16 +155,40 @@ class World:
             self.exchanges.append(noted)
             return noted
 
+    def exchange_of(self, request_id: str) -> Exchange | None:
+        """The last call under an id, as far back as calls are kept."""
+        with self._lock:
+            return next((known for known in reversed(self.exchanges) if known.request_id == request_id), None)
+
+    def fork(self, name: str, at: datetime | None) -> "World":
+        """A second world: this one as it is, or as it was; its log is this one's up to then."""
+        with self._lock:
+            self._catch_up()
+            now = self.bank.clock.now
+            if at is not None and not self.opening <= at <= now:
+                raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
+            beginning = replace(self.beginning, at=self.opening)
+            twin = World(name, beginning, self._machine_time)
+            twin.log = self.log.until(at or now)
+            twin.bank = twin_of(self.bank) if at is None else replayed(beginning, twin.log, at)
+            twin.faults = self.faults.copy()
+            twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
+            return twin
+
     def heard(self, since: int) -> list[Exchange]:
         """The calls after a number."""
         with self._lock:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
 
 
+def bank_of(beginning: Beginning, opening: datetime) -> Bank:
+    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules)
+
+
 def replayed(beginning: Beginning, log: MemoryLog, until: datetime) -> Bank:
     """The bank that a beginning and a log give; the opening must be fixed."""
     assert beginning.at is not None
-    bank = open_bank(beginning.fixtures, beginning.seed, beginning.at, beginning.settings)
+    bank = bank_of(beginning, beginning.at)
     for act in log:
         timeline.advance(bank, act.at)
         try:
@@ -200,6 +243,13 @@ class Worlds:
     def beginning_of(self, name: str) -> Beginning:
         """The server's, with a seed of the world's own."""
         return replace(self.beginning, seed=seed_of(self.beginning.seed, name))
+
+    def fork(self, name: str, as_name: str, at: datetime | None) -> World:
+        """The new world takes the name, also from one that bore it before."""
+        twin = self.find(name).fork(as_name, at)
+        with self._lock:
+            self._worlds[as_name] = twin
+        return twin
 
     def drop(self, name: str) -> None:
         with self._lock:

@@ -133,6 +133,15 @@ def test_files_beside_the_code_travel_in_the_wheel(package: str, installed: Path
     assert files_in(library / "sandbox" / package) == files_in(ROOT / package)
 
 
+@pytest.mark.parametrize("folder", ["templates", "static"])
+def test_the_files_of_the_screens_travel_in_the_wheel(folder: str, installed: Path) -> None:
+    (library,) = installed.glob("lib/python*/site-packages")
+    there = library / "sandbox" / "pages" / folder
+    assert {file.name for file in there.iterdir()} == {
+        file.name for file in (ROOT / "sandbox" / "pages" / folder).iterdir()
+    }
+
+
 def test_it_serves_from_another_folder_and_ends_in_order(installed: Path, tmp_path: Path) -> None:
     with serving(installed, tmp_path) as (server, port):
         status, _ = get(port, "/_sandbox/health")

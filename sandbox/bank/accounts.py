@@ -24,9 +24,9 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
     if not account.online:
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="it is not managed in one")
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="it is not managed in one", which="offline")
     if any(bank.customers[owner].channel_blocked for owner in account.owners):
-        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it")
+        raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it", which="blocked")
 
 
 def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:
@@ -38,7 +38,7 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> Non
     if not PRODUCTS[order.product].sepa and not account.non_sepa:
         raise Refusal(Error.NON_SEPA_BARRED, input=FIELD)
     if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
-        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account")
+        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
     country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
     demand_profile(bank, account, country, cost(order.amount, "EUR").number)
     if direct:
@@ -48,10 +48,11 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> Non
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal) -> None:
     """The customer's own security settings (service 1)."""
     if account.countries is not None and country not in account.countries:
-        raise Refusal(Error.PROFILE_FORBIDS, why=f"the country {country} is not among those the customer accepts")
+        why = f"the country {country} is not among those the customer accepts"
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country)
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, 7, "weekly")):
         if limit is not None and spent_in(bank, account.iban, days) + amount > limit.number:
-            raise Refusal(Error.PROFILE_FORBIDS, why=f"the {name} limit of the account would be passed")
+            raise Refusal(Error.PROFILE_FORBIDS, why=f"the {name} limit of the account would be passed", which=name)
 
 
 def spent_in(bank: Bank, iban: str, days: int) -> Decimal:
@@ -72,6 +73,11 @@ def available(bank: Bank, debtor: Debtor) -> Money:
     key = (debtor.iban, debtor.currency)
     reserved = bank.reserved.get(key, Decimal()) + bank.reserved_later.get(key, Decimal())
     return bank.ledger.balance(*key) - Money(reserved, debtor.currency)
+
+
+def payable(bank: Bank, debtor: Debtor) -> Money:
+    """The balance less what is promised at once: at an execution, payments that wait for a day block nothing."""
+    return bank.ledger.balance(*debtor) - Money(bank.reserved.get(debtor, Decimal()), debtor.currency)
 
 
 def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:

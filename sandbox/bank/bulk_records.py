@@ -60,13 +60,16 @@ class Bulk:
     id: str
     format: Kind
     origin: Origin
-    content: bytes  # until it is validated
+    packed: bytes  # its content, until it is validated
     status: Status = Status.RCVD
     reason: str | None = None
     customer: str | None = None
     signatures: tuple[str, ...] = ()
+    signed_on: date | None = None  # the last signature
+    unpaid: int = 0  # bulks that were signed and wait for their execution
     message_id: str | None = None
     sca_token: str | None = None
+    rule: int | None = None  # of the scenario
     parts: list[Part] = field(default_factory=list)
     findings: Findings = field(default_factory=Findings)
     history: list[Fact] = field(default_factory=list)

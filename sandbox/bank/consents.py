@@ -1,11 +1,13 @@
 """Consents: asked for, given, replaced, withdrawn, over; and the SCA that they need again (service 4.7, choice 8)."""
 
-from sandbox.bank import accounts, tokens
+from sandbox.bank import accounts, ruling, tokens
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
 from sandbox.bank.records import Account
+from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query
+from sandbox.rules.lifecycle import Trigger
 
 SCREENS = ("fr", "nl")
 IBAN = "iban"
@@ -24,7 +26,10 @@ def ask(
     """Addresses to consent at, each with its language: one where the language fits, else all."""
     if iban is not None:
         accounts.demand_channel(bank, accounts.account_of(bank, iban, IBAN), IBAN)
-    given = []
+    match = ruling.meet(bank, Looks("consent", client_id, debtor=iban))
+    rule = ruling.take(bank, match)
+    psu = None if rule is None else bank.rulebook.rules[rule].psu
+    given: list[tuple[str, str]] = []
     for screen in (language,) if language else SCREENS:
         address = ConsentAddress(
             bank.mint.secret(),
@@ -35,8 +40,11 @@ def ask(
             bank.clock.now + bank.settings.consent_address_life,
             challenge,
             iban,
+            rule=rule,
         )
         bank.consent_addresses[address.token] = address
+        if psu is not None and not given:
+            bank.agenda.add(bank.clock.now + psu.after, address.token, Trigger.PSU_ACTS)
         given.append((screen, address.token))
     return tuple(given)
 

@@ -55,7 +55,10 @@ class StandingOrder:
     customer: str | None = None
     reason: str | None = None
     signatures: tuple[str, ...] = ()
+    active_since: datetime | None = None
     next_number: int = 1
+    rule: int | None = None  # of the scenario
+    sca_token: str | None = None
     runs: list[Run] = field(default_factory=list)
     history: list[Fact] = field(default_factory=list)
 

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from sandbox.bank import accounts, books
-from sandbox.bank.records import Debtor, Payment
+from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
@@ -16,9 +16,9 @@ AT_SIX = 6  # waiting payments are executed at 06:00 Brussels time
 NO_FUNDS = "AM04"
 
 
-def day_of(bank: Bank, payment: Payment) -> date | None:
+def day_of(bank: Bank, order: Order) -> date | None:
     """The day on which a payment signed now is executed; None is at once."""
-    today, order = bank.clock.today, payment.order
+    today = bank.clock.today
     if order.execution_date is not None and order.execution_date > today:
         return next_banking_day(order.execution_date)
     respected = bank.settings.closed_days == "respect" and not PRODUCTS[order.product].instant
@@ -30,7 +30,7 @@ def day_of(bank: Bank, payment: Payment) -> date | None:
 def complete(bank: Bank, payment: Payment) -> None:
     """The last signature was given."""
     assert payment.debtor is not None
-    now, settings = bank.clock.now, bank.settings
+    now, settings = bank.clock.now, bank.settings_of(payment)
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
     _count(bank, payment, +1)
@@ -38,7 +38,7 @@ def complete(bank: Bank, payment: Payment) -> None:
         books.debit(bank, payment)
         bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
         return
-    payment.executes_on = day_of(bank, payment)
+    payment.executes_on = day_of(bank, payment.order)
     _reserve(bank, payment, +1)
     due = now + settings.settlement_begins
     bank.agenda.add(
@@ -59,7 +59,7 @@ def execute(bank: Bank, payment: Payment) -> None:
 
 
 def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    settings = bank.settings
+    settings = bank.settings_of(payment)
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     books.debit(bank, payment)
@@ -114,11 +114,9 @@ def _let_go(bank: Bank, payment: Payment) -> None:
 
 
 def _funds_at_execution(bank: Bank, payment: Payment, debtor: Debtor) -> Money:
-    """The balance less what others are promised at once; payments that wait for a day do not block each other."""
-    promised = bank.reserved.get(debtor, Decimal())
-    if payment.executes_on is None:
-        promised -= accounts.cost(payment.order.amount, debtor.currency).number
-    return bank.ledger.balance(*debtor) - Money(promised, debtor.currency)
+    """Its own promise does not count against it."""
+    funds = accounts.payable(bank, debtor)
+    return funds if payment.executes_on else funds + accounts.cost(payment.order.amount, debtor.currency)
 
 
 def _reserve(bank: Bank, payment: Payment, sign: int) -> None:

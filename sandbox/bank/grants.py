@@ -67,6 +67,7 @@ class ConsentAddress:
     challenge: tuple[str, str] | None = None
     iban: str | None = None  # CAF: the account it is about
     renews: str | None = None
+    rule: int | None = None  # of the scenario
 
 
 @dataclass(slots=True)

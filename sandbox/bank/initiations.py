@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sandbox.bank import accounts
-from sandbox.bank.bulk_records import Part
+from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
@@ -20,9 +20,10 @@ class Initiated:
     sca_token: str
 
 
-def register(bank: Bank, subject: Initiation, reference: str) -> None:
+def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
     """A life begins: the journal knows it, and its TPP can ask by its own reference."""
-    bank.references.setdefault((subject.origin.client_id, subject.kind, reference), []).append(subject.id)
+    if reference is not None:
+        bank.references.setdefault((subject.origin.client_id, subject.kind, reference), []).append(subject.id)
     bank.born(subject)
 
 
@@ -44,13 +45,25 @@ def find(
 def own(bank: Bank, client_id: str, customer: str, kind: str, reference: str, *, external: bool) -> Initiation:
     """What a token may read and cancel: the initiations of its own client and PSU."""
     subject = find(bank, client_id, kind, reference, external=external)
-    if subject.customer is not None and customer != subject.customer and customer not in subject.signatures:
+    if not _concerns(bank, subject, customer):
         raise Refusal(Error.ACCESS_DENIED, input="payment-id", why="it is another customer's")
     return subject
 
 
+def _concerns(bank: Bank, subject: Initiation, customer: str) -> bool:
+    """Until a PSU is known, the debtor account tells whose it may become."""
+    if subject.customer is not None:
+        return customer == subject.customer or customer in subject.signatures
+    return isinstance(subject, Bulk) or subject.debtor is None or _has(bank, subject.debtor.iban, customer)
+
+
+def _has(bank: Bank, iban: str, customer: str) -> bool:
+    """The account is theirs, theirs to sign for, or none of this bank."""
+    account = bank.accounts.get(iban)
+    return account is None or customer in account.may_sign + account.owners
+
+
 def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
     """A token speaks for its own PSU only (choice 2)."""
-    account = bank.accounts.get(iban)
-    if customer is not None and account is not None and customer not in account.may_sign + account.owners:
+    if customer is not None and not _has(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")

@@ -13,6 +13,7 @@ from sandbox.rules.money import Money
 # The two sides that are no customer's: the rest of the world, and the bank's own exchange desk.
 OUTSIDE = "outside"
 EXCHANGE = "exchange"
+NOTHING = Decimal()
 
 Compartment = tuple[str, str]  # IBAN (or one of the two names above) and currency
 
@@ -59,11 +60,12 @@ class Books:
         sums: dict[Compartment, Decimal] = defaultdict(Decimal)
         self.count = 0
         for entry in sorted(entries, key=lambda entry: entry.on):
-            for compartment, line in _lines(entry, self.count):
+            for posting in entry.postings:
                 self.count += 1
-                sums[compartment] += line.posting.amount.number
-                if compartment[0] not in (OUTSIDE, EXCHANGE):
-                    lines[compartment].append(line)
+                compartment = posting.account, posting.amount.currency
+                sums[compartment] += posting.amount.number
+                if posting.account not in (OUTSIDE, EXCHANGE):
+                    lines[compartment].append(Line(entry.on, self.count, posting, entry))
         self.lines = {compartment: tuple(of) for compartment, of in lines.items()}
         self.balances = dict(sums)
 
@@ -93,11 +95,11 @@ class Ledger:
         return self.past.count + self._added
 
     def balance(self, account: str, currency: str) -> Money:
-        key = (account, currency)
+        return Money(self._number((account, currency)), currency)
+
+    def _number(self, key: Compartment) -> Decimal:
         number = self._balances.get(key)
-        if number is None:
-            number = self.past.balances.get(key, Decimal())
-        return Money(number, currency)
+        return self.past.balances.get(key, NOTHING) if number is None else number
 
     def lines(self, account: str, currency: str) -> Sequence[Line]:
         """Oldest first. The past's own tuple until this bank books something on the account."""
@@ -105,18 +107,27 @@ class Ledger:
         return self._lines.get(key) or self.past.lines.get(key, ())
 
     def post(self, entry: Entry) -> None:
-        sums: dict[str, Decimal] = defaultdict(Decimal)
+        sums: dict[str, Decimal] = {}
         for posting in entry.postings:
-            sums[posting.amount.currency] += posting.amount.number
+            amount = posting.amount
+            sums[amount.currency] = sums.get(amount.currency, NOTHING) + amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
-        before, self._added = self.count, self._added + len(entry.postings)
-        for compartment, line in _lines(entry, before):
-            self._balances[compartment] = self.balance(*compartment).number + line.posting.amount.number
-            if compartment[0] in (OUTSIDE, EXCHANGE):
-                continue
-            if compartment not in self._lines:
-                self._lines[compartment] = list(self.past.lines.get(compartment, ()))
-            insort(self._lines[compartment], line, key=_place)
+        for posting in entry.postings:
+            self._added += 1  # two sides may be the same account's, so each has a number of its own
+            compartment = posting.account, posting.amount.currency
+            self._balances[compartment] = self._number(compartment) + posting.amount.number
+            if posting.account not in (OUTSIDE, EXCHANGE):
+                self._write(compartment, Line(entry.on, self.count, posting, entry))
+
+    def _write(self, compartment: Compartment, line: Line) -> None:
+        """At its place by date; nearly always that is the end."""
+        lines = self._lines.get(compartment)
+        if lines is None:
+            lines = self._lines[compartment] = list(self.past.lines.get(compartment, ()))
+        if not lines or lines[-1].on <= line.on:
+            lines.append(line)
+        else:
+            insort(lines, line, key=_place)
 
     def totals(self) -> dict[str, Decimal]:
         """The sum of all postings by currency: always zero."""
@@ -140,9 +151,3 @@ class Ledger:
 
 def _place(line: Line) -> tuple[date, int]:
     return line.on, line.number
-
-
-def _lines(entry: Entry, before: int) -> Iterable[tuple[Compartment, Line]]:
-    """Two sides of an entry may be the same account's, so that each has a number of its own."""
-    for number, posting in enumerate(entry.postings, before + 1):
-        yield (posting.account, posting.amount.currency), Line(entry.on, number, posting, entry)

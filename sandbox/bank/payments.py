@@ -1,6 +1,6 @@
 """Single payments: the initiation and what may be read of it."""
 
-from sandbox.bank import accounts, execution, initiations, replays, sca
+from sandbox.bank import accounts, execution, initiations, replays, ruling, sca
 from sandbox.bank.initiations import Initiated
 from sandbox.bank.records import Order, Origin, Payment
 from sandbox.bank.replays import Ask
@@ -19,8 +19,9 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
         accounts.demand_fit(bank, order, order.debtor, direct=is_direct(bank, order))
+    match = ruling.meet(bank, ruling.looks_of_order(order, origin.client_id))
 
-    now, settings = bank.clock.now, bank.settings
+    now = bank.clock.now
     payment = Payment(
         bank.mint.id(),
         order,
@@ -31,11 +32,13 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
         debtor=order.debtor,
         customer=origin.customer,
     )
+    payment.rule = ruling.take(bank, match)
+    settings = bank.settings_of(payment)
     bank.payments[payment.id] = payment
     initiations.register(bank, payment, order.endtoend_identification)
     bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
-    token = sca.new_address(bank, payment.id)
+    token = payment.sca_token = sca.new_address(bank, payment.id, settings.sca_address_life)
     replays.remember(bank, ask, payment.id, token)
     return Initiated(payment.id, order.endtoend_identification, payment.status, token)
 
@@ -46,8 +49,8 @@ def path_of(bank: Bank, order: Order) -> str:
 
 
 def is_direct(bank: Bank, order: Order) -> bool:
-    """Today, or no date at all, means direct execution (choice 5)."""
-    return order.execution_date is None or order.execution_date <= bank.clock.today
+    """Today, or no date at all, means direct execution, where no closed day puts it off (choice 5)."""
+    return execution.day_of(bank, order) is None
 
 
 def demand_date(bank: Bank, order: Order) -> None:

@@ -138,6 +138,15 @@ class Fact(NamedTuple):
     reason: str | None
 
 
+class Callback(NamedTuple):
+    """A customer without a browser was sent back to the TPP."""
+
+    seq: int
+    at: datetime
+    subject: str
+    redirect: str
+
+
 @dataclass(slots=True)
 class Payment:
     """A single payment."""
@@ -157,6 +166,8 @@ class Payment:
     tries: int = 0
     debited: bool = False  # the money has left
     settled: bool = False
+    rule: int | None = None  # of the scenario
+    sca_token: str | None = None
     history: list[Fact] = field(default_factory=list)
 
     @property

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from typing import Any
 
 from sandbox.rules.lifecycle import Status
 from sandbox.settings import Settings
@@ -91,7 +92,8 @@ class Rule:
 
     def settings(self, settings: Settings) -> Settings:
         """The bank's settings with this rule's timings."""
-        return replace(settings, **dict(self.timings)) if self.timings else settings
+        timings: dict[str, Any] = dict(self.timings)
+        return replace(settings, **timings) if timings else settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +117,17 @@ WORDS = ("kind", "product", "client", "customer", "debtor", "creditor_iban", "cr
 PATTERNS = (*WORDS, "endtoend_identification")
 
 
-def fits(when: When, looks: Looks, now: datetime) -> bool:
+def conditions(when: When) -> tuple[tuple[str, str, bool], ...]:
+    """The names that a rule asks about, what for, and whether that is a pattern: worked out once for a rule."""
+    asked = ((name, getattr(when, name)) for name in PATTERNS)
+    return tuple((name, wanted, any(sign in wanted for sign in "*?[")) for name, wanted in asked if wanted is not None)
+
+
+def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now: datetime) -> bool:
     """All but `nth`."""
-    for name in PATTERNS:
-        wanted = getattr(when, name)
-        if wanted is not None and not fnmatchcase(getattr(looks, name) or "", wanted):
+    for name, wanted, is_pattern in asked:
+        given = getattr(looks, name) or ""
+        if not (fnmatchcase(given, wanted) if is_pattern else given == wanted):
             return False
     if when.amount is not None and (looks.amount is None or not when.amount.holds(looks.amount)):
         return False
@@ -132,15 +140,28 @@ class Rulebook:
 
     rules: tuple[Rule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
+    _asked: tuple[tuple[tuple[str, str, bool], ...], ...] = ()
 
-    def first(self, looks: Looks, now: datetime) -> int | None:
-        """The number of the first rule that fits; counts for `nth` as it goes."""
+    def __post_init__(self) -> None:
+        self._asked = tuple(conditions(rule.when) for rule in self.rules)
+
+    def first(self, looks: Looks, now: datetime) -> "Match":
+        """The first rule that fits, and the counts that change when the initiation is taken."""
+        counted: dict[int, int] = {}
         for number, rule in enumerate(self.rules):
-            if not fits(rule.when, looks, now):
+            if not fits(rule.when, self._asked[number], looks, now):
                 continue
             if rule.when.nth is not None:
-                self.met[number] = self.met.get(number, 0) + 1
-                if self.met[number] != rule.when.nth:
+                counted[number] = self.met.get(number, 0) + 1
+                if counted[number] != rule.when.nth:
                     continue
-            return number
-        return None
+            return Match(number, counted)
+        return Match(None, counted)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What was found; nothing is counted before the bank says yes."""
+
+    number: int | None
+    counted: dict[int, int]

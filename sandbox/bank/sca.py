@@ -1,14 +1,16 @@
 """Addresses at which a PSU signs (service 4.6 rule 3, choice 5)."""
 
+from datetime import timedelta
+
 from sandbox.bank.records import ScaAddress
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 
 
-def new_address(bank: Bank, subject_id: str) -> str:
+def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
     """A fresh address for a subject; its token is what the URL carries."""
     token = bank.mint.secret()
-    until = bank.clock.now + bank.settings.sca_address_life
+    until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)
     return token
 

@@ -1,12 +1,14 @@
-"""A PSU's session at an address: log in, pick, sign with the code of a drawn card reader, or refuse."""
+"""A PSU's session, at an address or in the bank's own channel: log in, pick, sign by card reader, or refuse."""
 
 from sandbox.bank import signing
 from sandbox.bank.grants import Session
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
+from sandbox.rules.lifecycle import Status
 
 CODE_DIGITS = 6
+CHANNEL = "channel"  # stands for the address of a session that came by none
 
 
 @verb
@@ -59,10 +61,10 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     if code != session.code:
-        session.wrong += 1
-        if session.wrong >= bank.settings.wrong_codes_max:
+        left = _one_try_less(bank, session)
+        if not left:
             return signing.refuse(bank, payment, session.state)
-        raise Refusal(Error.CODE_WRONG, left=bank.settings.wrong_codes_max - session.wrong, lasting=True)
+        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
     return signing.sign(bank, payment, session.customer, session.debtor, session.state)
 
 
@@ -71,3 +73,51 @@ def turn_down(bank: Bank, session_id: str, token: str) -> str:
     """The PSU refuses."""
     session = session_of(bank, session_id, token)
     return signing.refuse(bank, signing.waiting(bank, token), session.state)
+
+
+@verb
+def enter_channel(bank: Bank) -> str:
+    """The first page of the bank's own channel; the answer is the session's id."""
+    session = Session(bank.mint.secret(), CHANNEL)
+    bank.sessions[session.id] = session
+    return session.id
+
+
+@verb
+def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
+    session = session_of(bank, session_id, CHANNEL)
+    session.customer = signing.customer_of(bank, customer).id
+    _new_code(bank, session)
+
+
+@verb
+def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
+    """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
+    session = session_of(bank, session_id, CHANNEL)
+    if session.customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
+    if code != session.code:
+        left = _one_try_less(bank, session)
+        if not left:
+            del bank.sessions[session_id]
+        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    status = signing.sign_in_channel(bank, payment_id, session.customer)
+    _new_code(bank, session)
+    return status
+
+
+@verb
+def leave_channel(bank: Bank, session_id: str) -> None:
+    """The PSU logs out."""
+    del bank.sessions[session_of(bank, session_id, CHANNEL).id]
+
+
+def _new_code(bank: Bank, session: Session) -> None:
+    session.code = bank.mint.digits(CODE_DIGITS)
+    session.wrong = 0
+
+
+def _one_try_less(bank: Bank, session: Session) -> int:
+    """How many are left after a wrong code."""
+    session.wrong += 1
+    return max(0, bank.settings.wrong_codes_max - session.wrong)

@@ -1,11 +1,14 @@
 """The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
 
-from sandbox.bank import accounts, bulks, execution, sca, standing_orders, tokens
+from dataclasses import replace
+
+from sandbox.bank import accounts, bulk_checks, bulks, execution, initiations, ruling, sca, standing_orders, tokens
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Grant
 from sandbox.bank.payments import is_direct
 from sandbox.bank.records import Account, Customer, Debtor, Payment
+from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank, verb
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
@@ -57,17 +60,17 @@ def needs_account(found: Initiation) -> bool:
 def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
     """The customer may sign for the account, and the account may pay this."""
     if isinstance(found, Bulk):
-        bulks.demand_fit(bank, found, customer)
+        bulk_checks.demand_fit(bank, found, customer)
         return
     assert debtor is not None
     account = bank.accounts.get(debtor.iban)
     if account is not None and customer not in account.may_sign:
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="the customer may not sign for it")
+    initiations.demand_own(bank, debtor.iban, found.origin.customer)
     if isinstance(found, StandingOrder):
         standing_orders.demand_fit(bank, found.order, debtor)
         return
-    direct = is_direct(bank, found.order) and execution.day_of(bank, found) is None
-    accounts.demand_fit(bank, found.order, debtor, direct=direct)
+    accounts.demand_fit(bank, found.order, debtor, direct=is_direct(bank, found.order))
 
 
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
@@ -77,8 +80,23 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     if not isinstance(found, Bulk):
         found.debtor = debtor
     found.customer = customer
+    ruling.meet_again(bank, found, looks_of(bank, found, customer))
     _add_signature(bank, found, customer)
     return _called_back(bank, found, customer, state)
+
+
+def looks_of(bank: Bank, found: Initiation, customer: str) -> Looks:
+    """What a rule may look at once the customer is known."""
+    client_id = found.origin.client_id
+    match found:
+        case Payment():
+            looks = ruling.looks_of_order(found.order, client_id)
+        case StandingOrder():
+            looks = standing_orders.looks_of(found.order, client_id)
+        case Bulk():
+            looks = Looks("bulk", client_id, found.format)
+    debtor = debtor_of(found)
+    return replace(looks, customer=customer, debtor=debtor.iban if debtor else None)
 
 
 def refuse(bank: Bank, found: Initiation, state: str | None) -> str:
@@ -118,7 +136,7 @@ def signatures_required(bank: Bank, found: Initiation) -> int:
         case StandingOrder():
             return 1
         case Bulk():
-            return bulks.signatures_required(bank, found)
+            return bulk_checks.signatures_required(bank, found)
 
 
 def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None) -> str:
@@ -134,7 +152,7 @@ def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None
 def may_sign(bank: Bank, found: Initiation) -> tuple[str, ...]:
     """Whose signature counts."""
     if isinstance(found, Bulk):
-        return bulks.signers(bank, found)
+        return bulk_checks.signers(bank, found)
     assert found.debtor is not None
     return bank.accounts[found.debtor.iban].may_sign
 

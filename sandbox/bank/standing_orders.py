@@ -1,20 +1,22 @@
 """Standing orders: contracts that pay by themselves on banking days (service 2.2, 3.2; choice 6)."""
 
+from datetime import datetime
 from decimal import Decimal
 
-from sandbox.bank import accounts, initiations, replays, sca
+from sandbox.bank import accounts, initiations, replays, ruling, sca
 from sandbox.bank.contracts import Contract, Run, StandingOrder
 from sandbox.bank.initiations import Initiated
-from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.replays import Ask
+from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
-from sandbox.rules.calendar import at_brussels
+from sandbox.rules.calendar import at_brussels, brussels_date
 from sandbox.rules.iban import country_of
 from sandbox.rules.lifecycle import Status, Trigger
 from sandbox.rules.money import Money
-from sandbox.rules.recurrence import Occurrence, last_number, occurrence
+from sandbox.rules.recurrence import Occurrence, last_number, late, occurrence
 from sandbox.rules.remittance import read_structured
 
 KIND = "periodic-payments"
@@ -35,13 +37,29 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
+    match = ruling.meet(bank, looks_of(contract, origin.client_id))
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
+    order.rule = ruling.take(bank, match)
     bank.standing_orders[order.id] = order
     initiations.register(bank, order, contract.endtoend_identification)
-    token = sca.new_address(bank, order.id)
+    token = order.sca_token = sca.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
     replays.remember(bank, ask, order.id, token)
     return Initiated(order.id, contract.endtoend_identification, order.status, token)
+
+
+def looks_of(contract: Contract, client_id: str) -> Looks:
+    return Looks(
+        "standing_order",
+        client_id,
+        "sepa-credit-transfers",
+        debtor=contract.debtor.iban if contract.debtor else None,
+        creditor_iban=contract.creditor_iban,
+        creditor_name=contract.creditor_name,
+        amount=contract.amount.number if contract.amount else None,
+        currency="EUR",
+        endtoend_identification=contract.endtoend_identification,
+    )
 
 
 def demand_savings(bank: Bank, contract: Contract) -> None:
@@ -56,21 +74,26 @@ def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
     account = accounts.account_of(bank, debtor.iban)
     accounts.demand_channel(bank, account)
-    if debtor.currency not in account.currencies:
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
+    if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
+        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="it takes a compartment in EUR")
     if account.signatures_required > 1:
-        raise Refusal(Error.PROFILE_FORBIDS, why="a standing order cannot leave an account that needs two signatures")
+        why = "a standing order cannot leave an account that needs two signatures"
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures")
     amount = contract.amount.number if contract.amount else Decimal()
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 
 
-def first_day(order: StandingOrder) -> Occurrence:
-    return nth(order, 1)
-
-
 def nth(order: StandingOrder, number: int) -> Occurrence:
-    contract = order.order
-    return occurrence(contract.first, contract.frequency, number, contract.variable)
+    """An execution; one that the contract was active too late for follows, on days before that nothing does."""
+    contract, since = order.order, order.active_since
+    found = occurrence(contract.first, contract.frequency, number, contract.variable)
+    if since is None or six_on(found) >= since or found.planned < brussels_date(since):
+        return found
+    return late(found, brussels_date(since))
+
+
+def six_on(day: Occurrence) -> datetime:
+    return at_brussels(day.on, AT_SIX)
 
 
 def last_of(order: StandingOrder) -> int | None:
@@ -81,13 +104,14 @@ def last_of(order: StandingOrder) -> int | None:
 def complete(bank: Bank, order: StandingOrder) -> None:
     """Signed: active a moment later."""
     bank.move(order, Trigger.SIGNED)
-    bank.agenda.add(bank.clock.now + bank.settings.contract_activation, order.id, Trigger.ACTIVATED)
+    bank.agenda.add(bank.clock.now + bank.settings_of(order).contract_activation, order.id, Trigger.ACTIVATED)
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """Days that passed before it was active are passed over; only the next execution is promised."""
+    """What was planned and due on days before it was active is passed over; only the next execution is promised."""
     bank.move(order, Trigger.ACTIVATED, reason)
-    while nth(order, order.next_number).planned < bank.clock.today:
+    order.active_since = bank.clock.now
+    while (day := nth(order, order.next_number)).planned < bank.clock.today and six_on(day) < bank.clock.now:
         order.next_number += 1
     _promise(bank, order)
 
@@ -135,20 +159,27 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
     if last is not None and order.next_number > last:
         bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
         return
-    due = at_brussels(nth(order, order.next_number).on, AT_SIX)
-    bank.agenda.add(max(due, bank.clock.now), order.id, Trigger.OCCURRED)
+    bank.agenda.add(six_on(nth(order, order.next_number)), order.id, Trigger.OCCURRED)
 
 
 def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> None:
     contract, today = order.order, bank.clock.today
     out = Posting(debtor.iban, -amount, contract.creditor_iban, contract.creditor_name)
-    if contract.creditor_iban in bank.accounts:
-        name = bank.customers[order.customer].name if order.customer else None
-        into = Posting(contract.creditor_iban, amount, debtor.iban, name)
-    else:
-        into = Posting(OUTSIDE, amount)
+    into = _into(bank, order, debtor, amount)
     structured = read_structured(contract.structured) if contract.structured else None
     text = structured or contract.unstructured or ""
     reference = f"{order.id}-{order.next_number}"
     remark = f"STANDING ORDER {contract.endtoend_identification}"
-    bank.ledger.post(Entry(reference, today, today, (out, into), text, structured is not None, remark))
+    bank.ledger.post(Entry(reference, today, today, (out, *into), text, structured is not None, remark))
+
+
+def _into(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> tuple[Posting, ...]:
+    """A beneficiary in this bank is credited at once; an account without euros at the fixed rate."""
+    account = bank.accounts.get(order.order.creditor_iban)
+    if account is None:
+        return (Posting(OUTSIDE, amount),)
+    name = bank.customers[order.customer].name if order.customer else None
+    if "EUR" in account.currencies:
+        return (Posting(account.iban, amount, debtor.iban, name),)
+    given = accounts.cost(amount, account.currencies[0])
+    return Posting(EXCHANGE, amount), Posting(EXCHANGE, -given), Posting(account.iban, given, debtor.iban, name)

@@ -1,22 +1,26 @@
 """One bank: its registers, its clock, and the one line that changes a status."""
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
-from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Account, Asked, Client, Customer, Fact, Payment, ScaAddress
-from sandbox.bank.subjects import Subject
+from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, ScaAddress
+from sandbox.bank.rules import Rule, Rulebook
+from sandbox.bank.subjects import Initiation, Subject
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
 from sandbox.settings import Settings
+
+# The paths of single payments; what they wait in for a customer is RCVD.
+PAYMENT_PATHS = frozenset(path for path in lifecycle.MOVES if "credit-transfers" in path)
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
@@ -48,6 +52,7 @@ class Bank:
         accounts: dict[str, Account],
         clients: dict[str, Client],
         past_of: Callable[[], Books],
+        rules: tuple[Rule, ...] = (),
     ) -> None:
         self.settings = settings
         self.clock = Clock(opening)
@@ -55,6 +60,8 @@ class Bank:
         self.mint = Mint(seed)
         self.ledger = Ledger(past_of)
         self.journal: list[Fact] = []
+        self.rulebook = Rulebook(rules)
+        self.callbacks: list[Callback] = []  # where customers without a browser were sent back to
         self.customers = customers
         self.accounts = accounts
         self.clients = clients
@@ -88,9 +95,14 @@ class Bank:
         """Whatever an agenda, a journal or an address speaks of."""
         found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
         if found is None and "/" in subject_id:
-            bulk_id, _, number = subject_id.partition("/")
-            return self.bulks[bulk_id].parts[int(number) - 1]
+            return self._part(*subject_id.split("/", 1))
         return found
+
+    def _part(self, bulk_id: str, number: str) -> Part | None:
+        """A bulk of a file; callers may ask for anything."""
+        bulk = self.bulks.get(bulk_id)
+        place = int(number) if bulk and number.isascii() and number.isdecimal() and len(number) < 10 else 0
+        return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
 
     def subject(self, subject_id: str) -> Subject:
         found = self.known(subject_id)
@@ -120,3 +132,25 @@ class Bank:
         fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason)
         self.journal.append(fact)
         subject.history.append(fact)
+        if source is not target and not isinstance(subject, Part) and subject.rule is not None:
+            self._promise_by_rule(subject, target)
+
+    def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
+        """What a scenario's rule wants after a status was reached, and when its customer acts."""
+        rule = self.rulebook.rules[subject.rule or 0]
+        for then in rule.then:
+            if then.on is status:
+                self.agenda.add(self.clock.now + then.after, subject.id, Trigger.RULED)
+        waits = Status.RCVD if subject.path in PAYMENT_PATHS else Status.PATC
+        if rule.psu is not None and status is waits:
+            self.promise_customer(subject, rule.psu.after)
+
+    def promise_customer(self, subject: Initiation, after: timedelta) -> None:
+        """A customer without a browser acts on it later."""
+        self.agenda.add(self.clock.now + after, subject.id, Trigger.PSU_ACTS)
+
+    def settings_of(self, subject: Initiation) -> Settings:
+        """The settings, with the timings of the rule that a subject met."""
+        if subject.rule is None:
+            return self.settings
+        return self.rulebook.rules[subject.rule].settings(self.settings)

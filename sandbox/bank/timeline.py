@@ -1,10 +1,11 @@
 """How time passes: what falls due happens in order, each at its own instant."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from sandbox.bank import bulks, execution, standing_orders
+from sandbox.bank import bulk_checks, bulks, execution, standing_orders, unattended
 from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.clock import Promise
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
@@ -52,7 +53,7 @@ def _occurred(bank: Bank, order: Subject) -> None:
 
 def _validated(bank: Bank, bulk: Subject) -> None:
     assert isinstance(bulk, Bulk)
-    bulks.validate(bank, bulk)
+    bulk_checks.validate(bank, bulk)
 
 
 # What a promise does when it rings.
@@ -67,11 +68,37 @@ HAPPENINGS: dict[Trigger, Happening] = {
 }
 
 
+# What a scenario lets happen; each looks for itself whether it still matters.
+UNATTENDED: dict[Trigger, Happening] = {
+    Trigger.RULED: unattended.by_rule,
+    Trigger.PSU_ACTS: unattended.customer_acts,
+}
+
+
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     """The table is asked whether the trigger still matters; what no longer does is dropped."""
+    if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
+        unattended.consents(bank, subject_id)
+        return
     subject = bank.subject(subject_id)
+    if trigger in UNATTENDED:
+        UNATTENDED[trigger](bank, subject)
+        return
     if bank.can(subject, trigger):
         HAPPENINGS[trigger](bank, subject)
+
+
+def coming(bank: Bank) -> Iterator[Promise]:
+    """What will still happen as things stand, soonest first."""
+    return (promise for promise in bank.agenda.in_order() if matters(bank, promise))
+
+
+def matters(bank: Bank, promise: Promise) -> bool:
+    """Whether the table would still let it happen."""
+    subject = bank.known(promise.subject_id)
+    if subject is None:
+        return promise.subject_id in bank.consent_addresses and promise.subject_id not in bank.answered
+    return promise.trigger in UNATTENDED or bank.can(subject, promise.trigger)
 
 
 def advance(bank: Bank, until: datetime) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask, Request, Response, request
 
-from sandbox.control import bookings, clock, contracts, files, holdings, psu, tenants
+from sandbox.control import bookings, choices, clock, contracts, files, holdings, psu, stories, tenants, traveller
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
@@ -35,12 +35,9 @@ def _of_worlds(view: Callable[[Worlds, Request, dict[str, str]], Any]) -> Callab
     return lambda reach: view(reach.worlds, reach.request, reach.path)
 
 
-def _of_payment(view: Callable[[World, Request, str], Any]) -> Callable[[Reach], Any]:
-    return lambda reach: view(reach.world, reach.request, reach.path["payment_id"])
-
-
-def _by_iban(view: Callable[[World, Request, str], Any]) -> Callable[[Reach], Any]:
-    return lambda reach: view(reach.world, reach.request, reach.path["iban"])
+def _by(name: str, view: Callable[[World, Request, str], Any]) -> Callable[[Reach], Any]:
+    """A view of one thing, named in the path."""
+    return lambda reach: view(reach.world, reach.request, reach.path[name])
 
 
 # Method, path below /_sandbox, what it does.
@@ -53,6 +50,19 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("GET", "/worlds/<name>", _of_worlds(tenants.one)),
     ("PUT", "/worlds/<name>", _of_worlds(tenants.make)),
     ("DELETE", "/worlds/<name>", _of_worlds(tenants.drop)),
+    ("POST", "/worlds/<name>/fork", _of_worlds(traveller.fork)),
+    ("POST", "/await", _of_world(traveller.wait)),
+    ("GET", "/timeline", _of_world(traveller.timeline)),
+    ("GET", "/explain/<request_id>", _by("request_id", traveller.explain)),
+    ("GET", "/scenarios", _of_worlds(stories.every)),
+    ("GET", "/scenario", _of_world(stories.one)),
+    ("PUT", "/scenario", lambda reach: stories.put(reach.worlds, reach.world, reach.request)),
+    ("GET", "/faults", _of_world(stories.faults)),
+    ("POST", "/faults", _of_world(stories.add_fault)),
+    ("DELETE", "/faults", _of_world(stories.drop_faults)),
+    ("GET", "/settings", _of_world(choices.show)),
+    ("PATCH", "/settings", _of_world(choices.change)),
+    ("GET", "/callbacks", _of_world(traveller.callbacks)),
     ("GET", "/customers", _of_world(holdings.customers)),
     ("GET", "/clients", _of_world(holdings.clients)),
     ("GET", "/accounts", _of_world(holdings.accounts)),
@@ -62,12 +72,12 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
         lambda reach: bookings.book(reach.world, reach.request, reach.path["iban"]),
     ),
     ("GET", "/payments", _of_world(holdings.payments)),
-    ("GET", "/payments/<payment_id>", _of_payment(holdings.payment)),
-    ("POST", "/payments/<payment_id>/move", _of_payment(psu.move)),
+    ("GET", "/payments/<payment_id>", _by("payment_id", holdings.payment)),
+    ("POST", "/payments/<payment_id>/move", _by("payment_id", psu.move)),
     ("GET", "/standing-orders", _of_world(contracts.every)),
-    ("GET", "/standing-orders/<payment_id>", _of_payment(contracts.one)),
+    ("GET", "/standing-orders/<payment_id>", _by("payment_id", contracts.one)),
     ("GET", "/bulk-payments", _of_world(files.every)),
-    ("GET", "/bulk-payments/<payment_id>", _of_payment(files.one)),
+    ("GET", "/bulk-payments/<payment_id>", _by("payment_id", files.one)),
     ("POST", "/psu/approve", _of_world(psu.approve)),
     ("POST", "/psu/refuse", _of_world(psu.refuse)),
     ("POST", "/psu/sign", _of_world(psu.sign)),

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Request
 
 from sandbox.bank import standing_orders
-from sandbox.bank.contracts import StandingOrder
+from sandbox.bank.contracts import Run, StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.control.holdings import history_of
 from sandbox.errors import Error, Refusal
@@ -49,15 +49,16 @@ def shown(order: StandingOrder) -> dict[str, Any]:
 
 
 def _past(order: StandingOrder) -> list[dict[str, Any]]:
-    return [
-        _day(order, run.number)
-        | {
-            "state": "executed" if run.amount else "failed",
-            "at": write_instant(run.at),
-            "amount": run.amount and run.amount.text(),
-        }
-        for run in order.runs
-    ]
+    runs = {run.number: run for run in order.runs}
+    return [_day(order, number) | _outcome(runs.get(number)) for number in range(1, order.next_number)]
+
+
+def _outcome(run: Run | None) -> dict[str, Any]:
+    """Executed or failed; what was due before the contract was active is neither."""
+    if run is None:
+        return {"state": "passed over"}
+    state = "executed" if run.amount else "failed"
+    return {"state": state, "at": write_instant(run.at), "amount": run.amount and run.amount.text()}
 
 
 def _coming(order: StandingOrder) -> list[dict[str, Any]]:

@@ -123,4 +123,18 @@ def _fact(fact: Fact) -> dict[str, Any]:
 
 def requests(world: World, request: Request) -> dict[str, Any]:
     heard = world.heard(since_of(request))
-    return {"requests": [exchange._asdict() | {"at": write_instant(exchange.at)} for exchange in heard]}
+    return {
+        "requests": [
+            {
+                "seq": exchange.seq,
+                "request_id": exchange.request_id,
+                "at": write_instant(exchange.at),
+                "operation": exchange.operation,
+                "method": exchange.method,
+                "path": exchange.path,
+                "status": exchange.status,
+                "client_id": exchange.client_id,
+            }
+            for exchange in heard
+        ]
+    }

@@ -11,12 +11,12 @@ from sandbox.settings import Settings
 Kind = Literal["pain.001", "csv"]
 
 
-def admit(kind: Kind, content: Content, breathe: Breathe = never) -> None:
-    """A ValueError for what is refused at once, and why."""
+def admit(kind: Kind, content: Content, breathe: Breathe = never) -> str | None:
+    """The MsgId, where the format has one; a ValueError for what is refused at once, and why."""
     if kind == "csv":
         admit_csv(content, breathe)
-    else:
-        admit_xml(content, breathe)
+        return None
+    return admit_xml(content, breathe)
 
 
 def read_file(

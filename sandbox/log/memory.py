@@ -22,6 +22,12 @@ class MemoryLog:
     def append(self, act: Act) -> None:
         self._acts.append(act)
 
+    def until(self, at: datetime) -> "MemoryLog":
+        """A log of its own, with the acts up to a time."""
+        earlier = MemoryLog()
+        earlier._acts = [act for act in self._acts if act.at <= at]
+        return earlier
+
     def __iter__(self) -> Iterator[Act]:
         return iter(self._acts)
 

@@ -60,6 +60,7 @@ def brussels_date(instant: datetime) -> date:
     return instant.astimezone(BRUSSELS).date()
 
 
+@lru_cache(maxsize=4096)  # asked of the same mornings again and again
 def at_brussels(day: date, hour: int, minute: int = 0) -> datetime:
     """The instant, in UTC, at which the clocks of Brussels show that hour of that day."""
     return datetime.combine(day, time(hour, minute), BRUSSELS).astimezone(UTC)

@@ -1,14 +1,18 @@
 """IBANs and BICs: what is one, whose it is, and how a Belgian one is made."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import stdnum.iban
-from stdnum.exceptions import ValidationError
+from stdnum import numdb
 
-# The library cleans blanks, dashes and lower case away; the service wants the bare form (service 2.1 rule 1).
+# The library's own check cleans blanks, dashes and lower case away, which the service does not (service 2.1 rule 1),
+# and looks the country up for every IBAN, which takes half the time of a large file. So its table alone is used.
 # Check digits 00, 01 and 99 pass a bare mod 97, yet no IBAN has them.
 SHAPE = re.compile(r"[A-Z]{2}(?:0[2-9]|[1-8][0-9]|9[0-8])[A-Z0-9]{11,30}")
+BBAN_PART = re.compile(r"([0-9]+)!([nac])")
+BBAN_SIGNS = {"n": "[0-9]", "a": "[A-Z]", "c": "[A-Z0-9]"}
+VALUES = str.maketrans({chr(ord("A") + place): str(10 + place) for place in range(26)})
 BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 
 # Places with a country code of their own, whose banks issue the IBANs of a larger country.
@@ -24,11 +28,20 @@ def is_iban(text: str) -> bool:
     """Mod 97, length and BBAN shape of its country (choice 5); whether its bank exists is not asked."""
     if not SHAPE.fullmatch(text):
         return False
-    try:
-        stdnum.iban.validate(text, check_country=False)
-    except ValidationError:
+    shape = bban_shape(country_of(text))
+    if shape is None or not shape.fullmatch(text, 4):
         return False
-    return True
+    return int((text[4:] + text[:4]).translate(VALUES)) % 97 == 1
+
+
+@cache  # by country code, so there are few
+def bban_shape(country: str) -> re.Pattern[str] | None:
+    """What follows the check digits in a country's IBANs; None where there are none."""
+    found = numdb.get("iban").info(country)
+    structure = found[0][1].get("bban")
+    if structure is None:
+        return None
+    return re.compile("".join(f"{BBAN_SIGNS[kind]}{{{length}}}" for length, kind in BBAN_PART.findall(structure)))
 
 
 def country_of(iban: str) -> str:

@@ -41,6 +41,8 @@ class Trigger(StrEnum):
     ENDED = "ended"
     VALIDATED = "validated"
     INVALID = "invalid"
+    RULED = "ruled"  # a scenario's rule says what comes
+    PSU_ACTS = "psu_acts"  # and what its customer does
 
 
 class Subject(Protocol):

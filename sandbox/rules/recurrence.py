@@ -1,12 +1,12 @@
 """On which days a standing order runs (service 2.2 rules 3 and 4, choice 6)."""
 
-from dataclasses import dataclass
+from calendar import monthrange
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
-from dateutil.relativedelta import relativedelta
-
-from sandbox.rules.calendar import next_banking_day, previous_banking_day, why_closed
+from sandbox.rules.calendar import following_banking_day, next_banking_day, previous_banking_day, why_closed
 
 WEEK = timedelta(weeks=1)
 
@@ -47,9 +47,15 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
     else:
-        planned = first + relativedelta(months=(number - 1) * MONTHS[frequency])
+        planned = _months_later(first, (number - 1) * MONTHS[frequency])
     on, why = _shifted(planned, variable)
     return Occurrence(number, planned, on, why)
+
+
+def late(missed: Occurrence, active: date) -> Occurrence:
+    """One whose banking day had passed when the contract became active on that day: it is not lost, it follows."""
+    why = "passed before the contract was active; following banking day"
+    return replace(missed, on=following_banking_day(active), why=f"{missed.why}, {why}" if missed.why else why)
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
@@ -67,6 +73,7 @@ def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
     return frequency is Frequency.WEEKLY or _months_between(start, end) % MONTHS[frequency] == 0
 
 
+@lru_cache(maxsize=4096)  # thousands of contracts share the days of a year
 def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
     """The banking day (service 2.2 rule 4): next for FIXED, previous for VARIABLE, never in another year."""
     closed = why_closed(planned)
@@ -80,6 +87,14 @@ def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
     if later.year == planned.year:
         return later, f"{closed}; next banking day"
     return earlier, f"{closed}; previous banking day, to stay inside the year"
+
+
+def _months_later(first: date, months: int) -> date:
+    """The same day of a later month; a shorter month has it on its last day."""
+    years, month = divmod(first.month - 1 + months, 12)
+    year = first.year + years
+    day = first.day if first.day <= 28 else min(first.day, monthrange(year, month + 1)[1])
+    return date(year, month + 1, day)
 
 
 def _months_between(first: date, last: date) -> int:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
 from sandbox.rules.calendar import brussels_date
 from sandbox.seed.fixtures import Fixtures, load_fixtures
@@ -11,7 +12,9 @@ from sandbox.settings import Settings
 __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 
 
-def open_bank(fixtures: Fixtures, seed: int, opening: datetime, settings: Settings) -> Bank:
+def open_bank(
+    fixtures: Fixtures, seed: int, opening: datetime, settings: Settings, rules: tuple[Rule, ...] = ()
+) -> Bank:
     """A bank on its first morning. Its registers are its own; its past is shared, made when first seen."""
     first_day = brussels_date(opening)
     return Bank(
@@ -22,4 +25,5 @@ def open_bank(fixtures: Fixtures, seed: int, opening: datetime, settings: Settin
         dict(fixtures.accounts),
         dict(fixtures.clients),
         lambda: past_of(fixtures, seed, first_day),
+        rules,
     )

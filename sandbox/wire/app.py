@@ -9,9 +9,12 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
+from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
+from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
+from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
 from sandbox.worlds import Exchange, World, Worlds
@@ -80,11 +83,12 @@ def route(app: Flask, worlds: Worlds, announce: Announce | None) -> None:
             methods=[operation.method],
             provide_automatic_options=False,
         )
-    app.register_error_handler(Refusal, refusal_response)
+    app.register_error_handler(Refusal, tell)
     app.register_error_handler(HTTPException, http_refusal)
     app.after_request(lambda response: stamp(response, worlds, announce))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
+    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
 
 
 def here(worlds: Worlds) -> World:
@@ -98,22 +102,41 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..
         # The request itself: `request` looks it up anew at every use.
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path)
         environ["sandbox.call"] = call
-        return view(admit(call))
+        world = call.world
+        fault = world.faults.for_call(operation.name, environ.get("HTTP_CLIENT_ID"), world.bank.clock.now)
+        if fault is None:
+            return view(admit(call))
+        environ["sandbox.fault"] = fault
+        return answered(fault, lambda: refusable(view, call))
 
     return endpoint
+
+
+def refusable(view: View, call: Call) -> Response:
+    """The answer that a fault is laid over, be it a yes or a no."""
+    try:
+        return view(admit(call))
+    except Refusal as refusal:
+        return tell(refusal)
+
+
+def tell(refusal: Refusal) -> Response:
+    """A no on its way out, kept for whoever asks why."""
+    request.environ["sandbox.refusal"] = refusal
+    return refusal_response(refusal)
 
 
 def http_refusal(error: HTTPException) -> Response:
     """What the framework refuses by itself, in the bank's body."""
     match error:
         case NotFound():
-            return refusal_response(Refusal(Error.NOT_FOUND, input=request.path[:200]))
+            return tell(Refusal(Error.NOT_FOUND, input=request.path[:200]))
         case MethodNotAllowed():
-            return refusal_response(method_refusal(sorted(error.valid_methods or ())))
+            return tell(method_refusal(sorted(error.valid_methods or ())))
         case InternalServerError():
-            return refusal_response(Refusal(Error.INTERNAL))
+            return tell(Refusal(Error.INTERNAL))
         case _:
-            return refusal_response(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
+            return tell(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
 
 
 def method_refusal(allowed: list[str]) -> Refusal:
@@ -146,6 +169,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         environ["PATH_INFO"],
         response.status_code,
         environ.get("HTTP_CLIENT_ID"),
+        *why(environ),
     )
     exchange = world.note(exchange)
     response.headers["Response-ID"] = exchange.request_id

@@ -28,6 +28,7 @@ from sandbox.wire.fields import Amount, Choice, Day, Text
 
 AMOUNT = "instructed_amount"
 DAYS_OF_A_WEEK = timedelta(days=6)
+YEAR_MAX = 2199  # as far as a clock is set (choice 10); an end may lie beyond
 
 
 class BeneficiaryBody(Strict):
@@ -123,6 +124,8 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
 def demand_dates(contract: Contract) -> None:
     """What dates must be to each other; whether they lie ahead is asked of the bank."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
+    if start.year > YEAR_MAX:
+        raise Refusal(Error.INPUT_INVALID, input="start_date", why=f"it lies beyond the year {YEAR_MAX}")
     if first is not None:
         latest = start + DAYS_OF_A_WEEK if contract.frequency is Frequency.WEEKLY else start
         if not start <= first <= latest:

@@ -86,3 +86,14 @@ def read_earlier(content: Any) -> Order:
         unstructured=unstructured,
         execution_date=given.get("execution_date"),
     )
+
+
+# What the bank calls an input, and what version 1 calls it.
+NAMES = {"debtor_account.iban": "origin_account.iban", "requested_execution_date": "execution_date"}
+
+
+def in_its_words(refusal: Refusal) -> Refusal:
+    """A refusal names the input as this body does (choice 4)."""
+    facts = dict(refusal.facts)
+    facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
+    return Refusal(refusal.error, lasting=refusal.lasting, **facts)

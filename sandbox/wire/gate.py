@@ -45,6 +45,7 @@ class Call:
     redirect_uri: str = ""
     challenge: tuple[str, str] | None = None
     grant: Grant | None = None  # what the token allows
+    subject: str | None = None  # what it turned out to be about
 
     def header(self, name: str) -> str | None:
         value: str | None = self.request.environ.get(environ_key(name))
@@ -120,7 +121,7 @@ def language(call: Call) -> None:
 
 
 def media(call: Call) -> None:
-    expected = call.operation.media
+    expected = call.operation.media_for(call.path.get("product"))
     if expected and call.request.mimetype not in expected:
         raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from sandbox.rules.answers import ANSWERS
 from sandbox.rules.products import PRODUCTS
 
 
@@ -18,11 +19,7 @@ class Authorization(StrEnum):
 
 JSON = ("application/json",)
 FORM = ("application/x-www-form-urlencoded",)
-XML_OR_CSV = ("application/xml", "text/xml", "text/csv", "application/csv")
-
-POST_ERRORS = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
-GET_ERRORS = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
-DELETE_ERRORS = (400, 401, 403, 404, 405, 406, 409, 429, 495, 500, 503)  # service 4.4; 409 is choice 5
+XML, CSV = ("application/xml", "text/xml"), ("text/csv", "application/csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +32,11 @@ class Operation:
     versions: tuple[int, ...]  # newest first
     clause: str
     success: int = 200
-    errors: tuple[int, ...] = GET_ERRORS
     role: str | None = "PIS"
     authorization: Authorization = Authorization.NONE
     scopes: tuple[str, ...] = ()
     media: tuple[str, ...] = ()
+    media_of: tuple[tuple[str, tuple[str, ...]], ...] = ()  # where it follows the product
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
@@ -47,10 +44,19 @@ class Operation:
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
 
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The statuses that it may refuse with."""
+        return ANSWERS[self.name]
+
     def versions_for(self, product: str | None) -> tuple[int, ...]:
         """The versions that this operation has for a product."""
         limits = dict(self.only)
         return tuple(version for version in self.versions if product in limits.get(version, (product,)))
+
+    def media_for(self, product: str | None) -> tuple[str, ...]:
+        """The media types of its body for a product."""
+        return dict(self.media_of).get(product or "", self.media)
 
 
 PAYMENT = "/payments/<product>"
@@ -59,8 +65,8 @@ BULK = "/bulk-payments/<product>"
 NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
 MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
 READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
-INITIATES: dict[str, Any] = {"success": 201, "errors": POST_ERRORS, "redirect_uri": True}
-CANCELS: dict[str, Any] = {"success": 204, "errors": DELETE_ERRORS}
+INITIATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
+CANCELS: dict[str, Any] = {"success": 204}
 SINGLE: dict[str, Any] = {"products": tuple(PRODUCTS)}
 FILES: dict[str, Any] = {"products": ("pain.001", "csv")}
 ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
@@ -101,7 +107,10 @@ OPERATIONS = (
         "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
         **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
     ),
-    Operation("bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=XML_OR_CSV),
+    Operation(
+        "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=(*XML, *CSV),
+        media_of=(("pain.001", XML), ("csv", CSV)),
+    ),
     Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
     Operation(
         "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE,
@@ -112,7 +121,7 @@ OPERATIONS = (
         query=("scope", "iban"),
     ),
     Operation(
-        "token", "POST", "/token", (3, 2), "service 4.8", errors=POST_ERRORS, role=None,
+        "token", "POST", "/token", (3, 2), "service 4.8", role=None,
         authorization=Authorization.BASIC, media=FORM, bank_headers=False,
     ),
     Operation("accounts", "GET", "/accounts", (2,), "service 4.9", **READS),

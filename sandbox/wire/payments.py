@@ -1,5 +1,7 @@
 """Views of single payments: read, act, write."""
 
+from typing import Any
+
 from flask import Response
 
 from sandbox.bank import initiations, payments
@@ -7,9 +9,8 @@ from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.products import PRODUCTS
-from sandbox.wire import bodies, replies
+from sandbox.wire import bodies, earlier, replies
 from sandbox.wire.addresses import sca_address
-from sandbox.wire.earlier import read_earlier
 from sandbox.wire.gate import Call
 
 ID_TYPES = ("INTERNAL", "EXTERNAL")
@@ -17,12 +18,22 @@ ID_TYPES = ("INTERNAL", "EXTERNAL")
 
 def payment_initiation(call: Call) -> Response:
     content = bodies.read_json(body_of(call))
-    order = read_earlier(content) if call.version == 1 else bodies.read_payment(content, PRODUCTS[call.product])
-    initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
-    address = sca_address(call.request, initiated.sca_token)
     if call.version == 1:
-        return replies.earlier_initiation_reply(initiated, address)
-    return replies.initiation_reply("payments", call.product, initiated, address)
+        return _earlier_initiation(call, content)
+    order = bodies.read_payment(content, PRODUCTS[call.product])
+    initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
+    call.subject = initiated.payment_id
+    return replies.initiation_reply("payments", call.product, initiated, sca_address(call.request, initiated.sca_token))
+
+
+def _earlier_initiation(call: Call, content: Any) -> Response:
+    order = earlier.read_earlier(content)
+    try:
+        initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
+    except Refusal as refusal:
+        raise earlier.in_its_words(refusal) from None
+    call.subject = initiated.payment_id
+    return replies.earlier_initiation_reply(initiated, sca_address(call.request, initiated.sca_token))
 
 
 def payment_status(call: Call) -> Response:
@@ -32,6 +43,7 @@ def payment_status(call: Call) -> Response:
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
     payment = initiations.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
+    call.subject = payment.id
     return replies.status_reply(payment.id, payment.status.value, payment.reason)
 
 
@@ -43,14 +55,16 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
     payment = initiations.own(bank, *whose(call), call.product, call.path["payment_id"], external=external)
     assert isinstance(payment, Payment)
     name = bank.customers[payment.customer].name if payment.customer else None
+    call.subject = payment.id
     fields = replies.order_fields(payment.order, payment.debtor)
     return replies.details_reply(payment.id, payment.status.value, name, fields)
 
 
 def payment_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
+    call.subject = None if external else call.path["payment_id"]
     call.world.act(payments.cancel, *whose(call), call.product, call.path["payment_id"], external)
-    return Response(status=204)
+    return replies.no_content()
 
 
 def whose(call: Call) -> tuple[str, str]:

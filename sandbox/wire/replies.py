@@ -79,6 +79,7 @@ class ConsentAddressReply(Schema):
     consent_uri = fields.String(required=True)
 
 
+ENDED_BADLY = ("RJCT", "CANC")  # the two that have a reason to tell (choice 5)
 TOKEN = TokenReply()
 BULK_INITIATION = BulkInitiationReply()
 CONSENT_ADDRESSES = ConsentAddressReply(many=True)
@@ -95,9 +96,16 @@ def json_response(content: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(content), status, content_type=MEDIA)
 
 
+def no_content() -> Response:
+    """204: no body, so no Content-Type either (choice 2)."""
+    response = Response(status=204)
+    del response.headers["Content-Type"]
+    return response
+
+
 def status_reply(payment_id: str, status: str, reason: str | None) -> Response:
     found = {"payment_id": payment_id, "status": status}
-    if reason is not None:
+    if reason is not None and status in ENDED_BADLY:
         found["reason"] = reason
     return json_response(STATUS.dump(found))
 

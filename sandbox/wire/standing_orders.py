@@ -16,6 +16,7 @@ KIND = standing_orders.KIND
 def standing_order_initiation(call: Call) -> Response:
     contract = contracts.read_contract(bodies.read_json(body_of(call)))
     initiated = call.world.act(standing_orders.initiate, contract, call.origin, call.ask)
+    call.subject = initiated.payment_id
     return replies.initiation_reply(KIND, call.product, initiated, sca_address(call.request, initiated.sca_token))
 
 
@@ -25,6 +26,7 @@ def standing_order_status(call: Call) -> Response:
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
     order = initiations.find(bank, call.client.id, KIND, call.path["payment_id"], external=external)
+    call.subject = order.id
     return replies.status_reply(order.id, order.status.value, order.reason)
 
 
@@ -36,11 +38,13 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
     order = initiations.own(bank, *whose(call), KIND, call.path["payment_id"], external=external)
     assert isinstance(order, StandingOrder)
     name = bank.customers[order.customer].name if order.customer else None
+    call.subject = order.id
     fields = contracts.contract_fields(order.order, order.debtor)
     return replies.details_reply(order.id, order.status.value, name, fields)
 
 
 def standing_order_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
+    call.subject = None if external else call.path["payment_id"]
     call.world.act(standing_orders.delete, *whose(call), call.product, call.path["payment_id"], external)
-    return Response(status=204)
+    return replies.no_content()

@@ -1,0 +1,104 @@
+"""What the bank says about a file that holds by itself: its accounts, its MsgId, who may sign it (choice 7)."""
+
+import zlib
+from collections import defaultdict
+from decimal import Decimal
+
+from sandbox.bank import accounts
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.state import Bank
+from sandbox.errors import Error, Refusal
+from sandbox.files.reader import read_file
+from sandbox.files.report import Batch, Findings, Report
+from sandbox.rules.iban import country_of
+from sandbox.rules.lifecycle import Trigger
+
+BAD_FORMAT = "FF01"
+MESSAGE_ID = "GrpHdr/MsgId"
+
+
+def validate(bank: Bank, bulk: Bulk) -> None:
+    """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
+    ahead = bank.settings.execution_days_ahead_max
+    report = read_file(bulk.format, zlib.decompress(bulk.packed), bank.clock.today, days_ahead_max=ahead)
+    bulk.packed = b""
+    bulk.message_id = report.message_id
+    bulk.findings = report.findings
+    _demand_new(bank, bulk)
+    _add_by_rule(bank, bulk, report)
+    for number, batch in enumerate(report.batches, 1):
+        part = Part(f"{bulk.id}/{number}", bulk.id, batch)
+        bulk.parts.append(part)
+        if isinstance(batch, Batch):
+            _demand_account(bank, part.findings, batch)
+        refused = bool(bulk.findings or batch.findings)
+        bank.move(part, Trigger.INVALID if refused else Trigger.VALIDATED, BAD_FORMAT if refused else None)
+    if bulk.living and not signers(bank, bulk):
+        bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
+        for part in bulk.living:
+            bank.move(part, Trigger.REJECTED, BAD_FORMAT)
+    if not bulk.living:
+        bank.move(bulk, Trigger.INVALID, BAD_FORMAT)
+        return
+    bank.move(bulk, Trigger.VALIDATED)
+    if bulk.message_id is not None:
+        bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
+
+
+def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:
+    """Findings that a scenario puts there; bulks count from 1, 0 is the whole file (choice 13)."""
+    rule = None if bulk.rule is None else bank.rulebook.rules[bulk.rule]
+    for added in rule.validation if rule else ():
+        if added.bulk == 0:
+            bulk.findings.add("/", added.code, added.text)
+        elif added.bulk <= len(report.batches):
+            batch = report.batches[added.bulk - 1]
+            batch.findings.add(batch.place, added.code, added.text)
+
+
+def _demand_new(bank: Bank, bulk: Bulk) -> None:
+    """A client uses a MsgId once; one whose file was refused may come again."""
+    if bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids:
+        bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
+
+
+def _demand_account(bank: Bank, findings: Findings, batch: Batch) -> None:
+    """A business customer's account of this bank, in an electronic channel (service 1)."""
+    account = bank.accounts.get(batch.debtor_iban)
+    if account is None:
+        findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
+        return
+    if bank.customers[account.owners[0]].kind != "business":
+        findings.add(batch.place, "PROFILE", "bulk files are for business customers")
+    if batch.debtor_currency not in account.currencies:
+        findings.add(batch.place, "CURRENCY", f"{batch.debtor_iban} has no compartment in {batch.debtor_currency}")
+    try:
+        accounts.demand_channel(bank, account)
+    except Refusal as refusal:
+        findings.add(batch.place, "CHANNEL", refusal.text)
+
+
+def signers(bank: Bank, bulk: Bulk) -> tuple[str, ...]:
+    """Those who may sign for every account of the file, in the order of the first."""
+    allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.living]
+    return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
+
+
+def signatures_required(bank: Bank, bulk: Bulk) -> int:
+    return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.living)
+
+
+def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:
+    """Who signs, and whether the customers' own settings let all that leaves an account pass (service 1)."""
+    if customer not in signers(bank, bulk):
+        raise Refusal(Error.ACCESS_DENIED, input="customer", why="the customer may not sign for this file")
+    leaving: dict[str, Decimal] = defaultdict(Decimal)
+    reached: dict[str, set[str]] = defaultdict(set)
+    for part in bulk.living:
+        leaving[part.debtor.iban] += part.paying.control_sum
+        reached[part.debtor.iban] |= {country_of(transfer.creditor_iban) for transfer in part.paying.transfers}
+    for iban, amount in leaving.items():
+        account = bank.accounts[iban]
+        accounts.demand_channel(bank, account)
+        for country in sorted(reached[iban]):
+            accounts.demand_profile(bank, account, country, amount)

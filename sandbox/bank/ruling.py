@@ -1,0 +1,50 @@
+"""A scenario's rules at work: which one an initiation meets, and what it adds to what the bank would do."""
+
+from sandbox.bank.records import Order
+from sandbox.bank.rules import Looks, Match
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.errors import Error, Refusal
+
+
+def looks_of_order(order: Order, client_id: str) -> Looks:
+    return Looks(
+        "payment",
+        client_id,
+        order.product,
+        debtor=order.debtor.iban if order.debtor else None,
+        creditor_iban=order.creditor.iban,
+        creditor_name=order.creditor_name,
+        amount=order.amount.number,
+        currency=order.amount.currency,
+        endtoend_identification=order.endtoend_identification,
+    )
+
+
+def meet(bank: Bank, looks: Looks) -> Match:
+    """The last question of an initiation: does a rule say no? That no is counted, so it lasts."""
+    match = bank.rulebook.first(looks, bank.clock.now)
+    if match.number is None:
+        return match
+    rule = bank.rulebook.rules[match.number]
+    if rule.refuse is not None:
+        bank.rulebook.met |= match.counted
+        error, why = Error[rule.refuse], f"the scenario says so ({rule.title})"
+        facts = dict.fromkeys(("iban", "country", "currency", "client", "status", "seconds", "method"), "of this call")
+        raise Refusal(error, lasting=bool(match.counted), input="initiation", why=why, rule=rule.title, **facts)
+    return match
+
+
+def take(bank: Bank, match: Match) -> int | None:
+    """The initiation is taken: now it counts."""
+    bank.rulebook.met |= match.counted
+    return match.number
+
+
+def meet_again(bank: Bank, found: Initiation, looks: Looks) -> None:
+    """When the customer is known: a rule that asked for one may fit now."""
+    if found.rule is not None:
+        return
+    match = bank.rulebook.first(looks, bank.clock.now)
+    if match.number is not None and bank.rulebook.rules[match.number].refuse is None:
+        found.rule = take(bank, match)

@@ -1,0 +1,88 @@
+"""What a scenario lets happen by itself: its moves, and its customers who need no browser (choice 13)."""
+
+from sandbox.bank import acting, bulks, forcing, signing
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.records import Callback
+from sandbox.bank.rules import Psu
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation, Subject
+from sandbox.errors import Refusal
+from sandbox.rules.lifecycle import Status
+
+
+def by_rule(bank: Bank, found: Subject) -> None:
+    """The move that is due now, if the status is still the one it was promised in."""
+    assert not isinstance(found, Part) and found.rule is not None
+    reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
+    for then in bank.rulebook.rules[found.rule].then:
+        if then.on is found.status and reached + then.after == bank.clock.now:
+            try:
+                forcing.force(bank, found.id, then.move, then.reason)
+            except Refusal:
+                return  # the table knows better than the scenario; the journal shows that nothing moved
+            return
+
+
+def customer_acts(bank: Bank, found: Subject) -> None:
+    """At the address, and the second signer in the channel."""
+    assert not isinstance(found, Part) and found.rule is not None
+    psu = bank.rulebook.rules[found.rule].psu
+    assert psu is not None
+    if found.signatures:
+        psu = psu.then
+    if psu is None:
+        return
+    try:
+        if found.signatures:
+            _in_channel(bank, found, psu)
+            return
+        redirect = _at_address(bank, found, psu)
+    except Refusal:
+        return  # a page would have said so, and the customer gone away
+    if redirect is not None:
+        called_back(bank, found.id, redirect)
+
+
+def consents(bank: Bank, token: str) -> None:
+    """A customer answers a consent address."""
+    address = bank.consent_addresses[token]
+    assert address.rule is not None
+    psu = bank.rulebook.rules[address.rule].psu
+    assert psu is not None
+    try:
+        redirect = _answer(bank, token, psu)
+    except Refusal:
+        return
+    if redirect is not None:
+        called_back(bank, token, redirect)
+
+
+def called_back(bank: Bank, subject: str, redirect: str) -> None:
+    bank.callbacks.append(Callback(len(bank.callbacks) + 1, bank.clock.now, subject, redirect))
+
+
+def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:
+    if isinstance(found, Bulk) and bulks.living_address(bank, found) is None:
+        bulks.give_address(bank, found)
+    redirect = _answer(bank, found.sca_token or "", psu)
+    if psu.then is not None and found.signatures and found.status is Status.PATC:
+        bank.promise_customer(found, psu.then.after)
+    return redirect
+
+
+def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
+    match psu.does:
+        case "approves":
+            return acting.approve(bank, token, psu.customer, psu.account, psu.accounts, None)
+        case "refuses" | "wrong_code":
+            return acting.decline(bank, token, psu.customer, None)
+        case _:
+            return None
+
+
+def _in_channel(bank: Bank, found: Initiation, psu: Psu) -> None:
+    """A further signature sends nobody back."""
+    if psu.does == "approves" and psu.customer is not None:
+        signing.sign_in_channel(bank, found.id, psu.customer)
+    elif psu.does in ("refuses", "wrong_code"):
+        signing.refuse(bank, found, None)

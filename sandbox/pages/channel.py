@@ -1,0 +1,107 @@
+"""The PSU's own channel: what waits there for a further signature (service 1)."""
+
+from flask import Response
+
+from sandbox.bank import screens
+from sandbox.errors import Error, Refusal
+from sandbox.pages.drawing import draw
+from sandbox.pages.papers import headline, lines
+from sandbox.pages.sights import folder, in_channel, session_at
+from sandbox.pages.sign import ENDS, WRONG, wording
+from sandbox.pages.visits import CHANNEL_COOKIE, Visit, drop, go, keep
+from sandbox.rules.lifecycle import Status
+
+NEWS = ("signed", "waiting")
+
+
+def open_channel(visit: Visit) -> Response:
+    """The log-in page, or what waits."""
+    session_id = visit.session_id(CHANNEL_COOKIE)
+    if visit.world.ask(session_at, session_id, screens.CHANNEL) is None:
+        session_id = visit.world.act(screens.enter_channel)
+    response = show(visit, session_id)
+    keep(visit, response, CHANNEL_COOKIE, session_id)
+    return response
+
+
+def log_in(visit: Visit) -> Response:
+    session_id, form = visit.form(CHANNEL_COOKIE)
+    if not form.get("login"):
+        return show(visit, session_id, problem="choose.customer")
+    try:
+        visit.world.act(screens.log_in_to_channel, session_id, form["login"])
+    except Refusal as refusal:
+        return show(visit, session_id, refusal=refusal)
+    return go(visit.to("/channel"))
+
+
+def see_payment(visit: Visit) -> Response:
+    return show_payment(visit, visit.session_id(CHANNEL_COOKIE))
+
+
+def sign_payment(visit: Visit) -> Response:
+    session_id, form = visit.form(CHANNEL_COOKIE)
+    code = "".join(form.get("code", "").split())
+    if len(code) != screens.CODE_DIGITS or not (code.isascii() and code.isdigit()):
+        return show_payment(visit, session_id, problem="type.code")
+    try:
+        status = visit.world.act(screens.confirm_in_channel, session_id, visit.path["payment_id"], code)
+    except Refusal as refusal:
+        if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
+            return start_again(visit, refusal)
+        if refusal.error in ENDS:
+            return show(visit, session_id, refusal=refusal)
+        return show_payment(visit, session_id, refusal=refusal)
+    return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
+
+
+def log_out(visit: Visit) -> Response:
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    visit.world.act(screens.leave_channel, session_id)
+    response = go(visit.to("/channel"))
+    drop(visit, response, CHANNEL_COOKIE)
+    return response
+
+
+def start_again(visit: Visit, refusal: Refusal) -> Response:
+    """A session of its own follows one that too many wrong codes ended."""
+    session_id = visit.world.act(screens.enter_channel)
+    response = show(visit, session_id, refusal=refusal)
+    keep(visit, response, CHANNEL_COOKIE, session_id)
+    return response
+
+
+def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None) -> Response:
+    seen = visit.world.ask(folder, session_id)
+    language = visit.language(customer=seen.customer.language if seen.customer else None)
+    news = visit.request.args.get("news")
+    return draw(
+        visit,
+        language,
+        "folder" if seen.customer else "channel_login",
+        status=WRONG if problem or refusal else 200,
+        session_id=session_id,
+        seen=seen,
+        waiting=[(sight, headline(language, sight)) for sight in seen.waiting],
+        news=news if news in NEWS else None,
+        problem=wording(language, problem, refusal),
+    )
+
+
+def show_payment(
+    visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None
+) -> Response:
+    sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
+    language = visit.language(customer=sight.customer.language if sight.customer else None)
+    return draw(
+        visit,
+        language,
+        "cosign",
+        status=WRONG if problem or refusal else 200,
+        session_id=session_id,
+        sight=sight,
+        kind=sight.kind,
+        headline=headline(language, sight),
+        lines=lines(language, sight),
+        problem=wording(language, problem, refusal),
+    )
