@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flask import Flask
 
-    from sandbox.worlds import Beginning
+    from sandbox.beginning import Beginning
 
 __all__ = ["create_app"]
 

@@ -15,7 +15,7 @@ from sandbox.commands.bulk import bulk
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.worlds import Beginning
+    from sandbox.beginning import Beginning
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -3,63 +3,27 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
-from sandbox.bank.rules import Rule
 from sandbox.bank.state import VERBS, Bank, name_of
+from sandbox.beginning import Beginning, Pace, bank_of, seed_of
 from sandbox.errors import Error, Refusal
-from sandbox.faults import Fault, Faults
+from sandbox.faults import Faults
 from sandbox.log import checkpoint
-from sandbox.log.codec import keep
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.log.store import Store, StoredLog
 from sandbox.rules.names import is_world_name
-from sandbox.seed import Fixtures, open_bank
-from sandbox.settings import Settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# People and history come from a seed's low bits, so that worlds with seeds of their own share them.
-PEOPLE_SEEDS = 2**20
-
 Log = MemoryLog | StoredLog
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Bank time = base + rate x machine time elapsed; frozen is the rate 0."""
-
-    base: datetime
-    since: float
-    rate: float
-
-    def at(self, machine: float) -> datetime:
-        return self.base + timedelta(seconds=max(0.0, machine - self.since) * self.rate) if self.rate else self.base
-
-    @property
-    def frozen(self) -> bool:
-        return self.rate == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """All that a world is made from; with its log it says everything."""
-
-    fixtures: Fixtures
-    seed: int
-    at: datetime | None = None  # None: the machine's time when it is made
-    rate: float = 1.0
-    scenario: str = "default"
-    settings: Settings = Settings()
-    rules: tuple[Rule, ...] = ()
-    faults: tuple[Fault, ...] = ()
 
 
 class Exchange(NamedTuple):
@@ -80,10 +44,6 @@ class Exchange(NamedTuple):
     subject: str | None = None
     state: str | None = None
     scenario_rule: str | None = None
-
-
-keep(Pace)
-keep(Beginning)
 
 
 class World:
@@ -233,10 +193,6 @@ class World:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
 
 
-def bank_of(beginning: Beginning, opening: datetime) -> Bank:
-    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules)
-
-
 def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     """The bank that a beginning and a log give; the opening must be fixed."""
     assert beginning.at is not None
@@ -327,11 +283,3 @@ class Worlds:
 def nth_id(seed: int, number: int) -> str:
     """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
     return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))
-
-
-def seed_of(seed: int, name: str) -> int:
-    """The server's seed for `default`; for another world one that keeps the server's people."""
-    if name == "default":
-        return seed
-    own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
-    return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS
