@@ -78,5 +78,5 @@ def test_a_file_is_read_and_signed(tpp: Tpp, psu: Psu) -> None:
 
 def test_a_file_of_somebody_else_is_not_for_this_customer_to_sign(tpp: Tpp, psu: Psu) -> None:
     page = psu.log_in(file_address(tpp, "fr"), "alice")
-    assert problem(page) == "Vous n’êtes pas autorisé à signer pour ce compte."
+    assert problem(page) == "Vous n’êtes pas autorisé à signer ce fichier."
     assert "Refuser le fichier" in page.text
