@@ -79,7 +79,7 @@ ORDER_WORDS: dict[str, tuple[str, str]] = {
     "file.bulks": ("Lots à exécuter", "Uit te voeren groepen"),
     "file.bulk": ("Lot {name}", "Groep {name}"),
     "file.on": ("Exécution : {date}", "Uitvoering: {date}"),
-    "file.from": ("Compte débité : {account}", "Te debiteren rekening: {account}"),
+    "file.from": ("Compte débité :", "Te debiteren rekening:"),
     "file.first": ("Premiers bénéficiaires", "Eerste begunstigden"),
     "file.all": ("Bénéficiaires", "Begunstigden"),
     "file.more": ("et {count} autres bénéficiaires", "en nog {count} begunstigden"),
