@@ -157,6 +157,9 @@ class World:
     def note(self, exchange: Exchange) -> Exchange:
         """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
         with self._lock:
+            kept = self.bank.settings.requests_kept
+            if kept != self.exchanges.maxlen:
+                self.exchanges = deque(self.exchanges, kept)
             self.exchanges_made += 1
             request_id = exchange.request_id or nth_id(self.beginning.seed, self.exchanges_made)
             noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
@@ -180,6 +183,8 @@ class World:
             acts = self.log.until(at or now)
             twin.bank = twin_of(self.bank) if at is None else replayed(beginning, acts, at)
             twin.faults = self.faults.copy()
+            twin.exchanges.extend(exchange for exchange in self.exchanges if at is None or exchange.at <= at)
+            twin.exchanges_made = self.exchanges_made
             twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
         for act in acts:
             twin.log.append(act)
@@ -232,7 +237,9 @@ class Worlds:
         world = self._worlds.get(name)
         if world is not None:
             return world
-        if self.beginning.settings.worlds == "declared" and name != "default":
+        default = self._worlds.get("default")
+        settings = self.beginning.settings if default is None else default.bank.settings
+        if settings.worlds == "declared" and name != "default":
             raise Refusal(Error.NOT_FOUND, input="world")
         return self.make(name)
 

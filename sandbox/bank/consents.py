@@ -30,6 +30,7 @@ def ask(
     match = ruling.meet(bank, Looks("consent", client_id, debtor=iban))
     rule = ruling.take(bank, match)
     psu = None if rule is None else bank.rulebook.rules[rule].psu
+    until = bank.clock.now + bank.settings_by(rule).consent_address_life
     given: list[tuple[str, str]] = []
     for screen in (language,) if language else SCREENS:
         address = ConsentAddress(
@@ -38,7 +39,7 @@ def ask(
             scope,
             screen,
             redirect_uri,
-            bank.clock.now + bank.settings.consent_address_life,
+            until,
             challenge,
             iban,
             rule=rule,
@@ -113,7 +114,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     bank.answered[token] = "given"
     grant = Grant(address.client_id, customer, address.scope, address.iban, consent.id)
     assert address.challenge is not None
-    code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge)
+    code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge, address.rule)
     return with_query(address.redirect_uri, code=code, state=state)
 
 
@@ -145,7 +146,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         {bank.mint.secret(): iban for iban in dict.fromkeys(ibans)},
         address.redirect_uri,
         now,
-        now + bank.settings.consent_life,
+        now + bank.settings_by(address.rule).consent_life,
         now,
     )
     key = (address.client_id, customer, address.scope, address.iban)

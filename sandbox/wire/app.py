@@ -105,13 +105,21 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path)
         environ["sandbox.call"] = call
         world = call.world
-        fault = world.faults.for_call(operation.name, environ.get("HTTP_CLIENT_ID"), world.bank.clock.now)
+        fault = world.faults.for_call(operation.name, client_of(call), world.bank.clock.now)
         if fault is None:
             return view(admit(call))
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
     return endpoint
+
+
+def client_of(call: Call) -> str | None:
+    """As it calls itself: in its header, at /token by its credentials."""
+    if call.operation.bank_headers:
+        return call.header("Client-ID")
+    credentials = call.request.authorization
+    return None if credentials is None else credentials.username
 
 
 def refusable(view: View, call: Call) -> Response:
@@ -170,7 +178,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
         response.status_code,
-        environ.get("HTTP_CLIENT_ID"),
+        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
         *why(environ),
     )
     exchange = world.note(exchange)
