@@ -4,7 +4,7 @@ import threading
 import time
 from typing import Any
 
-from waitress import channel, create_server
+from waitress import channel, create_server, wasyncore
 from waitress.channel import ClientDisconnected
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
@@ -37,23 +37,24 @@ class Patience:
             return True
 
 
+class Task(WSGITask):  # type: ignore[misc]
+    """Tells the application what waitress hides: that a body came in chunks."""
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        environ["sandbox.chunked"] = bool(self.request.chunked)
+        environ["sandbox.wait"] = self.channel.server.task_dispatcher.patience.wait
+        environ["sandbox.cut"] = ClientDisconnected
+        return environ
+
+
 def server_of(app: Any, host: str, port: int, threads: int) -> Any:
     """A server that listens already; `run` serves."""
-    patience = Patience(threads)
-
-    class Task(WSGITask):  # type: ignore[misc]
-        """Tells the application what waitress hides: that a body came in chunks."""
-
-        def get_environment(self) -> dict[str, Any]:
-            environ: dict[str, Any] = super().get_environment()
-            environ["sandbox.chunked"] = bool(self.request.chunked)
-            environ["sandbox.wait"] = patience.wait
-            environ["sandbox.cut"] = ClientDisconnected
-            return environ
-
     channel.HTTPChannel.task_class = Task
+    patience = Patience(threads)
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(threads)
+    dispatcher.patience = patience
     patience.dispatcher = dispatcher
     return create_server(
         app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True, _dispatcher=dispatcher
@@ -64,3 +65,9 @@ def port_of(server: Any) -> int:
     """Where it listens, also when a name stood for several addresses."""
     listening = getattr(server, "effective_listen", None)
     return int(listening[0][1] if listening else server.effective_port)
+
+
+def end(server: Any) -> None:
+    """Ends, from another thread, a server of one address: first who works, then who listens."""
+    server.task_dispatcher.shutdown()
+    server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))
