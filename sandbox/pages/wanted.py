@@ -154,7 +154,7 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderWant
     return OrderWanted(
         found.order,
         source_of(bank, debtor) if debtor else None,
-        standing_orders.first_day(found),
+        standing_orders.nth(found, 1),
         standing_orders.nth(found, last) if last else None,
     )
 
