@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.log.store import StateFileError
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.explaining import why
@@ -85,6 +86,7 @@ def route(app: Flask, worlds: Worlds, announce: Announce | None) -> None:
         )
     app.register_error_handler(Refusal, tell)
     app.register_error_handler(HTTPException, http_refusal)
+    app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
     app.after_request(lambda response: stamp(response, worlds, announce))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
