@@ -46,7 +46,7 @@ def initiated(http: FlaskClient, number: int, kind: str, version: int, **more: A
     }
     reply = http.post(f"/{kind}/{SCT}", json=PAYMENT | more, headers=asked)
     assert reply.status_code == 201, reply.text
-    return reply.json["payment_id"], reply.headers["Location"]
+    return str(reply.get_json()["payment_id"]), reply.headers["Location"]
 
 
 def timed(http: FlaskClient, path: str, **body: Any) -> float:
