@@ -46,6 +46,15 @@ def by_reference(operation: Operation) -> bool:
     return bool(operation.products) and operation.method != "POST"
 
 
+def with_signature(operation: Operation) -> bool:
+    return operation.method == "POST" and operation.bank_headers
+
+
+def with_account(operation: Operation) -> bool:
+    """Where the caller may name an account of the customer."""
+    return with_order(operation) or operation.name == "consent_addresses"
+
+
 def with_order(operation: Operation) -> bool:
     return operation.name in ORDERS
 
@@ -54,8 +63,6 @@ ORDERS = ("payment_initiation", "standing_order_initiation")
 CROSS_BORDER = named("payment_initiation")
 CONTRACT = named("standing_order_initiation")
 TOKEN = named("token")
-OF_ACCOUNTS = named("accounts", "account", "transactions")
-BULK_READS = named("bulk_status", "bulk_cancellation")
 
 # One row per error of the bank's interface; a test holds that none is left out.
 CAUSES: tuple[tuple[Error, str, Where], ...] = (
@@ -82,13 +89,17 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
     (Error.BIC_WRONG, "the BIC is missing where the country needs one, or is not the IBAN's", with_order),
     (Error.ACCESS_TOKEN_REFUSED, "the access token is missing, unknown, expired, replaced or another's", with_token),
     (Error.REFRESH_TOKEN_REFUSED, "the refresh token is unknown, replaced or another client's", TOKEN),
-    (Error.SECURITY_INPUT_REFUSED, "the code, redirect_uri or code_verifier is refused", TOKEN),
+    (
+        Error.SECURITY_INPUT_REFUSED,
+        "the code, redirect_uri or code_verifier is refused; at an initiation, Digest or Date",
+        lambda operation: TOKEN(operation) or with_signature(operation),
+    ),
     (Error.CLIENT_UNKNOWN, "no client is registered under that Client-ID", with_client),
     (Error.CREDENTIALS_REFUSED, "the client's Basic credentials are missing or wrong", TOKEN),
     (
         Error.SECURITY_PROOF_REFUSED,
-        "the logical-id, the SCA token or the signature is refused",
-        named("account", "transactions"),
+        "the logical-id or the SCA token is refused; at an initiation, Signature",
+        lambda operation: operation.name in ("account", "transactions") or with_signature(operation),
     ),
     (
         Error.SCA_REQUIRED,
@@ -96,16 +107,18 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
         named("transactions"),
     ),
     (Error.TPP_INVALID, "the client is not active, or lacks the role", everywhere),
-    (Error.ACCOUNT_FOREIGN, "the debtor account is not one of this bank", with_order),
+    (Error.ACCOUNT_FOREIGN, "the account that is named is not one of this bank", with_account),
     (
         Error.ACCESS_DENIED,
         "the token has another scope or another customer, or the account or resource is refused",
         with_token,
     ),
-    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", with_order),
-    (Error.CONSENT_ENDED, "the customer withdrew the consent, or it ended", named(*(
-        "token", "accounts", "account", "transactions"
-    ))),
+    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", with_account),
+    (
+        Error.CONSENT_ENDED,
+        "the customer withdrew the consent, or it ended",
+        named(*("token", "accounts", "account", "transactions")),
+    ),
     (Error.NON_SEPA_BARRED, "the account may not make payments outside SEPA", CROSS_BORDER),
     (
         Error.PROFILE_FORBIDS,
@@ -121,13 +134,21 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
     ),
     (Error.NOT_FOUND, "no such path or product, or no such resource of this client", everywhere),
     (Error.METHOD_NOT_ALLOWED, "the path knows other methods only; Allow names them", everywhere),
-    (Error.NOT_ACCEPTABLE, "Accept names no version that the operation has, or the token's scope is not served", everywhere),
+    (
+        Error.NOT_ACCEPTABLE,
+        "Accept names no version that the operation has, or the token's scope is not served",
+        everywhere,
+    ),
     (Error.LANGUAGE_NOT_ACCEPTABLE, "Accept-Language is missing, or names no known language", with_client),
     (Error.REQUEST_TIMEOUT, ONLY_BY_FAULT, everywhere),
     (Error.CONFLICT, "an external reference fits several initiations", by_reference),
     (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", with_body),
     (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", everywhere),
-    (Error.CERTIFICATE_REFUSED, "the client certificate fails; the sandbox asks for one only when it is told to", everywhere),
+    (
+        Error.CERTIFICATE_REFUSED,
+        "the client certificate fails; the sandbox asks for one only when it is told to",
+        everywhere,
+    ),
     (Error.INTERNAL, "the bank itself failed", everywhere),
     (Error.UNAVAILABLE, "the bank is away for the moment; Retry-After says for how long", everywhere),
 )
@@ -162,5 +183,3 @@ FACTS = {
 def sentence(error: Error) -> str:
     """The text as it might read; INPUT stands where the name of the input at fault will."""
     return error.value.text.format_map(FACTS)
-
-

@@ -14,7 +14,7 @@ from sandbox.reference.shapes import JsonSchema, clause_marks, of_product, plugi
 from sandbox.rules.products import PRODUCTS
 from sandbox.wire import replies, statements
 from sandbox.wire.bodies import PaymentBody
-from sandbox.wire.contracts import ContractBody
+from sandbox.wire.contracts import REQUIRED, ContractBody
 from sandbox.wire.earlier import EarlierBody
 from sandbox.wire.operations import FORM, OPERATIONS, Authorization, Operation
 
@@ -41,6 +41,10 @@ REPLIES: dict[str, str] = {
     "accounts": "AccountsReply",
     "account": "AccountReply",
     "transactions": "TransactionsReply",
+}
+NEEDED = {  # the readers look for these by themselves, to refuse them in an order
+    "EarlierBody": {"remote_account", "amount", "payment_id"},
+    "ContractBody": set(REQUIRED),
 }
 TAGS = {
     "payment": ("Single payments", "service 4.1 to 4.4"),
@@ -75,6 +79,8 @@ def document(root: str, vendor: str, today: date) -> dict[str, Any]:
         if schema.__name__ not in spec.components.schemas:
             spec.components.schema(schema.__name__, schema=schema)
     shapes = spec.components.schemas
+    for name, needed in NEEDED.items():
+        shapes[name]["required"] = [field for field in shapes[name]["properties"] if field in needed]
     for product in PRODUCTS.values():
         spec.components.schema(body_name(product.name), of_product(product, shapes))
     spec.components.schema("ConsentAddresses", {"type": "array", "items": reference("ConsentAddressesReply")})

@@ -125,9 +125,16 @@ def payments() -> Iterator[Step]:
         yield Example(f"Status, version {version}", "payment_status", version, SCT.name, _payment("payment_id"))
     for version in BY_NAME["payment_details"].versions:
         yield Example(
-            f"Details, version {version}", "payment_details", version, SCT.name, _payment("payment_id"), token="pis_token"
+            f"Details, version {version}",
+            "payment_details",
+            version,
+            SCT.name,
+            _payment("payment_id"),
+            token="pis_token",
         )
-    yield Example("Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=order("INSTANT-7"))
+    yield Example(
+        "Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=order("INSTANT-7")
+    )
     yield Example(
         "Dollars to an account without IBAN", pay, 3, XB.name, token="pis_token",
         body=order("BOSTON-12", "99.00", "USD", charge_bearer="SHAR") | {
@@ -218,9 +225,7 @@ def account_information(iban: str) -> Iterator[Step]:
     )  # fmt: skip
     yield PsuStep("The customer gives it", "caf_address", BRAM, gives=((CODE, "redirect"),))
     yield _code("Tokens for the one account", 2, "caf", (("caf_logical_id", "logical_id"),))
-    yield Example(
-        "The one account", "account", 2, path=(("logical_id", "{{caf_logical_id}}"),), token="caf_token"
-    )
+    yield Example("The one account", "account", 2, path=(("logical_id", "{{caf_logical_id}}"),), token="caf_token")
     yield _refresh("A new pair for the one account", 2, "caf")
 
 

@@ -5,7 +5,10 @@ NOTES: dict[str, tuple[str, str]] = {
     "debtor_account": ("The account that pays. Left out, the customer picks one at the bank.", "service 2.1"),
     "DebtorBody.currency": ("The compartment to use; EUR where left out, and always EUR within SEPA.", "service 2.1"),
     "iban": ("Upper case, without blanks; length, shape and check digits must be right.", "service 2.1"),
-    "bban": ("An account number of a country without IBAN; with country and bank_national_id, never with bic.", "choice 5"),
+    "bban": (
+        "An account number of a country without IBAN; with country and bank_national_id, never with bic.",
+        "choice 5",
+    ),
     "bic": ("Must be of the IBAN's country; needed for an IBAN outside SEPA.", "choice 5"),
     "bank_national_id": ("The bank's number in its country's clearing; goes with a bban.", "choice 5"),
     "CreditorBody.currency": ("The compartment of the beneficiary's account.", "choice 5"),
@@ -27,7 +30,10 @@ NOTES: dict[str, tuple[str, str]] = {
         "service 2.1",
     ),
     "AmountBody.currency": ("EUR within SEPA, and EUR where left out there; required for cross-border.", "service 2.1"),
-    "periodic_payment_type": ("FIXED where left out. VARIABLE pays only to a savings account of this bank.", "service 2.2"),
+    "periodic_payment_type": (
+        "FIXED where left out. VARIABLE pays only to a savings account of this bank.",
+        "service 2.2",
+    ),
     "ContractAmountBody.amount": ("For FIXED, and required there.", "service 2.2"),
     "minimal_amount": ("For VARIABLE: what stays on the ordering account at least.", "service 2.2"),
     "maximal_amount": ("For VARIABLE: what is transferred at most.", "service 2.2"),

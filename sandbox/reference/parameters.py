@@ -28,7 +28,12 @@ HEADERS: dict[str, tuple[str, str, dict[str, Any], Any]] = {
         TEXT,
         "fr",
     ),
-    "Client-ID": ("The registered client. Unknown: 401; not active, or without the role: 403.", "choice 2", TEXT, "demo-tpp"),
+    "Client-ID": (
+        "The registered client. Unknown: 401; not active, or without the role: 403.",
+        "choice 2",
+        TEXT,
+        "demo-tpp",
+    ),
     "Redirect-URI": ("The callback, one that the client registered.", "choice 2", TEXT, CALLBACK),
     "Code-Challenge-Method": (
         "PKCE; required when no Authorization is sent.",
@@ -42,7 +47,12 @@ HEADERS: dict[str, tuple[str, str, dict[str, Any], Any]] = {
         TEXT,
         CHALLENGE,
     ),
-    "SCA-Token": ("Opens the full history. Older than an hour of bank time, it counts as absent.", "choice 2", TEXT, None),
+    "SCA-Token": (
+        "Opens the full history. Older than an hour of bank time, it counts as absent.",
+        "choice 2",
+        TEXT,
+        None,
+    ),
     "PaymentInformationID": (
         "Your own reference for the file; without it the MsgId of a pain.001 is.",
         "choice 7",
@@ -89,7 +99,11 @@ QUERIES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 PATHS = {
     "product": ("payment-product", "The product.", "service 4.1"),
-    "payment_id": ("payment-id", "The reference that the initiation replied, or yours with paymentIdType.", "service 4.2"),
+    "payment_id": (
+        "payment-id",
+        "The reference that the initiation replied, or yours with paymentIdType.",
+        "service 4.2",
+    ),
     "payment_file_id": (
         "payment-file-id",
         "The reference that the initiation replied, or yours with paymentFileIdType.",
@@ -119,7 +133,9 @@ def headers_of(operation: Operation) -> dict[str, bool]:
 def header(name: str) -> dict[str, Any]:
     """A header as a component; whether it is required differs, so an operation says that beside it."""
     text, clause, schema, example = HEADERS[name]
-    return {"description": text, "schema": schema, **({} if example is None else {"example": example})} | clause_marks(clause)
+    return {"description": text, "schema": schema, **({} if example is None else {"example": example})} | clause_marks(
+        clause
+    )
 
 
 def parameters_of(operation: Operation, products: tuple[str, ...], path: str) -> list[dict[str, Any]]:
@@ -130,13 +146,19 @@ def parameters_of(operation: Operation, products: tuple[str, ...], path: str) ->
             schema: dict[str, Any] = {"type": "string"}
             if inner == "product":
                 schema["enum"] = list(products)
-            found.append({"name": name, "in": "path", "required": True, "description": text, "schema": schema} | clause_marks(clause))
+            found.append(
+                {"name": name, "in": "path", "required": True, "description": text, "schema": schema}
+                | clause_marks(clause)
+            )
     for name, required in headers_of(operation).items():
         found.append({"name": name, "in": "header", "required": required} | header(name))
     for name in operation.query:
         text, clause, schema = QUERIES[name]
         required = name == "scope"
-        found.append({"name": name, "in": "query", "required": required, "description": text, "schema": schema} | clause_marks(clause))
+        found.append(
+            {"name": name, "in": "query", "required": required, "description": text, "schema": schema}
+            | clause_marks(clause)
+        )
     return found
 
 

@@ -66,7 +66,7 @@ def teach(made: MarshmallowPlugin) -> None:
     """Once the plugin stands in a document it has a converter, which learns our kinds here."""
     assert made.converter is not None
     for describe in (kind_of, note_of):
-        made.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))
+        made.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
 
 
 def name_of(schema: Schema | SchemaMeta | str) -> str:
