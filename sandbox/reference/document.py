@@ -1,5 +1,6 @@
 """The OpenAPI document of the bank's interface, made by apispec from the operations, the catalogue and the schemas."""
 
+import re
 from datetime import date
 from typing import Any
 
@@ -114,7 +115,7 @@ def told_of(
     versions = operation.versions_for(product)
     ours = [row for row in examples if row.operation == operation.name and (not products or row.product in products)]
     accepts = [accept_of(vendor, version) for version in versions]
-    name = operation.name if address == address_of(operation) else f"{operation.name}.{product}"
+    name = operation.name if address == address_of(operation) else re.sub("[-.]", "_", f"{operation.name}_{product}")
     told: dict[str, Any] = {
         "operationId": name,
         "summary": operation.name.replace("_", " ").capitalize(),
@@ -136,7 +137,8 @@ def description_of(operation: Operation, accepts: list[str]) -> str:
     offered = "\n".join(f"- `Accept: {accept}`" for accept in accepts)
     role = f" The client needs the role {operation.role}." if operation.role else ""
     scopes = f" Scopes: {', '.join(operation.scopes)}." if operation.scopes else ""
-    return f"{operation.clause}. Authorization: {operation.authorization.value}.{scopes}{role}\n\nVersions (choice 3):\n{offered}"
+    needed = f"Authorization: {operation.authorization.value}."
+    return f"{operation.clause}. {needed}{scopes}{role}\n\nVersions (choice 3):\n{offered}"
 
 
 def security_of(operation: Operation) -> list[dict[str, list[str]]]:

@@ -58,8 +58,7 @@ def clause_marks(clause: str) -> JsonSchema:
 
 
 def plugin() -> MarshmallowPlugin:
-    made = MarshmallowPlugin(schema_name_resolver=name_of)
-    return made
+    return MarshmallowPlugin(schema_name_resolver=name_of)
 
 
 def teach(made: MarshmallowPlugin) -> None:

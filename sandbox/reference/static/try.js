@@ -2,6 +2,7 @@
 // and the version in Accept where an operation replies no body.
 "use strict";
 
+let ui = null;
 const wanted = location.search.startsWith("?controls") ? "../controls.json" : "../openapi.json";
 
 function acceptOf(document, method, address) {
@@ -13,7 +14,7 @@ function acceptOf(document, method, address) {
   return null;
 }
 
-const ui = SwaggerUIBundle({
+ui = SwaggerUIBundle({
   url: wanted,
   dom_id: "#trial",
   deepLinking: true,
