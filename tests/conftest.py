@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from flask import Flask
+from hypothesis import settings
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
@@ -11,6 +12,10 @@ from sandbox.rules.durations import read_instant
 from sandbox.worlds import Worlds
 from tests.documented import RECORDER
 from tests.tpp import Tpp
+
+# How long an example takes is the machine's affair: a benchmark is no test.
+settings.register_profile("here", deadline=None)
+settings.load_profile("here")
 
 MORNING = "2027-03-01T09:00:00+01:00"
 

@@ -18,12 +18,12 @@ ROOMS = (
     {"rules"},
     {"files"},
     {"bank"},
-    {"worlds", "log", "seed", "faults", "awaiting"},
+    {"worlds", "log", "seed", "faults", "awaiting", "beginning"},
     {"scenario"},
     {"pages", "wire", "control", "console", "referee"},
     {"reference", "assembly", "tables", "journal_lines", "serving"},
     {"client"},
-    {"player"},
+    {"player", "testing"},
     {"cli", "commands", "pytest_plugin", "__init__", "__main__"},
 )
 # Inside a room: a module that is not named here is only kept from circles.
