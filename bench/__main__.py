@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, measures
+from bench import bulks, fixture, measures
 from bench.load import Load
 from bench.table import Figure, printed
 
@@ -38,6 +38,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *measures.weight(),
             *measures.worlds(load, asked.threads),
             *measures.regular(),
+            *fixture.cost(),
             *bulks.files(load, asked.threads),
         ]
 
