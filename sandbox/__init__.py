@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from flask import Flask
 
+    from sandbox.beginning import Beginning
     from sandbox.testing import Bank
-    from sandbox.worlds import Beginning
 
 __all__ = ["create_app", "running"]
 

@@ -4,21 +4,22 @@ import threading
 import time
 from typing import Any
 
-from waitress import channel, create_server, wasyncore
+from waitress import channel, create_server
 from waitress.channel import ClientDisconnected
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 
 
-class Patience:
+class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
     """A call that waits by a fault rule gets a worker of its own meanwhile, so that others go on (choice 13)."""
 
     def __init__(self, threads: int) -> None:
-        self.threads = threads
+        super().__init__()
+        self.least = threads
         self.waiting = 0
-        self.dispatcher: ThreadedTaskDispatcher | None = None
-        self._lock = threading.Lock()
+        self._counting = threading.Lock()
+        self.set_thread_count(threads)
 
     def wait(self, seconds: float) -> None:
         extra = self._count(+1)
@@ -29,21 +30,21 @@ class Patience:
                 self._count(-1)
 
     def _count(self, change: int) -> bool:
-        with self._lock:
-            if self.dispatcher is None or self.waiting + change > WAITING_MAX:
+        with self._counting:
+            if self.waiting + change > WAITING_MAX:
                 return False
             self.waiting += change
-            self.dispatcher.set_thread_count(self.threads + self.waiting)
+            self.set_thread_count(self.least + self.waiting)
             return True
 
 
 class Task(WSGITask):  # type: ignore[misc]
-    """Tells the application what waitress hides: that a body came in chunks."""
+    """Tells the application what waitress hides: that a body came in chunks, and how to wait and to hang up."""
 
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
         environ["sandbox.chunked"] = bool(self.request.chunked)
-        environ["sandbox.wait"] = self.channel.server.task_dispatcher.patience.wait
+        environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
         environ["sandbox.cut"] = ClientDisconnected
         return environ
 
@@ -51,13 +52,9 @@ class Task(WSGITask):  # type: ignore[misc]
 def server_of(app: Any, host: str, port: int, threads: int) -> Any:
     """A server that listens already; `run` serves."""
     channel.HTTPChannel.task_class = Task
-    patience = Patience(threads)
-    dispatcher = ThreadedTaskDispatcher()
-    dispatcher.set_thread_count(threads)
-    dispatcher.patience = patience
-    patience.dispatcher = dispatcher
+    workers = Workers(threads)
     return create_server(
-        app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True, _dispatcher=dispatcher
+        app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True, _dispatcher=workers
     )
 
 
@@ -65,9 +62,3 @@ def port_of(server: Any) -> int:
     """Where it listens, also when a name stood for several addresses."""
     listening = getattr(server, "effective_listen", None)
     return int(listening[0][1] if listening else server.effective_port)
-
-
-def end(server: Any) -> None:
-    """Ends, from another thread, a server of one address: first who works, then who listens."""
-    server.task_dispatcher.shutdown()
-    server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))

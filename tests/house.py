@@ -18,7 +18,7 @@ ROOMS = (
     {"rules"},
     {"files"},
     {"bank"},
-    {"worlds", "log", "seed", "faults", "awaiting"},
+    {"worlds", "log", "seed", "faults", "awaiting", "beginning"},
     {"scenario"},
     {"pages", "wire", "control", "console", "referee"},
     {"assembly", "tables", "journal_lines", "serving"},

@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Request, Response
 
+from sandbox.beginning import Beginning
 from sandbox.control.asking import body_of, refuse, value_of, whole_number
 from sandbox.control.clock import clock_of, read_rate
 from sandbox.control.scripts import told
@@ -12,7 +13,7 @@ from sandbox.rules.durations import read_instant
 from sandbox.rules.names import is_world_name
 from sandbox.scenario.beginnings import began
 from sandbox.wire.replies import json_response
-from sandbox.worlds import Beginning, World, Worlds
+from sandbox.worlds import World, Worlds
 
 SEED_MAX = 2**53
 

@@ -4,7 +4,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from sandbox.scenario.leaves import DURATION, FLAG, TEXT, number, one_of, text
+from sandbox.scenario.leaves import DURATION, FLAG, TEXT, at_most, number, one_of, text
 from sandbox.scenario.shapes import Each, Shape, Table
 from sandbox.settings import Settings
 
@@ -16,8 +16,15 @@ WORDS = {
     "settled_status": ("ACSC", "ACSP"),
     "closed_days": ("ignore", "respect"),
 }
-BOUNDS = {"page_size": (1, 50), "recycling_tries": (0, 1000), "execution_days_ahead_max": (0, 3650)}
 NUMBER_MAX = 1_000_000_000
+# Fewer events than one advance may meet would stop the bank itself.
+BOUNDS = {
+    "page_size": (1, 50),
+    "recycling_tries": (0, 1000),
+    "execution_days_ahead_max": (0, 3650),
+    "due_events_max": (1_000_000, NUMBER_MAX),
+}
+LONGEST = {"instant_settlement": timedelta(seconds=10)}  # choice 5: never over 10 s
 
 
 def shape_of(name: str, default: Any) -> Shape:
@@ -29,7 +36,7 @@ def shape_of(name: str, default: Any) -> Shape:
     if isinstance(default, bool):
         return FLAG
     if isinstance(default, timedelta):
-        return DURATION
+        return at_most(LONGEST[name]) if name in LONGEST else DURATION
     if isinstance(default, int):
         return number(*BOUNDS.get(name, (1, NUMBER_MAX)))
     return Each(TEXT) if isinstance(default, tuple) else TEXT

@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.log.store import StateFileError
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.explaining import why
@@ -85,6 +86,7 @@ def route(app: Flask, worlds: Worlds, announce: Announce | None) -> None:
         )
     app.register_error_handler(Refusal, tell)
     app.register_error_handler(HTTPException, http_refusal)
+    app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
     app.after_request(lambda response: stamp(response, worlds, announce))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
@@ -103,13 +105,21 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path)
         environ["sandbox.call"] = call
         world = call.world
-        fault = world.faults.for_call(operation.name, environ.get("HTTP_CLIENT_ID"), world.bank.clock.now)
+        fault = world.faults.for_call(operation.name, client_of(call), world.bank.clock.now)
         if fault is None:
             return view(admit(call))
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
     return endpoint
+
+
+def client_of(call: Call) -> str | None:
+    """As it calls itself: in its header, at /token by its credentials."""
+    if call.operation.bank_headers:
+        return call.header("Client-ID")
+    credentials = call.request.authorization
+    return None if credentials is None else credentials.username
 
 
 def refusable(view: View, call: Call) -> Response:
@@ -168,7 +178,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
         response.status_code,
-        environ.get("HTTP_CLIENT_ID"),
+        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
         *why(environ),
     )
     exchange = world.note(exchange)
