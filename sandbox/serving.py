@@ -4,7 +4,7 @@ import threading
 import time
 from typing import Any
 
-from waitress import channel, create_server
+from waitress import channel, create_server, wasyncore
 from waitress.channel import ClientDisconnected
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
@@ -62,3 +62,9 @@ def port_of(server: Any) -> int:
     """Where it listens, also when a name stood for several addresses."""
     listening = getattr(server, "effective_listen", None)
     return int(listening[0][1] if listening else server.effective_port)
+
+
+def end(server: Any) -> None:
+    """Ends, from another thread, a server of one address: first who works, then who listens."""
+    server.task_dispatcher.shutdown()
+    server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))

@@ -2,12 +2,17 @@
 
 import pytest
 from flask import Flask
+from hypothesis import settings
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.rules.durations import read_instant
 from sandbox.worlds import Worlds
 from tests.tpp import Tpp
+
+# How long an example takes is the machine's affair: a benchmark is no test.
+settings.register_profile("here", deadline=None)
+settings.load_profile("here")
 
 MORNING = "2027-03-01T09:00:00+01:00"
 
