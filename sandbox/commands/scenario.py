@@ -5,6 +5,7 @@ import os
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import click
@@ -89,8 +90,9 @@ def run(
 
     scripts = _scripts(scenarios)
     reports: list[Report] = []
+    apart = "" if url is None else f".{token_hex(3)}"
     with serving(machine_time, jobs) if url is None else nullcontext(url) as address:
-        for report in play_all(scripts, address, machine_time, jobs, key):
+        for report in play_all(scripts, address, machine_time, jobs, key, apart):
             _clear_progress()
             _tell(report, quiet)
             reports.append(report)

@@ -1,11 +1,11 @@
 """Plays whole scenarios, each in a world of its own, several at once: on a server of ours or on one that is there."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from secrets import token_hex
 
 import httpx
 
@@ -22,7 +22,7 @@ from sandbox.worlds import Worlds
 SEED = 1  # of a server of ours, so that each run is like the one before
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own
 TIMEOUT = 60.0
-NAME_MAX = 40  # characters of a scenario's name that stand in a world's
+NAME_MAX = 48  # characters of a scenario's name that stand in a world's
 
 MachineTime = Callable[[], float]
 
@@ -71,18 +71,38 @@ def serving(machine_time: MachineTime, jobs: int) -> Iterator[str]:
 
 
 def run(
-    scripts: Iterable[Script], url: str, machine_time: MachineTime, jobs: int = 2, key: str | None = None
+    scripts: Iterable[Script],
+    url: str,
+    machine_time: MachineTime,
+    jobs: int = 2,
+    key: str | None = None,
+    apart: str = "",
 ) -> Iterator[Report]:
-    """The reports in the order of the scripts, each as soon as it is there."""
+    """The reports in the order of the scripts, each as soon as it is there.
+
+    `apart` keeps the worlds of one run from those of another; a world's seed goes by its name."""
     todo = list(scripts)
-    ours = [f"{index}-{script.scenario.name[:NAME_MAX]}" for index, script in enumerate(todo, 1)]
+    count: Counter[str] = Counter()
+    names = []
+    for script in todo:
+        count[script.scenario.name] += 1
+        again = count[script.scenario.name]
+        names.append(world_name(script, f"{apart}{'' if again == 1 else f'.{again}'}"))
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda script, name: run_one(script, url, name, machine_time, key), todo, ours)
+        yield from pool.map(lambda script, name: run_one(script, url, machine_time, key, name), todo, names)
 
 
-def run_one(script: Script, url: str, world: str, machine_time: MachineTime, key: str | None = None) -> Report:
+def world_name(script: Script, apart: str = "") -> str:
+    """The scenario's, as far as a world may be called so."""
+    signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
+    return "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
+
+
+def run_one(
+    script: Script, url: str, machine_time: MachineTime, key: str | None = None, world: str | None = None
+) -> Report:
     """In a fresh world, which is gone afterwards."""
-    name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in world) + f"-{token_hex(3)}"
+    name = world or world_name(script)
     before = machine_time()
     steps: list[Played] = []
     trouble = None
