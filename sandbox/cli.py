@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands import acting, looking
 from sandbox.commands.bulk import bulk
+from sandbox.commands.clock import clock
 from sandbox.commands.options import Instant, option
 from sandbox.commands.scenario import scenario
 from sandbox.machine import machine_time
@@ -27,6 +29,9 @@ def main() -> None:
 
 main.add_command(bulk)
 main.add_command(scenario)
+main.add_command(clock)
+for command in (*looking.COMMANDS, *acting.COMMANDS):
+    main.add_command(command)
 
 
 @main.command()

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 
-def option(name: str, **more: Any) -> Callable[..., Any]:
+def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
     """An option that can also be set in the environment, as SANDBOX_ and its name."""
     variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
-    return click.option(name, envvar=variable, show_envvar=True, show_default=True, **more)
+    return click.option(name, *names, envvar=variable, show_envvar=True, show_default=True, **more)
 
 
 class Instant(click.ParamType[datetime]):

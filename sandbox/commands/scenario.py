@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandbox.commands.acting import load
 from sandbox.commands.options import option
 from sandbox.machine import machine_time
 
@@ -77,7 +78,7 @@ def schema() -> None:
 @option("--url", default=None, help="A sandbox that runs already; without it one of its own is started.")
 @option("--key", default=None, help="The key of that sandbox's controls.")
 @option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="How many play at once.")
-@click.option("--quiet", is_flag=True, help="Only what did not hold, and the sum.")
+@option("--quiet", is_flag=True, help="Only what did not hold, and the sum.")
 def run(
     scenarios: tuple[str, ...], junit: Path | None, url: str | None, key: str | None, jobs: int, quiet: bool
 ) -> None:
@@ -95,6 +96,8 @@ def run(
         for report in play_all(scripts, address, machine_time, jobs, key, apart):
             _clear_progress()
             _tell(report, quiet)
+            if url is not None and not report.held:
+                click.echo(f"    its world stays for a look: --world {report.world}")
             reports.append(report)
             _progress(f"{len(reports)} of {len(scripts)} played")
     _clear_progress()
@@ -103,6 +106,9 @@ def run(
     failed = sum(not report.held for report in reports)
     click.echo(f"{len(reports) - failed} of {len(reports)} scenarios held")
     sys.exit(FAILED if failed else 0)
+
+
+scenario.add_command(load)
 
 
 def _scripts(names: tuple[str, ...]) -> "list[Script]":

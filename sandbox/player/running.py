@@ -43,6 +43,7 @@ class Report:
     steps: tuple[Played, ...]
     trouble: str | None = None
     seconds: float = 0.0
+    world: str = ""  # stays for a look where something did not hold
 
     @property
     def name(self) -> str:
@@ -101,7 +102,7 @@ def world_name(script: Script, apart: str = "") -> str:
 def run_one(
     script: Script, url: str, machine_time: MachineTime, key: str | None = None, world: str | None = None
 ) -> Report:
-    """In a fresh world, which is gone afterwards."""
+    """In a fresh world, which goes away when all held."""
     name = world or world_name(script)
     before = machine_time()
     steps: list[Played] = []
@@ -113,16 +114,18 @@ def run_one(
             stage = _stage(script, server, name, line, ear)
             for step in play(stage, machine_time):
                 steps.append(step)
-            server.drop_world(name)
         except (Refused, Unreadable, httpx.TransportError) as fault:
             trouble = str(fault) or type(fault).__name__
-    return Report(script, tuple(steps), trouble, max(0.0, machine_time() - before))
+        report = Report(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
+        if report.held:
+            server.drop_world(name)
+    return report
 
 
 def _stage(script: Script, server: Controls, name: str, line: httpx.Client, ear: Ear) -> Stage:
     """The world begins with the scenario; unless that says otherwise its clock stands."""
     told = script.scenario
-    controls = server.make_world(name, seed=told.seed if told.seed is not None else SEED)
+    controls = server.make_world(name)
     headers = {"Content-Type": "application/yaml"} | (
         {} if server.desk.key is None else {"X-Sandbox-Key": server.desk.key}
     )
