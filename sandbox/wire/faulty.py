@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 from flask import Response, request
@@ -44,15 +44,7 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
     if fault.delay:
         wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
         wait(fault.delay)
-    if fault.cut == "before":
-        cut()
-    if fault.cut == "within":
-        return _cut_within(response)
-    return response
-
-
-def cut() -> NoReturn:
-    raise request.environ.get("sandbox.cut", Cut)("a fault rule cuts the connection")
+    return response if fault.cut is None else _cut(response, fault.cut)
 
 
 def _answer(answer: Answer) -> Response:
@@ -100,16 +92,17 @@ def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in known]
 
 
-def _cut_within(response: Response) -> Response:
-    """The length that was promised does not come."""
+def _cut(response: Response, place: str) -> Response:
+    """The length that was promised does not come; `before` not even the status."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
 
-    def half() -> Iterator[bytes]:
-        yield body[: len(body) // 2]
+    def begun() -> Iterator[bytes]:
+        if place == "within":
+            yield body[: len(body) // 2]
         raise ended("a fault rule cuts the reply")
 
-    cut_short = Response(half(), response.status, content_type=response.content_type)
+    cut_short = Response(begun(), response.status, content_type=response.content_type)
     cut_short.headers.extend((name, value) for name, value in response.headers if name not in ("Content-Type",))
     cut_short.headers["Content-Length"] = str(len(body))
     return cut_short
