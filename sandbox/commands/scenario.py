@@ -73,6 +73,16 @@ def schema() -> None:
 
 
 @scenario.command()
+@click.argument("name", default="default")
+def values(name: str) -> None:
+    """Prints the well-known values of a scenario as a table in Markdown: what to write, and what it leads to."""
+    from sandbox.scenario.values import markdown
+
+    (script,) = _scripts((name,))
+    click.echo(markdown(script.scenario))
+
+
+@scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE_OR_NAME...")
 @option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML there.")
 @option("--url", default=None, help="A sandbox that runs already; without it one of its own is started.")
