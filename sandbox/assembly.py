@@ -5,9 +5,11 @@ from datetime import datetime
 from flask import Flask
 
 from sandbox.control.app import route as route_controls
+from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
+from sandbox.pki.trust import Trust
 from sandbox.seed import load_fixtures
-from sandbox.wire.app import Announce
+from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
 from sandbox.worlds import Beginning, Worlds
 
@@ -17,9 +19,20 @@ def first_beginning(seed: int = 0, at: datetime | None = None, rate: float = 1.0
     return Beginning(load_fixtures(), seed, at, rate)
 
 
-def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
+def assemble(worlds: Worlds, announce: Announce | None = None, trust: Trust | None = None, lock: Lock = OPEN) -> Flask:
     app = Flask("sandbox", static_folder=None)
-    route_bank(app, worlds, announce)
+    route_bank(app, worlds, announce, trust)
     route_pages(app, worlds)
+    if lock.here:
+        guard(app, lock)
+        route_controls(app, worlds)
+    return app
+
+
+def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
+    """The controls alone, for a port of their own."""
+    app = Flask("sandbox", static_folder=None)
+    frame(app)
+    guard(app, lock)
     route_controls(app, worlds)
     return app

@@ -16,9 +16,9 @@ Check = Callable[[House], list[str]]
 ROOMS = (
     {"errors", "settings", "machine"},
     {"rules"},
-    {"files"},
+    {"files", "pki"},
     {"bank"},
-    {"worlds", "log", "seed", "faults", "awaiting"},
+    {"worlds", "log", "seed", "faults", "limits", "awaiting"},
     {"pages", "wire", "control", "console", "referee"},
     {"assembly", "tables", "journal_lines", "serving"},
     {"client", "scenario"},
@@ -37,6 +37,7 @@ INSIDE = {
         {"timeline"},
     ),
     "wire": (
+        {"strict_json"},
         {"bodies", "replies", "jws", "certificates"},
         {"operations"},
         {"gate"},

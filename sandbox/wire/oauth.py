@@ -11,7 +11,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.tokens import Issued
 from sandbox.errors import Error, Refusal
 from sandbox.wire import replies
-from sandbox.wire.gate import Call
+from sandbox.wire.gate import Call, count_call
 
 # The fields of the two variants; never mix them.
 VARIANTS = {
@@ -37,6 +37,7 @@ def token(call: Call) -> Response:
 
 def _demand(bank: Bank, call: Call, client_id: str, secret: str) -> None:
     tokens.demand_client(bank, client_id, secret)
+    count_call(call.world, bank, client_id)
     replays.demand_fresh(bank, client_id, call.request_id)
 
 
