@@ -12,11 +12,11 @@ from sandbox.errors import Error, Refusal
 from sandbox.pki.trust import Trust
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
-from sandbox.wire.certificates import demand_certificate
+from sandbox.wire.certificates import certificate_time, demand_certificate
 from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
-from sandbox.wire.gate import UUID_4, Call, admit, certificate_time
+from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
 from sandbox.worlds import Exchange, World, Worlds
 

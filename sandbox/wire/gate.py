@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
 from functools import cache
 from hashlib import blake2b
 
@@ -18,10 +17,9 @@ from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.pki.trust import Trust
 from sandbox.rules import pkce
-from sandbox.rules.calendar import BRUSSELS
 from sandbox.rules.names import fits_redirect
 from sandbox.rules.products import PRODUCTS
-from sandbox.wire import certificates, jws
+from sandbox.wire import bounds, certificates, jws
 from sandbox.wire.negotiation import languages_asked, screen_language, versions_asked
 from sandbox.wire.operations import Authorization, Operation
 from sandbox.worlds import World
@@ -157,19 +155,11 @@ def client(call: Call, bank: Bank) -> None:
     if call.operation.role not in known.roles:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
     call.client = known
-    count_call(call.world, bank, known.id)
+    bounds.count_call(call.world, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
     elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
         first_answer(bank, call.ask)
-
-
-def count_call(world: World, bank: Bank, client_id: str) -> None:
-    """Calls of a client and minute of bank time, where a setting bounds them (service 4.1: 429)."""
-    if bank.settings.requests_per_minute:
-        seconds = world.limits.count_call(client_id, bank.clock.now, bank.settings.requests_per_minute)
-        if seconds is not None:
-            raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds)
 
 
 def host(call: Call, bank: Bank) -> None:
@@ -228,15 +218,10 @@ def signature(call: Call, bank: Bank) -> None:
     if date is not None:
         jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
     if proof is not None:
-        now = certificate_time(call.world)
+        now = certificates.certificate_time(call.world)
         jws.demand_signature(
             proof, body, call.client.keys, lambda der: certificates.seal_key(der, call.trust, call.client, now)
         )
-
-
-def certificate_time(world: World) -> datetime:
-    """The time that a certificate must cover: real, or the bank's (choice 9)."""
-    return world.bank.clock.now if world.bank.settings.certificate_clock == "bank" else world.real_time()
 
 
 def authorization(call: Call, bank: Bank) -> None:
@@ -269,13 +254,9 @@ def query(call: Call, bank: Bank) -> None:
 
 def attendance(call: Call, bank: Bank) -> None:
     """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
-    per_day = bank.settings.reads_per_day
     logical_id = call.path.get("logical_id")
-    if not per_day or logical_id is None or call.query("psu_involved") == "true" or call.query("next"):
-        return
-    if not call.world.limits.count_read((call.client.id, logical_id, call.operation.name), bank.clock.today, per_day):
-        midnight = datetime.combine(bank.clock.today + timedelta(days=1), time(), BRUSSELS)
-        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=int((midnight - bank.clock.now).total_seconds()) + 1)
+    if bank.settings.reads_per_day and logical_id and call.query("psu_involved") != "true" and not call.query("next"):
+        bounds.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
 
 
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.

@@ -11,7 +11,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.tokens import Issued
 from sandbox.errors import Error, Refusal
 from sandbox.wire import replies
-from sandbox.wire.gate import Call, count_call
+from sandbox.wire.bounds import count_call
+from sandbox.wire.gate import Call
 
 # The fields of the two variants; never mix them.
 VARIANTS = {
