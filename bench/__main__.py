@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import measures
+from bench import bulks, measures
 from bench.load import Load
 from bench.table import Figure, printed
 
@@ -37,6 +37,8 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *measures.throughput(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
             *measures.weight(),
             *measures.worlds(load, asked.threads),
+            *measures.regular(),
+            *bulks.files(load, asked.threads),
         ]
 
 

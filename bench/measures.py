@@ -146,3 +146,19 @@ def weight(payments: int = 5_000) -> Iterator[Figure]:
     gc.collect()
     told = subprocess.run([sys.executable, "-m", "bench.memory", str(payments)], capture_output=True, check=True)
     yield Figure("memory per stored payment, counted", float(told.stdout) / KIB, "KiB", most=4)
+
+
+def regular(count: int = 10_000, rounds: int = 3) -> Iterator[Figure]:
+    """A year of monthly standing orders, and of twice as many, in processes of their own that take turns."""
+
+    def year(orders: int) -> tuple[float, float]:
+        told = subprocess.run([sys.executable, "-m", "bench.regular", str(orders)], capture_output=True, check=True)
+        seconds, memory = told.stdout.split()
+        return float(seconds), float(memory) / KIB
+
+    pairs = [(year(count), year(2 * count)) for _ in range(rounds)]
+    once, twice = (median(side[0] for side in sides) for sides in zip(*pairs, strict=True))
+    ratio = median(double[0] / single[0] for single, double in pairs)
+    yield Figure(f"a year of {count:,} monthly standing orders", once, "s", most=6)
+    yield Figure("all memory of that process, real", max(single[1] for single, _ in pairs), "MiB", most=286)  # 300 MB
+    yield Figure(f"a year of {2 * count:,}, to {count:,}", twice, "s", once, ratio, most=2.4)

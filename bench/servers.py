@@ -93,13 +93,13 @@ class Server:
         ids = [row["payment_id"] for row in self.ask("GET", "/payments")["payments"]]
         return ids[:: max(1, len(ids) // most)]
 
-    def memory(self) -> int | None:
-        """Bytes in real memory, where the machine tells."""
+    def memory(self, kind: str = "VmRSS") -> int | None:
+        """Bytes in real memory, now or (VmHWM) at the most so far, where the machine tells."""
         try:
             lines = Path(f"/proc/{self.child.pid}/status").read_text().splitlines()
         except OSError:
             return None
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(kind))
 
 
 def bank(threads: int, log: str = "off") -> Server:

@@ -8,15 +8,20 @@ from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
 from sandbox.pki.trust import Trust
+from sandbox.scenario.beginnings import began
+from sandbox.scenario.model import Scenario
+from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
 from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
 from sandbox.worlds import Beginning, Worlds
 
 
-def first_beginning(seed: int = 0, at: datetime | None = None, rate: float = 1.0) -> Beginning:
-    """What a server starts from: the default scenario."""
-    return Beginning(load_fixtures(), seed, at, rate)
+def first_beginning(
+    seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None
+) -> Beginning:
+    """What a server starts from: the default scenario, unless another is given."""
+    return began(scenario or load("default"), Beginning(load_fixtures(), seed, at, rate))
 
 
 def assemble(worlds: Worlds, announce: Announce | None = None, trust: Trust | None = None, lock: Lock = OPEN) -> Flask:

@@ -5,18 +5,29 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.bulk import bulk
+from sandbox.commands.doors import Doors, door_options
+from sandbox.commands.pki import pki
 from sandbox.machine import machine_time
+
+if TYPE_CHECKING:
+    from sandbox.worlds import Beginning
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
+
+
+main.add_command(bulk)
+main.add_command(pki)
 
 
 def option(name: str, **more: Any) -> Callable[..., Any]:
@@ -40,7 +51,7 @@ class Instant(click.ParamType[datetime]):
 @main.command()
 @option("--host", default="127.0.0.1", help="The address to listen on.")
 @option("--port", default=8080, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
-@option("--scenario", default="default", type=click.Choice(["default"]), help="What the bank holds.")
+@option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
 @option(
     "--seed",
     type=click.IntRange(0, 2**53 - 1),
@@ -51,39 +62,52 @@ class Instant(click.ParamType[datetime]):
 @option("--frozen", is_flag=True, help="The bank's clock stands until it is moved.")
 @option("--threads", default=4, type=click.IntRange(1, 64), help="How many calls are worked on at once.")
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+@door_options(option)
 def serve(
-    host: str,
-    port: int,
     scenario: str,
     seed: int | None,
     at: datetime | None,
     frozen: bool,
-    threads: int,
     log: str,
+    **doors: Any,
 ) -> None:
     """Serves the bank until it is told to stop."""
-    from sandbox.assembly import assemble, first_beginning
+    from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
-    from sandbox.serving import port_of, server_of
     from sandbox.worlds import Worlds
 
+    opened = Doors(**doors)
+    opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
-    drawn = secrets.randbelow(2**20) if seed is None else seed
-    worlds = Worlds(first_beginning(drawn, at, 0.0 if frozen else 1.0), machine_time)
-    app = assemble(worlds, announcer(log, machine_time))
-    try:
-        server = server_of(app, host, port, threads)
-    except OSError as error:
-        raise click.ClickException(
-            f"cannot listen on {host}:{port}: {error.strerror or error}. Is another sandbox running? "
-            "Choose a port with --port, or --port 0 for a free one."
-        ) from None
+    beginning = opened.settled(beginning_of(scenario, seed, at, frozen))
+    worlds = Worlds(beginning, machine_time)
+    app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
+    address, run = opened.open_bank(app)
+    controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
     rest_the_collector()
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
-    click.echo(greeting(address, drawn, worlds), err=True)
+    click.echo(greeting(controls, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
-    server.run()
+    run()
+
+
+def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":
+    """What the options say wins over what the scenario says; without a seed one is drawn."""
+    from sandbox.assembly import first_beginning
+    from sandbox.scenario.faulty import ScenarioErrors
+    from sandbox.scenario.reading import load
+
+    try:
+        told = load(scenario)
+    except ScenarioErrors as errors:
+        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
+    drawn = secrets.randbelow(2**20) if told.seed is None else told.seed
+    beginning = first_beginning(drawn if seed is None else seed, scenario=told)
+    if seed is not None:
+        beginning = replace(beginning, seed=seed)
+    if at is not None:
+        beginning = replace(beginning, at=at)
+    return replace(beginning, rate=0.0) if frozen else beginning
 
 
 def rest_the_collector() -> None:
@@ -93,14 +117,15 @@ def rest_the_collector() -> None:
     gc.set_threshold(5_000, 5, 50)
 
 
-def greeting(address: str, seed: int, worlds: Any) -> str:
+def greeting(controls: str | None, seed: int, worlds: Any) -> str:
     from sandbox.rules.durations import write_instant
 
     world = worlds.get("default")
     return (
         f"The sandbox bank: no money moves here. Seed {seed}; the bank's time is {write_instant(world.opening)}"
         f"{', frozen' if world.pace.frozen else ''}.\n"
-        f"Client demo-tpp, secret demo-secret. Controls: {address}/_sandbox/clock and beside it."
+        f"Client demo-tpp, secret demo-secret. Controls: "
+        f"{f'{controls}/_sandbox/clock and beside it' if controls else 'off'}."
     )
 
 

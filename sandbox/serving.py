@@ -4,8 +4,9 @@ import threading
 import time
 from typing import Any
 
-from waitress import channel, create_server
-from waitress.channel import ClientDisconnected
+from waitress import create_server
+from waitress.channel import ClientDisconnected, HTTPChannel
+from waitress.server import BaseWSGIServer, MultiSocketServer
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 from sandbox.files.admission import FILE_BYTES_MAX
@@ -69,12 +70,14 @@ def server_of(app: Any, host: str, port: int, threads: int) -> Any:
             environ["sandbox.cut"] = ClientDisconnected
             return environ
 
-    channel.HTTPChannel.task_class = Task
-    channel.HTTPChannel.error_task_class = Unread
+    class Channel(HTTPChannel):  # type: ignore[misc]
+        task_class = Task
+        error_task_class = Unread
+
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(threads)
     patience.dispatcher = dispatcher
-    return create_server(
+    made = create_server(
         app,
         host=host,
         port=port,
@@ -85,6 +88,10 @@ def server_of(app: Any, host: str, port: int, threads: int) -> Any:
         max_request_body_size=BODY_BYTES_MAX,
         _dispatcher=dispatcher,
     )
+    for part in (made.map if isinstance(made, MultiSocketServer) else made._map).values():
+        if isinstance(part, BaseWSGIServer):
+            part.channel_class = Channel
+    return made
 
 
 def port_of(server: Any) -> int:

@@ -6,6 +6,7 @@ It lets every certificate through the handshake, also one that nobody trusts: th
 import select
 import socket
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -66,10 +67,8 @@ class Line:
         return None if found is None else found.public_bytes(Encoding.DER)
 
     def shutdown(self, how: int) -> None:
-        try:
+        with suppress(SSL.Error):
             self._tls.shutdown()
-        except SSL.Error:
-            pass
         self._plain.shutdown(how)
 
     def close(self) -> None:
@@ -96,7 +95,7 @@ class Handshake:
         return self._line.certificate() if key == TLS_KEY else "https"
 
 
-class AskingAdapter(Adapter):  # type: ignore[misc]
+class AskingAdapter(Adapter):
     """Asks for a certificate and requires none."""
 
     def __init__(self, certificate: str, private_key: str) -> None:
@@ -126,20 +125,23 @@ class AskingAdapter(Adapter):  # type: ignore[misc]
         return MakeFile(sock, mode, bufsize)
 
 
-class Request(server.HTTPRequest):  # type: ignore[misc]
+class Request(server.HTTPRequest):
     """What the server refuses by itself, in the bank's body."""
 
     def simple_response(self, status: Any, msg: str = "") -> None:
         number = int(str(status)[:3])
-        given = self.inheaders.get(b"Request-Id", b"").decode("latin-1")
-        response = unread(431 if number == 413 and not self.inheaders else number, given)
+        given = {name.lower(): value.decode("latin-1") for name, value in self.inheaders.items()}
+        length = given.get(b"content-length", "0")
+        if number in (413, 414) and not (length.isdigit() and int(length) > BODY_BYTES_MAX):
+            number = 431
+        response = unread(number, given.get(b"request-id", ""))
         self.close_connection = True
         head = f"HTTP/1.1 {response.status}\r\nConnection: close\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         self.conn.wfile.write(f"{head}\r\n".encode("latin-1") + response.get_data())
 
 
-class Connection(server.HTTPConnection):  # type: ignore[misc]
+class Connection(server.HTTPConnection):
     RequestHandlerClass = Request
 
 
@@ -155,13 +157,25 @@ def whole_body(inner: Application) -> Application:
     return application
 
 
+class Server(wsgi.Server):
+    def error_log(self, msg: str = "", level: int = 20, traceback: bool = False) -> None:
+        """A caller who hangs up is no trouble of ours."""
+
+    def run(self) -> None:
+        """Serves until the process is told to stop, and ends its threads then."""
+        try:
+            self.serve()
+        finally:
+            self.stop()
+
+
 def tls_server_of(app: Application, host: str, port: int, threads: int, pki: Path) -> Any:
-    """A server that listens already; `serve` serves."""
-    made = wsgi.Server((host, port), whole_body(app), numthreads=threads, timeout=PATIENCE, server_name="")
+    """A server that listens already; `run` serves."""
+    made = Server((host, port), whole_body(app), numthreads=threads, timeout=PATIENCE, server_name="")
     made.ssl_adapter = AskingAdapter(str(pki / "server-chain.pem"), str(pki / "server.key"))
     made.ConnectionClass = Connection
     made.max_request_header_size = HEADER_BYTES_MAX
     made.max_request_body_size = BODY_BYTES_MAX
-    made.error_log = lambda *said, **more: None  # a caller who hangs up is no trouble of ours
+    made.shutdown_timeout = 1
     made.prepare()
     return made

@@ -141,6 +141,11 @@ class World:
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
 
+    def load(self, beginning: Beginning) -> None:
+        """Begins again, with another scenario."""
+        with self._lock:
+            self._load(beginning)
+
     def reset(self) -> None:
         """The world as it was first loaded. One that began at the machine's time and runs, begins anew."""
         with self._lock:

@@ -77,7 +77,7 @@ def post_form(tpp: Tpp, form: Any, **changes: str | None) -> TestResponse:
     return tpp.call("POST", "/token", data=form if isinstance(form, str | bytes) else urlencode(form), **sent | changes)
 
 
-def code_form(code: str, **changes: str | None) -> dict[str, str]:
+def code_form(code: str, /, **changes: str | None) -> dict[str, str]:
     form: dict[str, str | None] = {
         "grant_type": "authorization_code",
         "code": code,

@@ -66,13 +66,14 @@ def _consented(bank: Bank, token: str, customer: str | None, ibans: tuple[str, .
 
 
 def first_current(bank: Bank, customer: str) -> str:
-    for account in signing.accounts_of(bank, customer):
-        if not account.is_savings:
-            return account.iban
+    """Their own first; else one for which they sign."""
+    current = [account for account in signing.accounts_of(bank, customer) if not account.is_savings]
+    for account in sorted(current, key=lambda account: customer not in account.owners):
+        return account.iban
     raise Refusal(Error.CONTROL_INVALID, input="customer", why="the customer has no current account")
 
 
 def compartment(bank: Bank, iban: str) -> str:
     """The euro compartment of an account that was picked by its IBAN alone."""
     account = bank.accounts.get(iban)
-    return account.currencies[0] if account is not None and "EUR" not in account.currencies else "EUR"
+    return "EUR" if account is None else account.first_currency

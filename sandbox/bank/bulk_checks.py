@@ -19,8 +19,8 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 def validate(bank: Bank, bulk: Bulk) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
-    content, ahead = zlib.decompress(bulk.packed), bank.settings.execution_days_ahead_max
-    report = read_file(bulk.format, content, bank.clock.today, bank.breathe, ahead)
+    ahead = bank.settings.execution_days_ahead_max
+    report = read_file(bulk.format, zlib.decompress(bulk.packed), bank.clock.today, days_ahead_max=ahead)
     bulk.packed = b""
     bulk.message_id = report.message_id
     bulk.findings = report.findings

@@ -88,7 +88,7 @@ def look_at_parts(bank: Bank, bulk: Bulk) -> None:
         bank.move(bulk, Trigger.REJECTED, reasons[-1] if reasons else None)
 
 
-def refuse(bank: Bank, bulk: Bulk, reason: str) -> None:
+def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
     """The PSU refuses: the file and its bulks are cancelled."""
     bank.move(bulk, Trigger.REFUSED, reason)
     for part in bulk.living:
@@ -112,6 +112,16 @@ def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
     assert bulk.signed_on is not None
     key = (part.debtor.iban, bulk.signed_on)
     bank.spent[key] = bank.spent.get(key, Decimal()) + sign * part.paying.control_sum
+
+
+def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
+    """By a rule or a control: what was not paid yet never is."""
+    bank.move(bulk, Trigger.REJECTED, reason)
+    for part in bulk.living:
+        bank.move(part, Trigger.REJECTED, reason)
+        if bulk.signed_on is not None:
+            _count(bank, bulk, part, -1)
+    bulk.unpaid = 0
 
 
 @verb

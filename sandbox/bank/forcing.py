@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from sandbox.bank import execution, standing_orders
+from sandbox.bank import bulk_checks, bulks, execution, standing_orders
+from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank, verb
@@ -56,6 +57,23 @@ CONTRACT_EFFECTS: dict[Trigger, Callable[[Bank, StandingOrder, str | None], None
 }
 
 
+def _file_signed(bank: Bank, bulk: Bulk, reason: str | None) -> None:
+    """By all who are needed."""
+    signers = bulk_checks.signers(bank, bulk)
+    bulk.customer = bulk.customer or signers[0]
+    bulk.signatures = bulk.signatures or signers[: bulk_checks.signatures_required(bank, bulk)]
+    bulks.complete(bank, bulk)
+
+
+# A file is validated and executed by the clock alone: what comes of that is in the file.
+FILE_EFFECTS: dict[Trigger, Callable[[Bank, Bulk, str | None], None]] = {
+    Trigger.REFUSED: bulks.refuse,
+    Trigger.SIGNED: _file_signed,
+    Trigger.REJECTED: bulks.reject,
+    Trigger.CANCELLED: bulks.cancel,
+}
+
+
 @verb
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
     """The first row of the table that leads there now."""
@@ -67,6 +85,9 @@ def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> No
             continue
         if isinstance(subject, StandingOrder) and row.trigger in CONTRACT_EFFECTS:
             CONTRACT_EFFECTS[row.trigger](bank, subject, reason)
+            return
+        if isinstance(subject, Bulk) and row.trigger in FILE_EFFECTS:
+            FILE_EFFECTS[row.trigger](bank, subject, reason)
             return
         if isinstance(subject, Payment) and row.trigger in EFFECTS:
             EFFECTS[row.trigger](bank, subject, reason)

@@ -88,6 +88,11 @@ class Ledger:
             self._past = self._past_of()
         return self._past
 
+    @property
+    def count(self) -> int:
+        """How many entries there are; the newest bears this number."""
+        return self.past.count + self._added
+
     def balance(self, account: str, currency: str) -> Money:
         return Money(self._number((account, currency)), currency)
 
@@ -107,7 +112,7 @@ class Ledger:
             sums[amount.currency] = sums.get(amount.currency, NOTHING) + amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
         self._added += 1
-        number = self.past.count + self._added
+        number = self.count
         for posting in entry.postings:
             compartment = posting.account, posting.amount.currency
             self._balances[compartment] = self._number(compartment) + posting.amount.number

@@ -40,6 +40,11 @@ class Account:
         return self.signers or self.owners
 
     @property
+    def first_currency(self) -> str:
+        """The euro compartment wherever there is one (service 2.7)."""
+        return "EUR" if "EUR" in self.currencies else self.currencies[0]
+
+    @property
     def is_savings(self) -> bool:
         return self.type == "savings-account"
 

@@ -77,13 +77,10 @@ def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="it takes a compartment in EUR")
     if account.signatures_required > 1:
-        raise Refusal(Error.PROFILE_FORBIDS, why="a standing order cannot leave an account that needs two signatures")
+        why = "a standing order cannot leave an account that needs two signatures"
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures")
     amount = contract.amount.number if contract.amount else Decimal()
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
-
-
-def first_day(order: StandingOrder) -> Occurrence:
-    return nth(order, 1)
 
 
 def nth(order: StandingOrder, number: int) -> Occurrence:

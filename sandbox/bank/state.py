@@ -15,7 +15,6 @@ from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fac
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.subjects import Initiation, Subject
 from sandbox.errors import Error, Refusal
-from sandbox.files.admission import Breathe, never
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
 from sandbox.settings import Settings
@@ -56,7 +55,6 @@ class Bank:
         rules: tuple[Rule, ...] = (),
     ) -> None:
         self.settings = settings
-        self.breathe: Breathe = never  # who works with others sets it: long work calls it now and then
         self.clock = Clock(opening)
         self.agenda = Agenda()
         self.mint = Mint(seed)

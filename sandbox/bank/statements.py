@@ -2,13 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import islice
 
 from sandbox.bank import consents
 from sandbox.bank.grants import Consent, Grant
-from sandbox.bank.ledger import OUTSIDE as WORLD_OUTSIDE
-from sandbox.bank.ledger import Entry, Line, Posting
+from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
 from sandbox.bank.records import Account
 from sandbox.bank.state import Bank, verb
 from sandbox.errors import Error, Refusal
@@ -21,7 +21,7 @@ Place = tuple[date, int]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a page is asked of; `before` is the last line of the page before."""
+    """What a page is asked of; `before` is the last line of the page before, `seen` the newest when the walk began."""
 
     iban: str
     currency: str
@@ -29,14 +29,15 @@ class Query:
     date_to: date | None
     page_size: int
     before: Place | None = None
+    seen: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Lines newest first, and where the next page begins if there is one."""
+    """Lines newest first, and the query of the next page if there is one."""
 
     lines: Sequence[Line]
-    next_before: Place | None
+    following: Query | None
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:
@@ -51,14 +52,19 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
     return bank.accounts[iban]
 
 
-def has_sca(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
-    """Whether the call carries an SCA token of the last hour; a foreign one is refused, an old one counts as absent."""
+def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
+    """Whether the PSU authenticated in the last hour: the call's SCA token says so, or a renewal of the consent.
+
+    A foreign SCA token is refused, an old one counts as absent (choice 2).
+    """
+    until = consent_of(bank, grant).full_until
+    renewed = until is not None and bank.clock.now <= until
     if sca_token is None:
-        return False
+        return renewed
     known = bank.sca_tokens.get(sca_token)
     if known is None or known.consent_id != grant.consent_id:
         raise Refusal(Error.SECURITY_PROOF_REFUSED, input="SCA-Token", why="it is none of this consent")
-    return bank.clock.now < known.until
+    return renewed or bank.clock.now <= known.until
 
 
 def sca_is_due(bank: Bank, grant: Grant) -> bool:
@@ -79,16 +85,23 @@ def asks_for_old(bank: Bank, query: Query) -> bool:
 
 
 def page(bank: Bank, query: Query, oldest: date | None) -> Page:
-    """The lines of a page, found by their places: the last page costs what the first does."""
+    """The lines of a page, found by their places: the last page costs what the first does.
+
+    What was booked since the walk began is no part of it, also where its date lies back.
+    """
     lines = bank.ledger.lines(query.iban, query.currency)
+    seen = bank.ledger.count if query.seen is None else query.seen
     since = max(filter(None, (query.date_from, oldest)), default=None)
     first = 0 if since is None else bisect_left(lines, (since, 0), key=_place)
     end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=_place)
     if query.before is not None:
         end = min(end, bisect_left(lines, query.before, key=_place))
-    start = max(first, end - query.page_size)
-    found = lines[start:end][::-1]
-    return Page(found, _place(found[-1]) if found and start > first else None)
+    places = (place for place in range(end - 1, first - 1, -1) if lines[place].number <= seen)
+    found = [lines[place] for place in islice(places, query.page_size + 1)]
+    if len(found) <= query.page_size:
+        return Page(found, None)
+    last = found[query.page_size - 1]
+    return Page(found[: query.page_size], replace(query, before=_place(last), seen=seen))
 
 
 def _place(line: Line) -> Place:
@@ -115,7 +128,7 @@ def book_by_hand(
     if on > bank.clock.today:
         raise Refusal(Error.CONTROL_INVALID, input="date", why="it lies in the future")
     ours = Posting(iban, amount, other_account, other_name)
-    entry = Entry(bank.mint.id(), on, on, (ours, Posting(WORLD_OUTSIDE, -amount)), text, structured, "BY HAND")
+    entry = Entry(bank.mint.id(), on, on, (ours, Posting(OUTSIDE, -amount)), text, structured, "BY HAND")
     bank.ledger.post(entry)
     lines = bank.ledger.lines(iban, amount.currency)
     return next(line for line in reversed(lines) if line.entry is entry)

@@ -143,7 +143,7 @@ class Initiations:
 
 def _bulk(reply: Reply, found: Any) -> Bulk:
     return Bulk(
-        field(reply, "payment_information_id", within=found),
+        maybe(reply, "payment_information_id", within=found),
         field(reply, "status", within=found),
         maybe(reply, "number_of_transactions", int, found),
         None if maybe(reply, "control_sum", object, found) is None else number(reply, "control_sum", found),

@@ -55,7 +55,7 @@ class Initiation:
 class Bulk:
     """One bulk of a file (choice 7)."""
 
-    payment_information_id: str
+    payment_information_id: str | None  # None where the file leaves it out, which refuses the bulk
     status: str
     number_of_transactions: int | None
     control_sum: Decimal | None

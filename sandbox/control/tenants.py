@@ -7,8 +7,10 @@ from flask import Request, Response
 
 from sandbox.control.asking import body_of, refuse, value_of, whole_number
 from sandbox.control.clock import clock_of, read_rate
+from sandbox.control.scripts import named
 from sandbox.rules.durations import read_instant
 from sandbox.rules.names import is_world_name
+from sandbox.scenario.beginnings import began
 from sandbox.wire.replies import json_response
 from sandbox.worlds import Beginning, World, Worlds
 
@@ -30,8 +32,8 @@ def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = body_of(request, "scenario", "seed", "clock")
     beginning = worlds.beginning_of(name)
-    if "scenario" in content and content["scenario"] != "default":
-        raise refuse("scenario", "there is no such scenario")
+    if "scenario" in content:
+        beginning = began(named(content["scenario"], "scenario"), beginning)
     if "seed" in content:
         beginning = replace(beginning, seed=value_of(content, "seed", _seed))
     if "clock" in content:

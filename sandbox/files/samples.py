@@ -1,7 +1,9 @@
 """Files to try a bulk with. They name their days in braces, as a file with fixed dates would soon be refused."""
 
+import re
 from datetime import date, timedelta
 
+from sandbox.files.checks import IDENTIFICATION
 from sandbox.rules.countries import fixture_bytes
 
 # What a reader gains from each; the debtor accounts are those of the customer `bakkerij`.
@@ -21,9 +23,18 @@ SAMPLES = {
 DAYS = {"{today}": 0, "{tomorrow}": 1, "{yesterday}": -1, "{far}": 366}
 
 
-def sample(name: str, today: date) -> bytes:
-    """A sample with the days filled in, ready to send; `today` is the bank's."""
+MESSAGE_ID = re.compile(rb"<MsgId>[^<]*</MsgId>")
+
+
+def sample(name: str, today: date, message_id: str | None = None) -> bytes:
+    """A sample with the days filled in, ready to send; `today` is the bank's. A ValueError for no MsgId."""
     content = fixture_bytes(f"bulk/{name}")
+    if message_id is not None:
+        if not IDENTIFICATION.fullmatch(message_id):
+            raise ValueError("a MsgId takes 1 to 35 characters of the SEPA set")
+        if not MESSAGE_ID.search(content):
+            raise ValueError("a csv has no MsgId")
+        content = MESSAGE_ID.sub(f"<MsgId>{message_id}</MsgId>".encode(), content)
     for word, days in DAYS.items():
         content = content.replace(word.encode(), (today + timedelta(days)).isoformat().encode())
     return content

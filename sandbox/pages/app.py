@@ -7,7 +7,7 @@ from typing import NamedTuple
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.bank.records import Payment
+from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.pages import channel, sign
@@ -127,5 +127,5 @@ def whose(bank: Bank, token: str) -> tuple[str | None, str | None]:
     if address is None:
         return None, None
     payment = bank.subject(address.subject_id)
-    assert isinstance(payment, Payment)
+    assert not isinstance(payment, Part)
     return payment.origin.language, tpp_name(bank, payment)

@@ -5,7 +5,7 @@ from flask import Response
 from sandbox.bank import screens
 from sandbox.errors import Error, Refusal
 from sandbox.pages.drawing import draw
-from sandbox.pages.papers import lines
+from sandbox.pages.papers import headline, lines
 from sandbox.pages.sights import folder, in_channel, session_at
 from sandbox.pages.sign import ENDS, WRONG, wording
 from sandbox.pages.visits import CHANNEL_COOKIE, Visit, drop, go, keep
@@ -82,6 +82,7 @@ def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: 
         status=WRONG if problem or refusal else 200,
         session_id=session_id,
         seen=seen,
+        waiting=[(sight, headline(language, sight)) for sight in seen.waiting],
         news=news if news in NEWS else None,
         problem=wording(language, problem, refusal),
     )
@@ -99,6 +100,8 @@ def show_payment(
         status=WRONG if problem or refusal else 200,
         session_id=session_id,
         sight=sight,
+        kind=sight.kind,
+        headline=headline(language, sight),
         lines=lines(language, sight),
         problem=wording(language, problem, refusal),
     )

@@ -35,7 +35,15 @@ def templates() -> Environment:
 
 
 def draw(
-    visit: Visit, language: str, template: str, *, status: int = 200, session_id: str = "", forms: str = "", **seen: Any
+    visit: Visit,
+    language: str,
+    template: str,
+    *,
+    status: int = 200,
+    session_id: str = "",
+    forms: str = "",
+    kind: str = "",
+    **seen: Any,
 ) -> Response:
     """A page in one language; `forms` is where its forms may lead besides this bank."""
     page = templates().get_template(f"{template}.html")
@@ -44,7 +52,7 @@ def draw(
         language=language,
         languages=[(code, NAMES[code]) for code in LANGUAGES],
         proof=proof_of(session_id) if session_id else "",
-        say=lambda key, **facts: say(language, key, **facts),
+        say=lambda key, **facts: say(language, key, kind, **facts),
         amount=lambda money: writing.amount(language, money),
         account=writing.account,
         to=visit.to,

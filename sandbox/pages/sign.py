@@ -5,10 +5,11 @@ from flask import Response
 from sandbox.bank import screens, signing
 from sandbox.errors import Error, Refusal
 from sandbox.pages.drawing import draw
-from sandbox.pages.papers import lines
+from sandbox.pages.papers import headline, lines
+from sandbox.pages.refusals import say_refusal
 from sandbox.pages.sights import Sight, at_address, session_at
 from sandbox.pages.visits import Visit, address_cookie, drop, form_targets, go, keep
-from sandbox.pages.words import say, say_refusal
+from sandbox.pages.words import say
 from sandbox.pages.writing import country
 
 STEPS = ("login", "account", "review", "code")
@@ -119,6 +120,8 @@ def show(
         session_id=session_id,
         forms=form_targets(origin.redirect_uri),
         sight=sight,
+        kind=sight.kind,
+        headline=headline(language, sight),
         lines=lines(language, sight),
         at=f"/sign/{visit.path['token']}",
         number=steps.index(shown) + 1,

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from sandbox.errors import Refusal
-
 LANGUAGES = ("fr", "nl")
 NAMES = {"fr": "Français", "nl": "Nederlands"}
 
@@ -90,7 +88,7 @@ WORDS: Words = {
     "sepa-credit-transfers": ("Virement européen (SEPA)", "Europese overschrijving (SEPA)"),
     "instant-sepa-credit-transfers": ("Virement instantané (SEPA)", "Instantoverschrijving (SEPA)"),
     "cross-border-credit-transfers": ("Virement international", "Internationale overschrijving"),
-    "urgent": ("{kind}, urgent", "{kind}, dringend"),
+    "urgent": ("{product}, urgent", "{product}, dringend"),
     "SHAR": ("Partagés", "Gedeeld"),
     "DEBT": ("À votre charge", "Te uwen laste"),
     "CRED": ("À charge du bénéficiaire", "Ten laste van de begunstigde"),
@@ -106,30 +104,67 @@ WORDS: Words = {
     "code.submit": ("Signer", "Ondertekenen"),
     "code.back": ("Revoir le virement", "De overschrijving nalezen"),
     "refuse": ("Refuser le virement", "De overschrijving weigeren"),
+    # A standing order, a file
+    "login.asks order": (
+        "{tpp} vous demande de signer un ordre permanent.",
+        "{tpp} vraagt u een doorlopende opdracht te ondertekenen.",
+    ),
+    "login.asks bulk": (
+        "{tpp} vous demande de signer un fichier de virements.",
+        "{tpp} vraagt u een bestand met overschrijvingen te ondertekenen.",
+    ),
+    "account.paying order": (
+        "Ordre permanent de {amount} à {creditor}",
+        "Doorlopende opdracht van {amount} aan {creditor}",
+    ),
+    "account.paying bulk": ("Fichier : {amount}, {creditor}", "Bestand: {amount}, {creditor}"),
+    "review.title order": ("Vérifiez l’ordre permanent", "Controleer de doorlopende opdracht"),
+    "review.title bulk": ("Vérifiez le fichier de virements", "Controleer het bestand met overschrijvingen"),
+    "review.intro bulk": (
+        "Relisez attentivement les comptes et les montants avant de signer.",
+        "Lees de rekeningen en de bedragen aandachtig na voor u ondertekent.",
+    ),
+    "refuse order": ("Refuser l’ordre permanent", "De doorlopende opdracht weigeren"),
+    "refuse bulk": ("Refuser le fichier", "Het bestand weigeren"),
+    "code.back order": ("Revoir l’ordre permanent", "De doorlopende opdracht nalezen"),
+    "code.back bulk": ("Revoir le fichier", "Het bestand nalezen"),
+    "review.variable": ("Montant variable", "Variabel bedrag"),
+    "review.maximal": ("Au maximum", "Hoogstens"),
+    "review.minimal": ("À laisser sur le compte", "Blijft op de rekening"),
+    "review.frequency": ("Périodicité", "Periodiciteit"),
+    "review.first": ("Première exécution", "Eerste uitvoering"),
+    "review.end": ("Date de fin", "Einddatum"),
+    "review.transfers": ("nombre de virements : {count}", "aantal overschrijvingen: {count}"),
+    "WEEKLY": ("Chaque semaine", "Wekelijks"),
+    "MONTHLY": ("Chaque mois", "Maandelijks"),
+    "TWO_MONTHLY": ("Tous les deux mois", "Tweemaandelijks"),
+    "QUARTERLY": ("Chaque trimestre", "Driemaandelijks"),
+    "HALF_YEARLY": ("Tous les six mois", "Zesmaandelijks"),
+    "YEARLY": ("Chaque année", "Jaarlijks"),
     # The bank's own channel
     "channel.title": ("À signer", "Te ondertekenen"),
     "channel.login": (
-        "Retrouvez ici les virements qui attendent votre signature.",
-        "Hier vindt u de overschrijvingen die op uw handtekening wachten.",
+        "Retrouvez ici les opérations qui attendent votre signature.",
+        "Hier vindt u de verrichtingen die op uw handtekening wachten.",
     ),
     "channel.hello": ("Bonjour {name}", "Dag {name}"),
     "channel.nothing": (
-        "Aucun virement n’attend votre signature.",
-        "Er wacht geen enkele overschrijving op uw handtekening.",
+        "Aucune opération n’attend votre signature.",
+        "Er wacht geen enkele verrichting op uw handtekening.",
     ),
-    "channel.list": ("Virements à signer", "Te ondertekenen overschrijvingen"),
+    "channel.list": ("Opérations à signer", "Te ondertekenen verrichtingen"),
     "channel.to": ("à {creditor}", "aan {creditor}"),
     "channel.from": ("depuis {account}", "van {account}"),
     "channel.open": ("Lire et signer", "Lezen en ondertekenen"),
     "channel.back": ("Retour à la liste", "Terug naar de lijst"),
     "channel.leave": ("Se déconnecter", "Afmelden"),
     "channel.signed": (
-        "Vous avez signé. Le virement va être exécuté.",
-        "U hebt ondertekend. De overschrijving wordt uitgevoerd.",
+        "Vous avez signé. L’opération va être exécutée.",
+        "U hebt ondertekend. De verrichting wordt uitgevoerd.",
     ),
     "channel.waiting": (
-        "Vous avez signé. Le virement attend encore une autre signature.",
-        "U hebt ondertekend. De overschrijving wacht nog op een andere handtekening.",
+        "Vous avez signé. L’opération attend encore une autre signature.",
+        "U hebt ondertekend. De verrichting wacht nog op een andere handtekening.",
     ),
     # Pages that end a visit
     "outdated.title": ("Cette adresse n’est plus valable", "Dit adres is niet langer geldig"),
@@ -139,23 +174,24 @@ WORDS: Words = {
         "U had enkele minuten om te ondertekenen; die tijd is verstreken. Er is niets gedebiteerd. "
         "Ga terug naar {tpp} en begin opnieuw.",
     ),
-    "signed.title": ("Ce virement est déjà signé", "Deze overschrijving is al ondertekend"),
+    "signed.title": ("Cette opération est déjà signée", "Deze verrichting is al ondertekend"),
     "signed.text": (
         "Votre signature est bien enregistrée, vous n’avez plus rien à faire ici. Vous pouvez retourner chez {tpp}.",
         "Uw handtekening is geregistreerd, u hoeft hier niets meer te doen. U kunt teruggaan naar {tpp}.",
     ),
     "cosigned.title": (
-        "Ce virement attend une autre signature",
-        "Deze overschrijving wacht op een andere handtekening",
+        "Cette opération attend une autre signature",
+        "Deze verrichting wacht op een andere handtekening",
     ),
     "cosigned.text": (
         "La première signature est enregistrée. Les suivantes se donnent dans l’espace de signature de la banque.",
         "De eerste handtekening is geregistreerd. De volgende worden gegeven in de ondertekenmap van de bank.",
     ),
     "cosigned.link": ("Ouvrir l’espace de signature", "De ondertekenmap openen"),
-    "cancelled.title": ("Ce virement est annulé", "Deze overschrijving is geannuleerd"),
+    "cancelled.title": ("Cette opération est annulée", "Deze verrichting is geannuleerd"),
     "cancelled.text": (
-        "Il a été refusé, annulé, ou n’a pas été signé à temps. Rien ne sera débité. Vous pouvez retourner chez {tpp}.",
+        "Elle a été refusée, annulée, ou n’a pas été signée à temps. Rien ne sera débité. "
+        "Vous pouvez retourner chez {tpp}.",
         "Ze werd geweigerd, geannuleerd, of niet op tijd ondertekend. Er wordt niets gedebiteerd. "
         "U kunt teruggaan naar {tpp}.",
     ),
@@ -182,77 +218,8 @@ WORDS: Words = {
     "type.code": ("Tapez les six chiffres affichés par le lecteur.", "Typ de zes cijfers die op de kaartlezer staan."),
 }
 
-# The bank's no, by the error's name and, where an error has several causes, by which.
-REFUSALS: Words = {
-    "CODE_WRONG 0": (
-        "Trois codes erronés : vous avez été déconnecté. Rien n’a été signé.",
-        "Drie foute codes: u bent afgemeld. Er is niets ondertekend.",
-    ),
-    "CODE_WRONG 1": (
-        "Le code est erroné. Il vous reste un seul essai.",
-        "De code is fout. U hebt nog één poging.",
-    ),
-    "CODE_WRONG": (
-        "Le code est erroné. Il vous reste {left} essais.",
-        "De code is fout. U hebt nog {left} pogingen.",
-    ),
-    "FUNDS_MISSING": (
-        "Les fonds disponibles sur ce compte sont insuffisants pour ce virement.",
-        "Op deze rekening staat niet genoeg beschikbaar geld voor deze overschrijving.",
-    ),
-    "ACCOUNT_FOREIGN": (
-        "Ce compte n’est pas un compte de notre banque.",
-        "Deze rekening is geen rekening van onze bank.",
-    ),
-    "ACCESS_DENIED": (
-        "Vous n’êtes pas autorisé à signer pour ce compte.",
-        "U bent niet gemachtigd om voor deze rekening te ondertekenen.",
-    ),
-    "CHANNEL_CLOSED offline": (
-        "Ce compte n’est pas accessible par nos canaux électroniques.",
-        "Deze rekening is niet toegankelijk via onze elektronische kanalen.",
-    ),
-    "CHANNEL_CLOSED blocked": (
-        "L’accès à nos canaux électroniques est bloqué pour ce client.",
-        "De toegang tot onze elektronische kanalen is voor deze klant geblokkeerd.",
-    ),
-    "NON_SEPA_BARRED": (
-        "Ce compte ne permet pas de virements hors de la zone SEPA.",
-        "Deze rekening laat geen overschrijvingen buiten de SEPA-zone toe.",
-    ),
-    "PROFILE_FORBIDS urgent": (
-        "Un virement urgent n’est possible que depuis un compte professionnel.",
-        "Een dringende overschrijving kan alleen vanaf een professionele rekening.",
-    ),
-    "PROFILE_FORBIDS country": (
-        "Vos paramètres de sécurité n’autorisent pas les virements vers ce pays ({country}).",
-        "Uw veiligheidsinstellingen laten geen overschrijvingen naar dit land toe ({country}).",
-    ),
-    "PROFILE_FORBIDS daily": (
-        "Ce virement dépasserait la limite journalière de ce compte.",
-        "Met deze overschrijving zou u de daglimiet van deze rekening overschrijden.",
-    ),
-    "PROFILE_FORBIDS weekly": (
-        "Ce virement dépasserait la limite hebdomadaire de ce compte.",
-        "Met deze overschrijving zou u de weeklimiet van deze rekening overschrijden.",
-    ),
-    "ALREADY_OVER": (
-        "Ce virement n’attend plus de signature.",
-        "Deze overschrijving wacht niet langer op een handtekening.",
-    ),
-    "OTHER": ("Votre demande n’a pas pu être acceptée.", "Uw verzoek kon niet worden aanvaard."),
-}
 
-
-def say(language: str, key: str, **facts: object) -> str:
-    """A sentence in that language."""
-    return WORDS[key][LANGUAGES.index(language)].format(**facts)
-
-
-def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
-    """The bank's no, in the customer's words; `facts` replaces those that a person reads otherwise."""
-    known = {**refusal.facts, **facts}
-    name = refusal.error.name
-    cause = known.get("which", known.get("left"))
-    pair = REFUSALS.get(f"{name} {cause}") or REFUSALS.get(name) or REFUSALS["OTHER"]
-    return pair[LANGUAGES.index(language)].format(**known)
+def say(language: str, key: str, kind: str = "", **facts: object) -> str:
+    """A sentence in that language; some speak otherwise of a standing order or of a file."""
+    pair = WORDS.get(f"{key} {kind}") or WORDS[key]
+    return pair[LANGUAGES.index(language)].format(**facts)

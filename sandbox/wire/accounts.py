@@ -1,7 +1,7 @@
 """Views of account information: accounts, an account, its transactions (service 4.9, 4.10; choice 8)."""
 
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Response
 from marshmallow import ValidationError
@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 from sandbox.bank import consents, statements
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
-from sandbox.bank.statements import Page, Query
+from sandbox.bank.statements import Query
 from sandbox.errors import Error, Refusal
 from sandbox.rules.money import is_currency
 from sandbox.wire import statements as replies
@@ -19,6 +19,17 @@ from sandbox.wire.paging import read_key, write_key
 
 PAGE_SIZE_MAX = 50  # service 4.10
 DAY = Day()
+
+
+class Asked(NamedTuple):
+    """The query parameters of service 4.10."""
+
+    date_from: date | None
+    date_to: date | None
+    psu_involved: bool
+    pagesize: int | None
+    next: str | None
+    currency: str
 
 
 def accounts(call: Call) -> Response:
@@ -42,7 +53,7 @@ def _account(bank: Bank, grant: Grant, logical_id: str) -> Response:
 
 def transactions(call: Call) -> Response:
     """A page; where the PSU must authenticate again, the no makes a fresh address, so that goes by the other door."""
-    outcome = call.world.ask(_transactions, call, grant_of(call), call.path["logical_id"])
+    outcome = call.world.ask(_transactions, call, grant_of(call), read_asked(call))
     if isinstance(outcome, str):
         consent_id = grant_of(call).consent_id
         assert consent_id is not None
@@ -51,24 +62,18 @@ def transactions(call: Call) -> Response:
     return outcome
 
 
-def _transactions(bank: Bank, call: Call, grant: Grant, logical_id: str) -> Response | str:
+def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked) -> Response | str:
     """The page, or why the PSU must authenticate again."""
-    found = statements.account_of(bank, grant, logical_id)
-    query, involved = read_query(call, bank, grant, found.iban)
-    fresh = statements.has_sca(bank, grant, call.header("SCA-Token"))
+    logical_id = call.path["logical_id"]
+    query = query_of(bank, grant, statements.account_of(bank, grant, logical_id).iban, asked)
+    fresh = statements.is_fresh(bank, grant, call.header("SCA-Token"))
     if statements.sca_is_due(bank, grant):
-        return "the last authentication is over 90 days old"
-    if involved and not fresh and statements.asks_for_old(bank, query):
-        return "more than 90 days of history need a fresh authentication"
-    oldest = None if fresh else statements.oldest_day(bank)
-    page = statements.page(bank, query, oldest)
-    return replies.transactions_reply(logical_id, page.lines, next_key(bank, grant, query, page))
-
-
-def next_key(bank: Bank, grant: Grant, query: Query, page: Page) -> str | None:
-    if page.next_before is None:
-        return None
-    return write_key(bank.mint.seed, grant.consent_id, query, page.next_before)
+        return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
+    if asked.psu_involved and not fresh and statements.asks_for_old(bank, query):
+        return f"more than {statements.HISTORY_DAYS} days of history need a fresh authentication"
+    page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
+    key = None if page.following is None else write_key(bank.mint.seed, grant.consent_id, page.following)
+    return replies.transactions_reply(logical_id, page.lines, key)
 
 
 def grant_of(call: Call) -> Grant:
@@ -76,27 +81,32 @@ def grant_of(call: Call) -> Grant:
     return call.grant
 
 
-def read_query(call: Call, bank: Bank, grant: Grant, iban: str) -> tuple[Query, bool]:
-    """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
+def read_asked(call: Call) -> Asked:
+    """Faults of the parameters come before anything about the account (choice 2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
         raise _bad("date_to", "it lies before date_from")
-    involved = call.query("psu_involved") or "false"
-    if involved not in ("true", "false"):
+    involved = call.query("psu_involved")
+    if involved not in (None, "true", "false"):
         raise _bad("psu_involved", "it must be true or false")
-    currency = call.query("currency") or "EUR"
-    if not is_currency(currency):
+    currency = call.query("currency")
+    if currency is not None and not is_currency(currency):
         raise _bad("currency", "it is no currency code")
-    size = _page_size(call.query("pagesize"), bank.settings.page_size)
-    key = call.query("next")
-    if key is not None:
-        return read_key(bank.mint.seed, grant.consent_id, iban, key), involved == "true"
-    return Query(iban, currency, date_from, date_to, size), involved == "true"
+    size = _page_size(call.query("pagesize"))
+    return Asked(date_from, date_to, involved == "true", size, call.query("next"), currency or "EUR")
 
 
-def _page_size(text: str | None, default: int) -> int:
+def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
+    """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
+    if asked.next is not None:
+        return read_key(bank.mint.seed, grant.consent_id, iban, asked.next)
+    size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
+    return Query(iban, asked.currency, asked.date_from, asked.date_to, size)
+
+
+def _page_size(text: str | None) -> int | None:
     if text is None:
-        return default
+        return None
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= PAGE_SIZE_MAX):
         raise _bad("pagesize", f"it must be a whole number from 1 to {PAGE_SIZE_MAX}")
     return int(text)

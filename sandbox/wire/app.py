@@ -9,6 +9,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.errors import Error, Refusal
+from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.pki.trust import Trust
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
@@ -95,6 +96,7 @@ def frame(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_refusal)
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
+    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
 
 
 def check_certificate(worlds: Worlds, trust: Trust | None) -> None:

@@ -103,8 +103,9 @@ def bulk_fields(bulk: Bulk, address: str | None) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "payment_information_id": part.batch.payment_information_id,
+    name = part.batch.payment_information_id
+    row: dict[str, Any] = {} if name is None else {"payment_information_id": name}
+    row |= {
         "status": part.status.value,
         "number_of_transactions": part.batch.number_of_transactions,
         "control_sum": Fragment(f"{part.batch.control_sum:.2f}"),

@@ -183,8 +183,9 @@ def redirect_uri(call: Call, bank: Bank) -> None:
 
 
 def challenge(call: Call, bank: Bank) -> None:
-    """PKCE is mandatory when there is no token, and ignored when there is one (service 4.1)."""
-    if not call.operation.pkce or call.header("Authorization") is not None:
+    """PKCE is mandatory when there is no token, and ignored where one may stand for it (service 4.1, 4.7)."""
+    replaced = call.operation.authorization is Authorization.OPTIONAL and call.header("Authorization") is not None
+    if not call.operation.pkce or replaced:
         return
     method, value = call.header("Code-Challenge-Method"), call.header("Code-Challenge")
     for name, given in (("Code-Challenge-Method", method), ("Code-Challenge", value)):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from sandbox.rules.answers import ANSWERS
 from sandbox.rules.products import PRODUCTS
 
 
@@ -20,10 +21,6 @@ JSON = ("application/json",)
 FORM = ("application/x-www-form-urlencoded",)
 XML, CSV = ("application/xml", "text/xml"), ("text/csv", "application/csv")
 
-POST_ERRORS = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
-GET_ERRORS = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
-DELETE_ERRORS = (400, 401, 403, 404, 405, 406, 409, 429, 495, 500, 503)  # service 4.4; 409 is choice 5
-
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -35,7 +32,6 @@ class Operation:
     versions: tuple[int, ...]  # newest first
     clause: str
     success: int = 200
-    errors: tuple[int, ...] = GET_ERRORS
     role: str | None = "PIS"
     authorization: Authorization = Authorization.NONE
     scopes: tuple[str, ...] = ()
@@ -47,6 +43,11 @@ class Operation:
     products: tuple[str, ...] = ()  # those that stand in its path
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The statuses that it may refuse with."""
+        return ANSWERS[self.name]
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
         """The versions that this operation has for a product."""
@@ -64,8 +65,8 @@ BULK = "/bulk-payments/<product>"
 NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
 MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
 READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
-INITIATES: dict[str, Any] = {"success": 201, "errors": POST_ERRORS, "redirect_uri": True}
-CANCELS: dict[str, Any] = {"success": 204, "errors": DELETE_ERRORS}
+INITIATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
+CANCELS: dict[str, Any] = {"success": 204}
 SINGLE: dict[str, Any] = {"products": tuple(PRODUCTS)}
 FILES: dict[str, Any] = {"products": ("pain.001", "csv")}
 ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
@@ -120,7 +121,7 @@ OPERATIONS = (
         query=("scope", "iban"),
     ),
     Operation(
-        "token", "POST", "/token", (3, 2), "service 4.8", errors=POST_ERRORS, role=None,
+        "token", "POST", "/token", (3, 2), "service 4.8", role=None,
         authorization=Authorization.BASIC, media=FORM, bank_headers=False,
     ),
     Operation("accounts", "GET", "/accounts", (2,), "service 4.9", **READS),

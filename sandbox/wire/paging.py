@@ -7,7 +7,7 @@ from hashlib import blake2b, sha256
 
 import orjson
 
-from sandbox.bank.statements import Place, Query
+from sandbox.bank.statements import Query
 from sandbox.errors import Error, Refusal
 
 SEAL = 16  # bytes
@@ -21,10 +21,15 @@ def _sealed(seed: int, consent_id: str | None, content: bytes) -> bytes:
     return hmac.new(_key(seed), f"{consent_id}/".encode() + content, sha256).digest()[:SEAL]
 
 
-def write_key(seed: int, consent_id: str | None, query: Query, before: Place) -> str:
-    row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *before)
+def write_key(seed: int, consent_id: str | None, query: Query) -> str:
+    assert query.before is not None
+    row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.seen)
     content = orjson.dumps(row)
-    return urlsafe_b64encode(_sealed(seed, consent_id, content) + content).decode().rstrip("=")
+    return _text(_sealed(seed, consent_id, content) + content)
+
+
+def _text(key: bytes) -> str:
+    return urlsafe_b64encode(key).decode().rstrip("=")
 
 
 def read_key(seed: int, consent_id: str | None, iban: str, text: str) -> Query:
@@ -34,12 +39,14 @@ def read_key(seed: int, consent_id: str | None, iban: str, text: str) -> Query:
     except ValueError:
         raise _refused() from None
     seal, content = given[:SEAL], given[SEAL:]
+    if _text(given) != text:  # base64 reads past letters that it does not know
+        raise _refused()
     if not hmac.compare_digest(seal, _sealed(seed, consent_id, content)):
         raise _refused()
-    owner, currency, date_from, date_to, page_size, on, number = orjson.loads(content)
+    owner, currency, date_from, date_to, page_size, on, number, seen = orjson.loads(content)
     if owner != iban:
         raise _refused()
-    return Query(iban, currency, _day(date_from), _day(date_to), page_size, (date.fromisoformat(on), number))
+    return Query(iban, currency, _day(date_from), _day(date_to), page_size, (date.fromisoformat(on), number), seen)
 
 
 def _day(text: str | None) -> date | None:

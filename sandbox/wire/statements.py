@@ -66,7 +66,7 @@ def accounts_reply(held: Iterable[tuple[str, Account]]) -> Response:
         {
             "iban": account.iban,
             "logical_id": logical_id,
-            "currency": account.currencies[0],
+            "currency": account.first_currency,
             "_links": {"self": link(f"/accounts/{logical_id}")},
         }
         for logical_id, account in held
@@ -76,7 +76,8 @@ def accounts_reply(held: Iterable[tuple[str, Account]]) -> Response:
 
 def account_reply(logical_id: str, account: Account, balance: Balance) -> Response:
     """For a multi-currency account the balance is that of the euro compartment."""
-    first, *others = account.currencies
+    first = account.first_currency
+    others = [name for name in account.currencies if name != first]
     content = {
         "type": account.type,
         "iban": account.iban,

@@ -92,6 +92,7 @@ class Visit:
     complaints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.page.set_default_timeout(10_000)
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -255,7 +256,7 @@ def test_a_second_signature_is_given_in_the_channel(visit: Visit) -> None:
     visit.demand_fits()
     visit.page.fill("#code", visit.page.locator("#shown").inner_text())
     visit.page.locator("button.go").click()
-    assert visit.page.get_by_role("status").inner_text() == "U hebt ondertekend. De overschrijving wordt uitgevoerd."
+    assert visit.page.get_by_role("status").inner_text() == "U hebt ondertekend. De verrichting wordt uitgevoerd."
     assert visit.tpp.listed("payments")[0]["status"] == "PDNG"
     visit.demand_quiet()
 

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from sandbox.client import CallbackRefused, Client, Controls, Refused, code_from, returned
+from sandbox.files.samples import sample
 from tests.client.contract import ORDER
 
 HERE = "http://127.0.0.1:8080"
@@ -195,3 +196,47 @@ def test_the_journal_and_the_requests_go_on_from_a_number(tpp: Client, controls:
     tpp.status(payment)
     (second,) = controls.listed("requests", since=first["seq"])
     assert (first["operation"], second["operation"]) == ("payment_initiation", "payment_status")
+
+
+@pytest.mark.parametrize(
+    "name", ["three-bulks.pain.001.001.03.xml", "three-bulks.pain.001.001.09.xml", "three-bulks.csv"]
+)
+def test_a_file_from_sending_to_its_last_bulk(tpp: Client, controls: Controls, name: str) -> None:
+    content, product = sample(name, controls.clock.get().now.date()), "csv" if name.endswith("csv") else "pain.001"
+    sent = tpp.send_file(content, product, reference="MARCH")
+    assert (sent.status, sent.sca_address) == ("RCVD", None)
+    assert tpp.status(sent).bulks == ()
+    controls.clock.advance("120s")
+    found = tpp.status(sent)
+    assert found.status == "PATC" and found.sca_address is not None
+    assert [(row.number_of_transactions, row.control_sum) for row in found.bulks] == [
+        (2, Decimal("4310.00")),
+        (2, Decimal("995.30")),
+        (1, Decimal("100.00")),
+    ]
+    assert found.flow is not None
+    assert returned(controls.psu.approve(found.sca_address), found.flow) is None
+    controls.clock.advance("60s")
+    assert [row.status for row in tpp.status(sent.external).bulks] == ["PDNG", "ACSC", "PDNG"]
+    controls.clock.advance("1d")
+    assert tpp.status(sent).status == "ACSC"
+
+
+def test_a_file_with_faults_is_told_about_and_one_is_cancelled(tpp: Client, controls: Controls) -> None:
+    today = controls.clock.get().now.date()
+    faulty = tpp.send_file(sample("one-bad-bulk.pain.001.001.03.xml", today))
+    controls.clock.advance("120s")
+    found = tpp.status(faulty)
+    assert [row.status for row in found.bulks] == ["PATC", "RJCT"]
+    assert {error["code"] for error in found.bulks[1].errors} == {"IBAN", "AMOUNT", "CURRENCY", "DUPLICATE_ENDTOEND"}
+    assert tpp.cancel(faulty).status == 204
+    assert tpp.status(faulty).status == "CANC"
+    with pytest.raises(Refused, match="GEN-1202-100002"):
+        tpp.send_file(b"<Document>")
+
+
+def test_a_bulk_without_a_name_is_told_about_too(tpp: Client, controls: Controls) -> None:
+    content = sample("three-bulks.pain.001.001.03.xml", controls.clock.get().now.date())
+    sent = tpp.send_file(content.replace(b"<PmtInfId>A-RENT</PmtInfId>", b""))
+    controls.clock.advance("120s")
+    assert [row.payment_information_id for row in tpp.status(sent).bulks] == ["A-WAGES", "A-FLOUR", None]

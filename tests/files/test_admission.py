@@ -51,6 +51,26 @@ def test_well_formed_xml_is_admitted(content: bytes | BytesIO) -> None:
     admit_xml(content)
 
 
+@pytest.mark.parametrize(
+    "inner, found",
+    [
+        ("<GrpHdr><MsgId>A/1 &amp; <!-- -->B</MsgId><X/></GrpHdr><PmtInf/>", "A/1 & B"),
+        ("<GrpHdr><MsgId></MsgId></GrpHdr>", None),
+        ("<GrpHdr><MsgId/></GrpHdr>", None),
+        (f"<GrpHdr><MsgId>{'x' * 35}</MsgId></GrpHdr>", "x" * 35),
+        (f"<GrpHdr><MsgId>{'x' * 36}</MsgId></GrpHdr>", None),
+        (f"<GrpHdr><MsgId>{'x' * 200_000}</MsgId></GrpHdr>", None),
+        ("<GrpHdr><MsgId>A<X/></MsgId></GrpHdr>", None),
+        ("<GrpHdr><X/><MsgId>A</MsgId></GrpHdr>", None),
+        ("<PmtInf><MsgId>A</MsgId></PmtInf>", None),
+    ],
+)
+def test_the_message_id_is_learnt_where_the_schema_puts_it(inner: str, found: str | None) -> None:
+    content = f'<Document xmlns="urn:any"><CstmrCdtTrfInitn>{inner}</CstmrCdtTrfInitn></Document>'
+    assert admit("pain.001", content.encode()) == found
+    assert admit("csv", content.encode()) is None
+
+
 @pytest.mark.parametrize("content", [csv({}), BytesIO(csv({})), "caf\u00e9".encode(), b"\xef\xbb\xbfa"])
 def test_utf_8_is_admitted_as_csv(content: bytes | BytesIO) -> None:
     admit_csv(content)

@@ -49,7 +49,7 @@ def test_the_second_signer_signs_in_the_channel(query: str, heading: str, waitin
 
 @pytest.mark.parametrize("customer", ["notaris", "alice"])
 def test_nobody_else_sees_it(customer: str, waiting: str, psu: Psu) -> None:
-    assert "Aucun virement n’attend votre signature." in enter(psu, customer, "?lang=fr")
+    assert "Aucune opération n’attend votre signature." in enter(psu, customer, "?lang=fr")
     assert psu.open(waiting).status_code == 404
 
 
@@ -84,7 +84,7 @@ def test_what_was_signed_meanwhile_no_longer_waits(waiting: str, tpp: Tpp, psu: 
     enter(psu, "griet", "?lang=fr")
     code = shown(psu.open(f"{waiting}?lang=fr"))
     tpp.control("POST", "/psu/sign", payment_id=waiting.rpartition("/")[2], customer="griet")
-    assert problem(psu.send(f"{waiting}?lang=fr", code=code)) == "Ce virement n’attend plus de signature."
+    assert problem(psu.send(f"{waiting}?lang=fr", code=code)) == "Cette opération n’attend plus de signature."
 
 
 def test_after_logging_out_one_logs_in_again(psu: Psu) -> None:

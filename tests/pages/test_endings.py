@@ -8,13 +8,13 @@ from tests.tpp import Tpp
 
 ALICE, OFFICE = "BE16539100001774 EUR", "BE06539100006222 EUR"
 OUTDATED = {"fr": "Cette adresse n’est plus valable", "nl": "Dit adres is niet langer geldig"}
-SIGNED = {"fr": "Ce virement est déjà signé", "nl": "Deze overschrijving is al ondertekend"}
-CANCELLED = {"fr": "Ce virement est annulé", "nl": "Deze overschrijving is geannuleerd"}
+SIGNED = {"fr": "Cette opération est déjà signée", "nl": "Deze verrichting is al ondertekend"}
+CANCELLED = {"fr": "Cette opération est annulée", "nl": "Deze verrichting is geannuleerd"}
 UNKNOWN = {"fr": "Cette page n’existe pas", "nl": "Deze pagina bestaat niet"}
 LOST = {"fr": "Votre session est introuvable", "nl": "Uw sessie is niet gevonden"}
 COSIGNED = {
-    "fr": "Ce virement attend une autre signature",
-    "nl": "Deze overschrijving wacht op een andere handtekening",
+    "fr": "Cette opération attend une autre signature",
+    "nl": "Deze verrichting wacht op een andere handtekening",
 }
 
 

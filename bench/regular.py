@@ -1,0 +1,65 @@
+"""A bank full of monthly standing orders through a year: `python -m bench.regular 10000`, a process of its own."""
+
+import resource
+import sys
+from datetime import date, timedelta
+from decimal import Decimal
+from time import process_time
+
+from sandbox.assembly import first_beginning
+from sandbox.bank import acting, standing_orders, timeline
+from sandbox.bank.contracts import Contract
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.records import Debtor, Origin
+from sandbox.bank.replays import Ask
+from sandbox.bank.state import Bank
+from sandbox.rules.durations import read_instant
+from sandbox.rules.money import Money
+from sandbox.rules.recurrence import Frequency
+from sandbox.seed import open_bank
+
+BELGIAN = "BE68539007547034"
+CALLBACK = "http://127.0.0.1:9000/callback"
+SECOND = timedelta(seconds=1)
+
+
+def filled(count: int) -> Bank:
+    """Active orders of three rich customers, on every day of a month."""
+    begun = first_beginning(seed=1)
+    bank = open_bank(begun.fixtures, 1, read_instant("2027-01-01T09:00:00+01:00"), begun.settings)
+    payers = [begun.fixtures.names[name] for name in ("alice-current", "bram-current", "bakkerij-current")]
+    funds = Money(Decimal(100_000_000), "EUR")
+    for iban in payers:
+        sides = Posting(iban, funds), Posting(OUTSIDE, -funds)
+        bank.ledger.post(Entry("funds", bank.clock.today, bank.clock.today, sides))
+    for number in range(count):
+        contract = Contract(
+            BELGIAN,
+            "Jan Peeters",
+            f"REGULAR-{number}",
+            Frequency.MONTHLY,
+            date(2027, 1, 2) + timedelta(days=number % 30),
+            Debtor(payers[number % len(payers)]),
+            Money(Decimal("12.50"), "EUR"),
+            unstructured=f"Regular {number}",
+        )
+        asked = Ask("demo-tpp", str(number), str(number).encode())
+        initiated = standing_orders.initiate(bank, contract, Origin("demo-tpp", CALLBACK), asked)
+        acting.approve(bank, initiated.sca_token, None, None, (), None)
+    timeline.advance(bank, bank.clock.now + SECOND)
+    return bank
+
+
+def main(count: int) -> None:
+    """Prints how long a core was busy with the year in seconds, and the most real memory ever in KiB."""
+    bank = filled(count)
+    began = process_time()
+    timeline.advance(bank, read_instant("2028-01-02T09:00:00+01:00"))
+    seconds = process_time() - began
+    executed = sum(run.amount is not None for order in bank.standing_orders.values() for run in order.runs)
+    assert executed == 12 * count, f"{executed} executions of {count} orders"
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,84 @@
+"""The command `bank-sandbox bulk`: what the bank would say about a file, and files to try it with."""
+
+import sys
+from datetime import UTC, date, datetime
+from typing import IO
+
+import click
+
+from sandbox.machine import machine_time
+
+DAY = click.DateTime(["%Y-%m-%d"])
+KINDS = ["pain.001", "csv"]
+BEGINS_XML = (b"<", b"\xef\xbb\xbf<")
+
+
+@click.group()
+def bulk() -> None:
+    """Bulk files: pain.001 and csv."""
+
+
+def brussels_today() -> date:
+    from sandbox.rules.calendar import brussels_date
+
+    return brussels_date(datetime.fromtimestamp(machine_time(), UTC))
+
+
+def today_of(given: datetime | None) -> date:
+    return given.date() if given else brussels_today()
+
+
+def kind_of(content: bytes) -> str:
+    """As its first byte tells."""
+    return "pain.001" if content[:100].lstrip().startswith(BEGINS_XML) else "csv"
+
+
+@bulk.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--today", type=DAY, help="The day on which the bank validates it; the machine's when left out.")
+@click.option("--kind", type=click.Choice(KINDS), help="The product; when left out, as the file begins.")
+def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
+    """Says what the bank would find in FILE (- for standard input). Ends with 1 when the bank refuses any of it.
+
+    It knows no accounts: whether the debtor accounts may pay is for the bank to say."""
+    from sandbox.files.admission import FILE_BYTES_MAX
+    from sandbox.files.reader import Kind, admit, read_file
+    from sandbox.files.report import render
+
+    content = file.read(FILE_BYTES_MAX + 1)
+    product: Kind = "csv" if (kind or kind_of(content)) == "csv" else "pain.001"
+    try:
+        admit(product, content)
+    except ValueError as error:
+        click.echo(f"The bank would refuse the call at once, with status 400: {error}.")
+        sys.exit(1)
+    report = read_file(product, content, today_of(today))
+    click.echo(render(report), nl=False)
+    sys.exit(1 if report.findings_count else 0)
+
+
+@bulk.command()
+@click.argument("name")
+@click.option("--today", type=DAY, help="The day that the bank's clock shows; the machine's when left out.")
+@click.option("--message-id", help="A MsgId of your own, as a client uses each once; pain.001 only.")
+def sample(name: str, today: datetime | None, message_id: str | None) -> None:
+    """Writes the sample NAME to standard output, with its dates filled in. `bulk samples` lists them."""
+    from sandbox.files import samples
+
+    if name not in samples.SAMPLES:
+        raise click.BadParameter(f"{name} is no sample; `bank-sandbox bulk samples` lists them", param_hint="NAME")
+    try:
+        content = samples.sample(name, today_of(today), message_id)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--message-id") from None
+    click.echo(content, nl=False)
+
+
+@bulk.command()
+def samples() -> None:
+    """Lists the sample files and what each is for."""
+    from sandbox.files.samples import SAMPLES
+
+    width = max(map(len, SAMPLES))
+    for name, told in SAMPLES.items():
+        click.echo(f"{name.ljust(width)}  {told}")

@@ -1,0 +1,39 @@
+"""Which HTTP statuses an operation may refuse with (service part 4): for routing, the reference page and faults."""
+
+_POST = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
+_GET = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
+_DELETE = (400, 401, 403, 404, 405, 406, 409, 429, 495, 500, 503)  # service 4.4; 409 is choice 5
+
+ANSWERS: dict[str, tuple[int, ...]] = {
+    "payment_initiation": _POST,
+    "payment_status": _GET,
+    "payment_details": _GET,
+    "payment_cancellation": _DELETE,
+    "standing_order_initiation": _POST,
+    "standing_order_status": _GET,
+    "standing_order_details": _GET,
+    "standing_order_cancellation": _DELETE,
+    "bulk_initiation": _POST,
+    "bulk_status": _GET,
+    "bulk_cancellation": _DELETE,
+    "consent_addresses": _GET,
+    "token": _POST,
+    "accounts": _GET,
+    "account": _GET,
+    "transactions": _GET,
+}
+
+# The operation that an initiation of each kind begins with (choice 13).
+INITIATES = {
+    "payment": "payment_initiation",
+    "standing_order": "standing_order_initiation",
+    "bulk": "bulk_initiation",
+    "consent": "consent_addresses",
+}
+
+
+def answers_of(operation: str | None) -> tuple[int, ...]:
+    """The statuses of an operation; without a name, those that every operation may give."""
+    if operation is not None:
+        return ANSWERS[operation]
+    return tuple(sorted(set.intersection(*(set(statuses) for statuses in ANSWERS.values()))))

@@ -1,0 +1,67 @@
+"""What is wrong with a scenario: where, in one sentence, and what was perhaps meant."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+SHOWN_MAX = 80  # characters of a value that a sentence quotes
+LISTED_MAX = 16  # names that a hint lists
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioError:
+    """One fault. A file has lines and columns (from 1); content that came as JSON has a path only."""
+
+    file: str
+    line: int | None
+    column: int | None
+    path: str
+    text: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.line}:{self.column}"
+        return f"{self.file}:{place}: {self.text}" + (f" ({self.hint})" if self.hint else "")
+
+
+class ScenarioErrors(ValueError):
+    """All that is wrong with a scenario."""
+
+    def __init__(self, errors: Iterable[ScenarioError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("\n".join(str(error) for error in self.errors))
+
+
+class Wrong(Exception):
+    """A value that cannot be meant; `key` when the fault lies in that part of it."""
+
+    def __init__(self, text: str, hint: str | None = None, key: str | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+        self.key = key
+
+
+class Noted(Exception):
+    """What was wrong here is told already."""
+
+
+def shown(value: object) -> str:
+    """A value as a sentence quotes it."""
+    text = str(value)
+    return f"'{text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + '...'}'"
+
+
+def listed(words: Iterable[str], last: str = "or") -> str:
+    """`a, b or c`."""
+    names = list(words)
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str | None:
+    """What was perhaps meant, or what there is when that is little."""
+    names = list(known)
+    near = get_close_matches(word[:SHOWN_MAX].lower(), {name.lower(): name for name in names}, 1, 0.6)
+    if near:
+        return f"did you mean '{next(name for name in names if name.lower() == near[0])}'?"
+    return f"known: {listed(names)}" if 0 < len(names) <= LISTED_MAX else None

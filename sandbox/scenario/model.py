@@ -1,0 +1,40 @@
+"""What a scenario says, once it is read (choice 13)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sandbox.bank.rules import Rule
+from sandbox.faults import Fault
+from sandbox.seed.fixtures import Fixtures
+from sandbox.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a script; its content waits for the player."""
+
+    what: str
+    content: Any
+    line: int | None = None
+    column: int | None = None
+    as_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A bank's beginning, its rules and faults, and a script. What is None is as the server was started."""
+
+    name: str
+    title: str
+    about: str
+    extends: str | None
+    seed: int | None
+    at: datetime | None
+    rate: float | None  # 0 is frozen
+    fixtures: Fixtures
+    settings: Settings
+    rules: tuple[Rule, ...]
+    faults: tuple[Fault, ...]
+    steps: tuple[Step, ...]
+    bank: dict[str, Any] = field(compare=False, repr=False)  # the content that the fixtures were read from

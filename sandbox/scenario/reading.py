@@ -1,0 +1,201 @@
+"""From the text of a scenario to what it says, or to everything that is wrong with it (choice 13)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sandbox.faults import Fault
+from sandbox.scenario.fault_rows import FAULT
+from sandbox.scenario.faulty import Noted, ScenarioError, ScenarioErrors, Wrong, shown, suggestion
+from sandbox.scenario.leaves import FLAG, INSTANT, TEXT, TITLE, fraction, number
+from sandbox.scenario.library import SHIPPED, SUFFIX
+from sandbox.scenario.model import Scenario
+from sandbox.scenario.people import BANK, NOBODY, nobody, read_bank
+from sandbox.scenario.rule_rows import RULE
+from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.shapes import Each, Leaf, Notes, Plain, Table
+from sandbox.scenario.step_rows import StepShape
+from sandbox.scenario.tree import Node, tree_of
+from sandbox.scenario.yaml_text import TEXT_MAX, read_yaml
+from sandbox.seed.fixtures import Fixtures
+from sandbox.settings import Settings
+
+ROOT = "default"  # what a scenario extends that does not say
+RATE_MAX = 1_000_000
+SEED_MAX = 2**63 - 1
+
+Library = Mapping[str, str]  # name to text
+
+
+def _clock(rows: dict[str, Any]) -> dict[str, Any]:
+    if rows.get("frozen") and "rate" in rows:
+        raise Wrong("a frozen clock has no rate", "take one of the two away", "rate")
+    if "frozen" in rows:
+        rows = {"rate": 0.0 if rows["frozen"] else 1.0} | rows
+    return rows
+
+
+CLOCK = Table({"at": INSTANT, "frozen": FLAG, "rate": fraction(0, RATE_MAX, open_below=True)}, _clock, called="a clock")
+EXTENDS = Leaf(lambda node, notes: None if node.value is None else TEXT.read(node, notes), {"type": ["string", "null"]})
+TOP = Table(
+    {
+        "scenario": TITLE,
+        "about": TEXT,
+        "extends": EXTENDS,
+        "seed": number(0, SEED_MAX),
+        "clock": CLOCK,
+        "bank": Plain(BANK.schema()),  # read before the rest, which names its people
+        "settings": SETTINGS,
+        "rules": Each(RULE),
+        "faults": Each(FAULT),
+        "steps": Each(StepShape()),
+    },
+    called="a scenario",
+)
+
+
+def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
+    """What a file says; ScenarioErrors has all that is wrong with it."""
+    return _read(read_yaml(text, name), name, name.removesuffix(SUFFIX), library, ())
+
+
+def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
+    """The same from JSON; its errors name a path."""
+    return _read(tree_of(content, name), name, name, library, ())
+
+
+def read_settings(content: Any, onto: Settings) -> Settings:
+    """The settings with those of the content; for a running world (choice 10)."""
+    return replace(onto, **_part(SETTINGS, content, "settings", None))
+
+
+def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fault:
+    """One fault rule; for a running world (choice 10)."""
+    fault: Fault = _part(FAULT, content, "fault", fixtures)
+    return fault if fault.title else replace(fault, title=title)
+
+
+def load(name_or_path: str) -> Scenario:
+    """A shipped scenario by its name, or a file by its path."""
+    if name_or_path in SHIPPED:
+        return _shipped(name_or_path)
+    path = Path(name_or_path)
+    if path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path:
+        raise _unread(name_or_path, "there is no such scenario", suggestion(name_or_path, SHIPPED))
+    try:
+        with path.open("rb") as file:
+            text = file.read(4 * TEXT_MAX + 1).decode("utf-8-sig")
+    except (OSError, ValueError) as fault:
+        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+        raise _unread(name_or_path, f"the file cannot be read: {why}", None) from None
+    return replace(read_scenario(text, name_or_path), name=path.stem)
+
+
+def load_shipped(name: str) -> Scenario:
+    """Only a shipped one: whoever calls over the network names no file of this machine."""
+    if name not in SHIPPED:
+        raise _unread(name, "there is no such scenario", suggestion(name, SHIPPED))
+    return _shipped(name)
+
+
+def shipped() -> list[tuple[str, str, str]]:
+    """Name, title and about of every shipped scenario."""
+    return [(one.name, one.title, one.about) for one in map(_shipped, SHIPPED)]
+
+
+@lru_cache(maxsize=64)
+def _shipped(name: str) -> Scenario:
+    return replace(read_scenario(SHIPPED[name], f"{name}{SUFFIX}"), name=name)
+
+
+def _unread(file: str, text: str, hint: str | None) -> ScenarioErrors:
+    return ScenarioErrors([ScenarioError(file, None, None, "(file)", text, hint)])
+
+
+def _part(shape: Table, content: Any, called: str, fixtures: Fixtures | None) -> Any:
+    notes = Notes(called, fixtures)
+    try:
+        return notes.read(shape, tree_of(content, called))
+    except Noted:
+        notes.finish()
+        raise
+
+
+def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
+    if tree.value is None:
+        tree = Node({}, "", line=tree.line, column=tree.column)
+    notes = Notes(file)
+    parent = _parent(tree, notes, name, library, chain)
+    bank, fixtures = _people(tree, notes, parent)
+    try:
+        rows = notes.read(TOP, tree)
+    except Noted:
+        rows = {}
+    notes.finish()
+    assert fixtures is not None
+    clock = rows.get("clock", {})
+    return Scenario(
+        name,
+        rows.get("scenario", name),
+        rows.get("about", ""),
+        parent.name if parent else None,
+        rows.get("seed", parent.seed if parent else None),
+        clock.get("at", parent.at if parent else None),
+        clock.get("rate", parent.rate if parent else None),
+        fixtures,
+        replace(parent.settings if parent else Settings(), **rows.get("settings", {})),
+        _titled(rows.get("rules", ()), name, "rule") + (parent.rules if parent else ()),
+        _titled(rows.get("faults", ()), name, "fault") + (parent.faults if parent else ()),
+        rows.get("steps", ()),
+        bank,
+    )
+
+
+def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario | None:
+    """What is inherited; None for nothing."""
+    told = tree.rows.get("extends")
+    place = told.value if told else tree
+    wanted = place.value if told else ROOT
+    if wanted is None or not isinstance(wanted, str):
+        return None  # a value that is no text is noted with the rest
+    chain = (*chain, name)
+    if wanted in chain:
+        notes.add(place, f"it extends itself: {' -> '.join((*chain, wanted))}", "extends: null inherits nothing")
+        return None
+    if wanted not in library:
+        notes.add(place, f"there is no scenario {shown(wanted)}", suggestion(wanted, library))
+        return None
+    try:
+        if library is SHIPPED and wanted == ROOT:
+            return _shipped(ROOT)  # read once
+        file = f"{wanted}{SUFFIX}"
+        return _read(read_yaml(library[wanted], file), file, wanted, library, chain)
+    except ScenarioErrors as faults:
+        notes.errors.extend(faults.errors)
+        return None
+
+
+def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[dict[str, Any], Fixtures | None]:
+    """The bank's people; where they are in doubt, nobody asks for them."""
+    told = tree.rows.get("bank")
+    inherited = parent.bank if parent else NOBODY
+    if told is None:
+        if not notes.errors:
+            notes.fixtures = parent.fixtures if parent else nobody()
+        return inherited, notes.fixtures
+    try:
+        bank, fixtures = read_bank(told.value, notes, inherited)
+    except Noted:
+        return inherited, None
+    except Wrong as wrong:
+        notes.add(told.value.find(wrong.key or ""), wrong.text, wrong.hint)
+        return inherited, None
+    notes.fixtures = fixtures if not notes.errors else None
+    return bank, fixtures
+
+
+def _titled(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
+    """Each with a title, for explain and the journal."""
+    return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))

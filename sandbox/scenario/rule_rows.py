@@ -1,0 +1,243 @@
+"""The `rules` of a scenario (choice 13), checked against the tables of moves and of errors."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from typing import Any
+
+from sandbox.bank.rules import KINDS, Added, AmountIs, Psu, Rule, Then, When
+from sandbox.errors import OF_CONTROLS, Error
+from sandbox.rules.answers import ANSWERS, INITIATES
+from sandbox.rules.lifecycle import MOVES, Status
+from sandbox.rules.products import PRODUCTS, SCT
+from sandbox.scenario.faulty import Wrong, listed, shown, suggestion
+from sandbox.scenario.leaves import (
+    ACCOUNT,
+    AMOUNT_TEXT,
+    CLIENT,
+    CUSTOMER,
+    DURATION,
+    INSTANT,
+    NTH,
+    TEXT,
+    TITLE,
+    YES,
+    check_window,
+    exactly_one,
+    number,
+    one_of,
+    pattern_or,
+    text,
+    text_of,
+)
+from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
+from sandbox.scenario.tree import Node
+from sandbox.settings import Settings
+
+REASON = text(r"[A-Z0-9_]{1,35}", "AC04")
+PRODUCTS_OF = {
+    "payment": tuple(PRODUCTS),
+    "standing_order": (SCT.name,),
+    "bulk": ("pain.001", "csv"),
+    "consent": (),
+}
+TABLES_OF = {"standing_order": ("periodic-payments",), "bulk": ("bulk-payments", "bulk in a file"), "consent": ()}
+TIMINGS = tuple(row.name for row in fields(Settings) if isinstance(row.default, timedelta))
+BEHAVIOURS = ("approves", "refuses", "never", "wrong_code")
+PRODUCT_NAMES = tuple(dict.fromkeys(name for names in PRODUCTS_OF.values() for name in names))
+
+
+def _bounds(rows: dict[str, Any]) -> AmountIs:
+    bounds = AmountIs(**rows)
+    if bounds.over is not None and bounds.under is not None and bounds.over >= bounds.under:
+        raise Wrong("no amount is both over and under these", key="under")
+    return bounds
+
+
+def _product(node: Node, notes: Notes) -> str:
+    found = text_of(node)
+    if not any(fnmatchcase(name, found) for name in PRODUCT_NAMES):
+        raise Wrong(f"{shown(found)} is no product", suggestion(found, PRODUCT_NAMES))
+    return found
+
+
+def _when(rows: dict[str, Any]) -> When:
+    check_window(rows)
+    kind, product = rows.get("kind"), rows.get("product")
+    if kind and product and not any(fnmatchcase(name, product) for name in PRODUCTS_OF[kind]):
+        there = PRODUCTS_OF[kind]
+        hint = f"it has {listed(there)}" if there else "a consent has no product"
+        raise Wrong(f"a {kind} has no product {shown(product)}", hint, "product")
+    rows = dict(rows)
+    return When(since=rows.pop("from", None), **rows)
+
+
+AMOUNT = Either(
+    Leaf(lambda node, notes: AmountIs(equal=AMOUNT_TEXT.read(node, notes)), AMOUNT_TEXT.described),
+    Table(dict.fromkeys(("equal", "over", "under"), AMOUNT_TEXT), _bounds, one_of=("equal", "over", "under")),
+)
+WHEN = Table(
+    {
+        "kind": one_of(KINDS, "kind"),
+        "product": Leaf(_product, {"type": "string", "minLength": 1}),
+        "client": pattern_or(CLIENT),
+        "customer": pattern_or(CUSTOMER),
+        "debtor": pattern_or(ACCOUNT),
+        "creditor_iban": TEXT,
+        "creditor_name": TEXT,
+        "amount": AMOUNT,
+        "currency": text("[A-Z]{3}", "EUR"),
+        "endtoend_identification": TEXT,
+        "nth": NTH,
+        "from": INSTANT,
+        "until": INSTANT,
+    },
+    _when,
+)
+STATUS = one_of(Status, "status")
+
+
+def _then(rows: dict[str, Any]) -> Then:
+    move = Status(rows["move"])
+    if "reason" in rows and move not in (Status.RJCT, Status.CANC):
+        raise Wrong("a reason goes with RJCT or CANC only", key="reason")
+    return Then(Status(rows["on"]), move, rows.get("after", timedelta()), rows.get("reason"))
+
+
+THEN = Table(
+    {"on": STATUS, "after": DURATION, "move": STATUS, "reason": REASON}, _then, ("on", "move"), called="a move"
+)
+
+
+def _psu(rows: dict[str, Any]) -> Psu:
+    does = exactly_one(rows, BEHAVIOURS)
+    if does == "never" and (extra := [name for name in rows if name not in ("never", "customer")]):
+        raise Wrong("a customer who never comes does nothing else", key=extra[0])
+    if "account" in rows and "accounts" in rows:
+        raise Wrong("only one of account and accounts can hold", "accounts belong to a consent", "accounts")
+    if "second" in rows and does != "approves":
+        raise Wrong("a second signature needs a first", "say approves: true", "second")
+    return Psu(
+        does,
+        rows.get("customer"),
+        rows.get("account"),
+        rows.get("accounts", ()),
+        rows.get("after", timedelta()),
+        rows.get("second"),
+    )
+
+
+SIGNS = {**dict.fromkeys(BEHAVIOURS, YES), "customer": CUSTOMER, "after": DURATION}
+SECOND = Table(SIGNS, _psu, ("customer",), BEHAVIOURS, called="what the second signer does")
+PSU = Table(
+    {**SIGNS, "account": ACCOUNT, "accounts": Each(ACCOUNT, 1), "second": SECOND},
+    _psu,
+    one_of=BEHAVIOURS,
+    called="what the customer does",
+)
+
+
+def _added(rows: dict[str, Any]) -> Added:
+    """`refuse: true` is about the whole file."""
+    whole = exactly_one(rows, ("bulk", "refuse")) == "refuse"
+    return Added(0 if whole else rows["bulk"], rows["code"], rows.get("text", "The scenario says so."))
+
+
+ADDED = Table(
+    {"bulk": number(1, 100_000), "refuse": YES, "code": text("[A-Z0-9_]{1,35}", "AC01"), "text": TEXT},
+    _added,
+    ("code",),
+    ("bulk", "refuse"),
+    "a finding",
+)
+NAMES = {error.name: error for error in Error if error not in OF_CONTROLS}
+
+
+def _refuse(node: Node, notes: Notes) -> str:
+    """An error by its name here, or by its token or code on the wire where that is enough."""
+    found = text_of(node)
+    if found in NAMES:
+        return found
+    fitting = [name for name, error in NAMES.items() if found in (error.value.error, error.value.code)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise Wrong(f"{shown(found)} is the token of several errors", f"say which: {listed(fitting)}")
+    raise Wrong(
+        f"{shown(found)} is no error of the bank", suggestion(found, [*NAMES, *(e.value.error for e in NAMES.values())])
+    )
+
+
+def _kinds(when: When) -> list[str]:
+    """The kinds that a rule can be about."""
+    return [
+        kind
+        for kind in KINDS
+        if when.kind in (None, kind)
+        and (when.product is None or any(fnmatchcase(name, when.product) for name in PRODUCTS_OF[kind]))
+    ]
+
+
+def _tables(when: When) -> list[str]:
+    """The tables of moves that a rule can be about."""
+    found: list[str] = []
+    for kind in _kinds(when):
+        if kind == "payment":
+            fitting = [name for name in PRODUCTS if fnmatchcase(name, when.product or name)]
+            found += [path for path in MOVES if path.removesuffix(" (ACSP)") in fitting]
+        else:
+            found += TABLES_OF[kind]
+    return found
+
+
+def _check_moves(when: When, moves: Iterable[Then]) -> None:
+    tables = _tables(when)
+    for at, then in enumerate(moves):
+        rows = [row for path in tables for row in MOVES[path]]
+        targets = dict.fromkeys(row.target.value for row in rows if row.source is then.on)
+        if then.on not in {row.source for row in rows} | {row.target for row in rows}:
+            there = dict.fromkeys(row.source.value for row in rows)
+            why = f"nothing that fits is ever {then.on.value}"
+            raise Wrong(why, f"it can be {listed(there)}" if there else "a consent has no statuses", f"then.{at}.on")
+        if then.move.value not in targets:
+            ways = f"from {then.on.value} it can go to {listed(targets)}" if targets else f"{then.on.value} is the end"
+            raise Wrong(f"no table lets it go from {then.on.value} to {then.move.value}", ways, f"then.{at}.move")
+
+
+def _rule(rows: dict[str, Any]) -> Rule:
+    rule = Rule(
+        rows.get("title", ""),
+        rows.get("when", When()),
+        rows.get("then", ()),
+        tuple(rows.get("timings", {}).items()),
+        rows.get("psu"),
+        rows.get("validation", ()),
+        rows.get("refuse"),
+    )
+    kinds = _kinds(rule.when)
+    _check_moves(rule.when, rule.then)
+    if rule.validation and "bulk" not in kinds:
+        raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
+    if rule.refuse and not any(NAMES[rule.refuse].value.status in ANSWERS[INITIATES[kind]] for kind in kinds):
+        named = listed([INITIATES[kind] for kind in kinds])
+        raise Wrong(f"{named} never answers {NAMES[rule.refuse].value.status}", key="refuse")
+    if rule.refuse and (others := [name for name in ("then", "timings", "psu", "validation") if name in rows]):
+        raise Wrong("what is refused goes no further", "take one of the two away", others[0])
+    return rule
+
+
+RULE = Table(
+    {
+        "title": TITLE,
+        "when": WHEN,
+        "then": Each(THEN, 1),
+        "timings": Table(dict.fromkeys(TIMINGS, DURATION), called="a mapping of timings"),
+        "validation": Each(ADDED, 1),
+        "psu": PSU,
+        "refuse": Leaf(_refuse, {"enum": sorted({word for e in NAMES.values() for word in (e.name, *e.value[1:3])})}),
+    },
+    _rule,
+    one_of=("then", "timings", "validation", "psu", "refuse"),
+    called="a rule",
+)

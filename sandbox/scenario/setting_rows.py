@@ -1,0 +1,40 @@
+"""The `settings` of a scenario: every field of settings.py, by its own name (choice 13)."""
+
+from dataclasses import fields
+from datetime import timedelta
+from typing import Any
+
+from sandbox.scenario.leaves import DURATION, FLAG, TEXT, number, one_of, text
+from sandbox.scenario.shapes import Each, Shape, Table
+from sandbox.settings import Settings
+
+WORDS = {
+    "request_id_reuse": ("replay", "refuse", "allow"),
+    "worlds": ("on_demand", "declared"),
+    "signatures": ("off", "lenient", "strict"),
+    "client_certificates": ("off", "proxy", "tls"),
+    "settled_status": ("ACSC", "ACSP"),
+    "closed_days": ("ignore", "respect"),
+}
+BOUNDS = {"page_size": (1, 50), "recycling_tries": (0, 1000), "execution_days_ahead_max": (0, 3650)}
+NUMBER_MAX = 1_000_000_000
+
+
+def shape_of(name: str, default: Any) -> Shape:
+    """How a setting is written, which its default shows."""
+    if name in WORDS:
+        return one_of(WORDS[name], f"value of {name}")
+    if name == "vendor":
+        return text(r"[a-z0-9][a-z0-9.-]{0,60}", "service")
+    if isinstance(default, bool):
+        return FLAG
+    if isinstance(default, timedelta):
+        return DURATION
+    if isinstance(default, int):
+        return number(*BOUNDS.get(name, (1, NUMBER_MAX)))
+    return Each(TEXT) if isinstance(default, tuple) else TEXT
+
+
+SETTINGS = Table(
+    {row.name: shape_of(row.name, row.default) for row in fields(Settings)}, called="a mapping of settings"
+)

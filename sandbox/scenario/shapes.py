@@ -1,0 +1,164 @@
+"""Shapes that a node may have: each reads it, noting all that is wrong, and each tells its JSON Schema."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sandbox.scenario.faulty import LISTED_MAX, Noted, ScenarioError, ScenarioErrors, Wrong, listed, shown, suggestion
+from sandbox.scenario.tree import Node
+from sandbox.seed.fixtures import Fixtures
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Notes:
+    """What was found wrong so far, and whom the bank knows (None: not asked)."""
+
+    file: str
+    fixtures: Fixtures | None = None
+    errors: list[ScenarioError] = field(default_factory=list)
+
+    def add(self, node: Node, text: str, hint: str | None = None) -> None:
+        """One more fault."""
+        self.errors.append(node.error(self.file, text, hint))
+
+    def read(self, shape: "Shape", node: Node) -> Any:
+        """What the shape makes of the node; Noted when something is wrong with it."""
+        try:
+            return shape.read(node, self)
+        except Wrong as wrong:
+            place = node.find(wrong.key) if wrong.key else node
+            self.add(place, wrong.text, wrong.hint)
+            raise Noted from None
+
+    def finish(self) -> None:
+        """Raises all that was found."""
+        if self.errors:
+            errors = dict.fromkeys(self.errors)
+            raise ScenarioErrors(sorted(errors, key=lambda error: (error.file, error.line or 0, error.column or 0)))
+
+
+class Shape(Protocol):
+    """How a part of a scenario is read, and how an editor checks it."""
+
+    def read(self, node: Node, notes: Notes) -> Any: ...
+
+    def schema(self) -> Json: ...
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A scalar."""
+
+    value: Callable[[Node, Notes], Any]
+    described: Json
+
+    def read(self, node: Node, notes: Notes) -> Any:
+        return self.value(node, notes)
+
+    def schema(self) -> Json:
+        return self.described
+
+
+def _same(rows: dict[str, Any]) -> Any:
+    return rows
+
+
+@dataclass(frozen=True)
+class Table:
+    """A mapping of known keys; `make` builds the record and may find it wrong as a whole."""
+
+    fields: Mapping[str, Shape]
+    make: Callable[[dict[str, Any]], Any] = _same
+    required: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()  # at least one of these
+    called: str = "a mapping"
+
+    def read(self, node: Node, notes: Notes) -> Any:
+        if not isinstance(node.value, dict):
+            raise Wrong(f"{self.called} is expected", f"with {listed(list(self.fields)[:LISTED_MAX])}")
+        found: dict[str, Any] = {}
+        count = len(notes.errors)
+        for name, entry in node.rows.items():
+            if name not in self.fields:
+                notes.add(entry.key, f"an unknown key {shown(name)}", suggestion(name, self.fields))
+                continue
+            try:
+                found[name] = notes.read(self.fields[name], entry.value)
+            except Noted:
+                continue
+        for name in self.required:
+            if name not in node.rows:
+                notes.add(node, f"'{name}' is missing")
+        if self.one_of and not any(name in node.rows for name in self.one_of):
+            notes.add(node, f"one of {listed(self.one_of)} is missing")
+        if len(notes.errors) > count:
+            raise Noted
+        return self.make(found)
+
+    def schema(self) -> Json:
+        schema: Json = {
+            "type": "object",
+            "properties": {name: shape.schema() for name, shape in self.fields.items()},
+            "additionalProperties": False,
+        }
+        if self.required:
+            schema["required"] = list(self.required)
+        if self.one_of:
+            schema["anyOf"] = [{"required": [name]} for name in self.one_of]
+        return schema
+
+
+@dataclass(frozen=True)
+class Each:
+    """A list."""
+
+    item: Shape
+    least: int = 0
+
+    def read(self, node: Node, notes: Notes) -> tuple[Any, ...]:
+        if not isinstance(node.value, tuple):
+            raise Wrong("a list is expected", "each item begins with a dash" if node.line else None)
+        if len(node.items) < self.least:
+            raise Wrong("an empty list")
+        found = []
+        count = len(notes.errors)
+        for item in node.items:
+            try:
+                found.append(notes.read(self.item, item))
+            except Noted:
+                continue
+        if len(notes.errors) > count:
+            raise Noted
+        return tuple(found)
+
+    def schema(self) -> Json:
+        return {"type": "array", "items": self.item.schema(), "minItems": self.least}
+
+
+@dataclass(frozen=True)
+class Either:
+    """A scalar of one shape, or a mapping or list of another."""
+
+    scalar: Shape
+    other: Shape
+
+    def read(self, node: Node, notes: Notes) -> Any:
+        return (self.other if isinstance(node.value, dict | tuple) else self.scalar).read(node, notes)
+
+    def schema(self) -> Json:
+        return {"anyOf": [self.scalar.schema(), self.other.schema()]}
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Whatever stands there, for someone else to read."""
+
+    described: Json = field(default_factory=dict)
+
+    def read(self, node: Node, notes: Notes) -> Any:
+        return node.plain()
+
+    def schema(self) -> Json:
+        return self.described

@@ -1,0 +1,122 @@
+"""The words of `steps`, and what may stand under each. The player gives them their meaning."""
+
+from typing import Any, NamedTuple
+
+from sandbox.scenario.faulty import Noted, Wrong, listed, shown, suggestion
+from sandbox.scenario.leaves import text
+from sandbox.scenario.model import Step
+from sandbox.scenario.shapes import Json, Notes, Plain, Shape, Table
+from sandbox.scenario.tree import Node
+
+
+class Word(NamedTuple):
+    """The keys of a step; `bare` is what a single value stands for, `free` lets any key pass."""
+
+    keys: tuple[str, ...]
+    bare: str | None = None
+    free: bool = False
+
+
+CALLING = ("client", "token", "headers", "expect")  # of every step that calls the bank
+AMOUNTS = ("amount", "currency", "minimal_amount", "maximal_amount")
+ORDER = (
+    "product", "debtor", "debtor_currency", *AMOUNTS, "creditor_name", "creditor_iban", "creditor_bban",
+    "creditor_bic", "creditor_country", "creditor_currency", "creditor_address", "bank_national_id", "charge_bearer",
+    "endtoend_identification", "instruction_priority", "purpose_code", "structured", "unstructured", "on", "body",
+    "version",
+)  # fmt: skip
+PERIODIC = ("type", "start_date", "end_date", "execution_date", "frequency")
+PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", "expect")
+
+STEPS: dict[str, Word] = {
+    "pay": Word((*ORDER, *CALLING)),
+    "order": Word((*ORDER, *PERIODIC, *CALLING)),
+    "file": Word(("product", "path", "content", "transfers", "debtor", "on", "payment_information_id", *CALLING)),
+    "consent": Word(("scope", "customer", "account", "accounts", "iban", *CALLING), "scope"),
+    "token": Word(("of", "code", "refresh", "scope", *CALLING), "of"),
+    "refresh": Word(("of", "scope", *CALLING), "of"),
+    "status": Word(("of", "external", *CALLING), "of"),
+    "details": Word(("of", "external", *CALLING), "of"),
+    "cancel": Word(("of", "external", *CALLING), "of"),
+    "accounts": Word(("of", *CALLING), "of"),
+    "account": Word(("of", "account", *CALLING), "account"),
+    "transactions": Word(
+        ("of", "account", "date_from", "date_to", "psu_involved", "pagesize", "next", "currency", "sca", *CALLING),
+        "account",
+    ),
+    "psu": Word(PSU_KEYS),
+    "sign": Word(("of", "customer", "expect"), "of"),
+    "clock": Word(("advance", "set", "mode", "rate")),
+    "await": Word(("of", "payment", "status", "within", "expect")),
+    "reset": Word((), "reset"),
+    "move": Word(("of", "payment", "status", "reason", "expect")),
+    "book": Word(("account", "amount", "currency", "counterparty", "name", "communication", "on", "expect")),
+    "withdraw": Word(("client", "customer", "scope", "expect")),
+    "settings": Word((), free=True),
+    "fault": Word(("title", "when", "answer", "delay", "cut", "change")),
+    "expect": Word((), free=True),
+    "call": Word(("method", "path", "query", "body", "json", "form", *CALLING)),
+}
+NAME = text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
+
+
+class StepShape:
+    """A mapping of one step word, and `as`."""
+
+    def read(self, node: Node, notes: Notes) -> Step:
+        if not isinstance(node.value, dict):
+            word = node.value if isinstance(node.value, str) and node.value in STEPS else None
+            if word is None or STEPS[word].bare is None:
+                raise Wrong("a step is a word with what it takes", "like pay: {amount: ...}")
+            return Step(word, None, node.line, node.column)
+        words = [name for name in node.rows if name in STEPS]
+        count = len(notes.errors)
+        for name, entry in node.rows.items():
+            if name not in STEPS and name != "as":
+                notes.add(entry.key, f"no step is called {shown(name)}", suggestion(name, [*STEPS, "as"]))
+        for name in words[1:]:
+            notes.add(node.rows[name].key, f"{words[0]} and {name} are two steps", "give each a dash of its own")
+        as_name = None
+        if "as" in node.rows:
+            as_name = _tried(NAME, node.rows["as"].value, notes)
+        if words:
+            _check(words[0], node.rows[words[0]].value, notes)
+        elif len(notes.errors) == count:
+            notes.add(node, "this step does nothing", f"the words are {listed(STEPS)}")
+        if len(notes.errors) > count:
+            raise Noted
+        return Step(words[0], node.rows[words[0]].value.plain(), node.line, node.column, as_name)
+
+    def schema(self) -> Json:
+        words = [
+            {"required": [name], "properties": {"as": NAME.schema(), name: _schema(word)}}
+            | {"additionalProperties": False}
+            for name, word in STEPS.items()
+        ]
+        bare = {"enum": [name for name, word in STEPS.items() if word.bare]}
+        return {"anyOf": [bare, {"type": "object", "oneOf": words}]}
+
+
+def _tried(shape: Shape, node: Node, notes: Notes) -> Any:
+    try:
+        return notes.read(shape, node)
+    except Noted:
+        return None
+
+
+def _check(name: str, node: Node, notes: Notes) -> None:
+    word = STEPS[name]
+    if isinstance(node.value, dict):
+        for key, entry in node.rows.items():
+            if key not in word.keys and not word.free:
+                notes.add(entry.key, f"{name} knows no {shown(key)}", suggestion(key, word.keys))
+    elif isinstance(node.value, tuple) or word.bare is None:
+        keys = f"with {listed(word.keys[:8])}" if word.keys else None
+        notes.add(node, f"{name} takes a mapping", keys)
+
+
+def _schema(word: Word) -> Json:
+    rows = Table(dict.fromkeys(word.keys, Plain())).schema()
+    if word.free:
+        rows = {"type": "object"}
+    return {"anyOf": [{"type": ["string", "number", "boolean", "null"]}, rows]} if word.bare else rows

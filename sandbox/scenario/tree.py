@@ -1,0 +1,98 @@
+"""A scenario as a tree whose every node knows where it stands."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sandbox.scenario.faulty import ScenarioError, ScenarioErrors
+
+NODES_MAX = 50_000
+DEPTH_MAX = 30
+
+Scalar = str | int | float | bool | None
+
+
+class Entry(NamedTuple):
+    """A key and what stands under it."""
+
+    key: "Node"
+    value: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A scalar, a list or a mapping; `text` is how a scalar was written."""
+
+    value: "Scalar | tuple[Node, ...] | dict[str, Entry]"
+    path: str
+    text: str = ""
+    line: int | None = None
+    column: int | None = None
+    size: int = 1
+
+    @property
+    def rows(self) -> dict[str, Entry]:
+        """The entries of a mapping; of anything else, none."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def items(self) -> "tuple[Node, ...]":
+        """The items of a list; of anything else, none."""
+        return self.value if isinstance(self.value, tuple) else ()
+
+    def plain(self) -> Any:
+        """The same without places."""
+        if isinstance(self.value, dict):
+            return {name: entry.value.plain() for name, entry in self.value.items()}
+        if isinstance(self.value, tuple):
+            return [item.plain() for item in self.value]
+        return self.value
+
+    def error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
+        """A fault at this place."""
+        return ScenarioError(file, self.line, self.column, self.path or "(top)", text, hint)
+
+    def find(self, path: str) -> "Node":
+        """The node that a dotted path names, or the last one on the way that there is."""
+        for name, entry in self.rows.items():
+            if path == name:
+                return entry.value
+            if path.startswith(f"{name}."):
+                return entry.value.find(path[len(name) + 1 :])
+        first, _, rest = path.partition(".")
+        if first.isdecimal() and int(first) < len(self.items):
+            return self.items[int(first)].find(rest)
+        return self
+
+
+def beneath(path: str, name: str) -> str:
+    """The path of a part."""
+    return f"{path}.{name}" if path else name
+
+
+def tree_of(content: Any, file: str) -> Node:
+    """The tree of content that came as JSON."""
+    count = iter(range(NODES_MAX))
+
+    def grow(value: Any, path: str, depth: int) -> Node:
+        if next(count, None) is None or depth > DEPTH_MAX:
+            raise ScenarioErrors([Node(None, path).error(file, TOO_MUCH)])
+        if isinstance(value, dict):
+            return Node(dict(entries(value, path, depth)), path)
+        if isinstance(value, list | tuple):
+            return Node(tuple(grow(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)), path)
+        if value is None or isinstance(value, str | int | float):
+            return Node(value, path, str(value))
+        raise ScenarioErrors([Node(None, path).error(file, f"a {type(value).__name__} cannot stand in a scenario")])
+
+    def entries(value: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, Entry]]:
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise ScenarioErrors([Node(None, path).error(file, "a key must be a text")])
+            place = beneath(path, key)
+            yield key, Entry(Node(key, place, key), grow(inner, place, depth + 1))
+
+    return grow(content, "", 0)
+
+
+TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"

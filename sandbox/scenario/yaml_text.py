@@ -1,0 +1,141 @@
+"""YAML 1.2 in, a tree out. No tags, no duplicate keys, and nothing that grows without bound."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sandbox.scenario.faulty import ScenarioError, ScenarioErrors, shown
+from sandbox.scenario.tree import DEPTH_MAX, NODES_MAX, TOO_MUCH, Entry, Node, Scalar, beneath
+
+TEXT_MAX = 500_000  # characters
+
+# The core schema of YAML 1.2: `no` and `12:30` are texts.
+_NULL = {"", "~", "null", "Null", "NULL"}
+_BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INT = re.compile(r"[-+]?[0-9]{1,100}\Z")
+_INT_OF_BASE = re.compile(r"0o[0-7]{1,100}\Z|0x[0-9a-fA-F]{1,100}\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?\Z")
+
+# Beside its own errors, the parser lets through what Python says of a bad escape or directive.
+_PARSER_FAULTS = (ValueError, ArithmeticError, LookupError, AttributeError, TypeError, RecursionError, AssertionError)
+
+
+def read_yaml(text: str, file: str) -> Node:
+    """The tree of a text; ScenarioErrors says where it is no YAML that we read."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    if len(text) > TEXT_MAX:
+        raise ScenarioErrors([ScenarioError(file, 1, 1, "", f"a scenario of over {TEXT_MAX} characters is not read")])
+    try:
+        return _Builder(YAML(typ="safe", pure=True).parse(text), file).document()
+    except MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        why = fault.problem or fault.context or "it cannot be read"
+        raise ScenarioErrors([ScenarioError(file, line, column, "", f"this is no YAML: {why}")]) from None
+    except ScenarioErrors:
+        raise
+    except (YAMLError, *_PARSER_FAULTS) as fault:
+        why = (str(fault).splitlines() or ["it cannot be read"])[0].partition(": special characters")[0]
+        line, column = _place_of(text, getattr(fault, "position", 0))
+        raise ScenarioErrors([ScenarioError(file, line, column, "", f"this is no YAML: {why}")]) from None
+
+
+def _place_of(text: str, position: int) -> tuple[int, int]:
+    """Line and column of a character that no text may have."""
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+
+
+def resolve(text: str) -> Scalar:
+    """What an unquoted scalar is."""
+    if text in _NULL:
+        return None
+    if text in _BOOL:
+        return _BOOL[text]
+    if _INT.match(text):
+        return int(text)
+    if _INT_OF_BASE.match(text):
+        return int(text, 0)
+    return float(text) if _FLOAT.match(text) else text
+
+
+class _Builder:
+    """Makes the tree from the parser's events, so that bounds hold before anything grows."""
+
+    def __init__(self, events: Iterator[Any], file: str) -> None:
+        self._events = events
+        self._file = file
+        self._anchors: dict[str, Node] = {}
+        self._count = 0
+
+    def document(self) -> Node:
+        tree: Node | None = None
+        for event in self._events:
+            kind = type(event).__name__
+            if kind == "DocumentStartEvent" and tree is not None:
+                raise self._fault(event, "a second document", "a file holds one scenario: take the line of --- away")
+            if kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentStartEvent", "DocumentEndEvent"):
+                tree = self._node(event, "", 0)
+        return tree or Node({}, "", line=1, column=1)
+
+    def _node(self, event: Any, path: str, depth: int) -> Node:
+        kind = type(event).__name__
+        if kind == "AliasEvent":
+            node = self._anchors.get(event.anchor)
+            if node is None:
+                raise self._fault(event, f"nothing above is marked &{event.anchor}")
+        else:
+            if event.tag is not None:
+                raise self._fault(event, f"the tag {shown(event.tag)} is not read", "a scenario has no tags")
+            node = self._fresh(event, kind, path, depth)
+        if kind == "AliasEvent" or kind == "ScalarEvent":
+            self._count += node.size
+        if self._count > NODES_MAX or depth > DEPTH_MAX:
+            raise self._fault(event, TOO_MUCH)
+        if getattr(event, "anchor", None) and kind != "AliasEvent":
+            self._anchors[event.anchor] = node
+        return node
+
+    def _fresh(self, event: Any, kind: str, path: str, depth: int) -> Node:
+        if depth > DEPTH_MAX:
+            raise self._fault(event, TOO_MUCH)
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        if kind == "ScalarEvent":
+            plain = event.implicit[0] and event.style is None
+            return Node(resolve(event.value) if plain else event.value, path, event.value, line, column)
+        self._count += 1
+        if kind == "SequenceStartEvent":
+            items = tuple(self._items(path, depth + 1))
+            return Node(items, path, "", line, column, 1 + sum(item.size for item in items))
+        rows = self._rows(path, depth + 1)
+        return Node(rows, path, "", line, column, 1 + sum(1 + row.value.size for row in rows.values()))
+
+    def _items(self, path: str, depth: int) -> Iterator[Node]:
+        for at, event in enumerate(self._events):
+            if type(event).__name__ == "SequenceEndEvent":
+                return
+            yield self._node(event, f"{path}[{at}]", depth)
+
+    def _rows(self, path: str, depth: int) -> dict[str, Entry]:
+        rows: dict[str, Entry] = {}
+        for event in self._events:
+            if type(event).__name__ == "MappingEndEvent":
+                break
+            key = self._node(event, path, depth)
+            name = key.text
+            if type(event).__name__ != "ScalarEvent":
+                raise self._fault(event, "a key must be a text")
+            if name in rows:
+                first = f"first on line {rows[name].key.line}"
+                raise self._fault(event, f"the key {shown(name)} stands here twice", first)
+            place = beneath(path, name)
+            rows[name] = Entry(
+                Node(name, place, name, key.line, key.column), self._node(next(self._events), place, depth)
+            )
+        return rows
+
+    def _fault(self, event: Any, text: str, hint: str | None = None) -> ScenarioErrors:
+        mark = event.start_mark
+        return ScenarioErrors([ScenarioError(self._file, mark.line + 1, mark.column + 1, "", text, hint)])
