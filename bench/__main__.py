@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, measures
+from bench import bulks, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
 
@@ -35,6 +35,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
         return [
             *measures.start(load, asked.threads, asked.rounds),
             *measures.throughput(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
+            *reading.reading(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
             *measures.weight(),
             *measures.worlds(load, asked.threads),
             *measures.regular(),

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from flask import Flask
 
+from sandbox.beginning import Beginning
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
@@ -14,7 +15,7 @@ from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
 from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
-from sandbox.worlds import Beginning, Worlds
+from sandbox.worlds import Worlds
 
 
 def first_beginning(

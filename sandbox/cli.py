@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,8 @@ from sandbox.commands.pki import pki
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.worlds import Beginning
+    from sandbox.beginning import Beginning
+    from sandbox.log.store import Store
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -61,6 +63,7 @@ class Instant(click.ParamType[datetime]):
 @option("--at", type=Instant(), default=None, help="Where the bank's clock begins, such as 2027-03-01T09:00.")
 @option("--frozen", is_flag=True, help="The bank's clock stands until it is moved.")
 @option("--threads", default=4, type=click.IntRange(1, 64), help="How many calls are worked on at once.")
+@option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
 @door_options(option)
 def serve(
@@ -68,6 +71,7 @@ def serve(
     seed: int | None,
     at: datetime | None,
     frozen: bool,
+    state: Path | None,
     log: str,
     **doors: Any,
 ) -> None:
@@ -80,7 +84,7 @@ def serve(
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     beginning = opened.settled(beginning_of(scenario, seed, at, frozen))
-    worlds = Worlds(beginning, machine_time)
+    worlds = Worlds(beginning, machine_time, store_at(state))
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
@@ -89,6 +93,16 @@ def serve(
     click.echo(f"listening on {address}")
     sys.stdout.flush()
     run()
+
+
+def store_at(path: Path | None) -> "Store | None":
+    """The state file, if one is asked for; one that can't be used is said so, and left as it is."""
+    from sandbox.log.store import StateFileError, Store
+
+    try:
+        return None if path is None else Store(path)
+    except StateFileError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":

@@ -18,12 +18,12 @@ ROOMS = (
     {"rules"},
     {"files", "pki"},
     {"bank"},
-    {"worlds", "log", "seed", "faults", "limits", "awaiting"},
+    {"worlds", "log", "seed", "faults", "limits", "awaiting", "beginning"},
     {"scenario"},
     {"pages", "wire", "control", "console", "referee"},
     {"assembly", "tables", "journal_lines", "serving", "tls"},
     {"client"},
-    {"player"},
+    {"player", "testing"},
     {"cli", "commands", "pytest_plugin", "__init__", "__main__"},
 )
 # Inside a room: a module that is not named here is only kept from circles.

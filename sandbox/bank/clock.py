@@ -1,5 +1,6 @@
 """Bank time and what was promised for later. Nothing here reads the machine."""
 
+from collections.abc import Iterator
 from datetime import date, datetime
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -56,6 +57,16 @@ class Agenda:
         if self.promises and self.promises[0].at <= until:
             return heappop(self.promises)
         return None
+
+    def in_order(self) -> Iterator[Promise]:
+        """Soonest first, without sorting what nobody looks at: a walk down the heap."""
+        ahead = [(self.promises[0], 0)] if self.promises else []
+        while ahead:
+            promise, place = heappop(ahead)
+            yield promise
+            for child in (2 * place + 1, 2 * place + 2):
+                if child < len(self.promises):
+                    heappush(ahead, (self.promises[child], child))
 
     @property
     def next_at(self) -> datetime | None:

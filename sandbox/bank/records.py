@@ -137,6 +137,7 @@ class Fact(NamedTuple):
     source: Status | None
     target: Status
     reason: str | None
+    rule: str | None = None  # the scenario's, where it began or did this
 
 
 class Callback(NamedTuple):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from sandbox.beginning import Beginning
     from sandbox.control.lock import Lock
     from sandbox.pki.trust import Trust
-    from sandbox.worlds import Beginning, Worlds
+    from sandbox.worlds import Worlds
 
 Option = Callable[..., Any]
 

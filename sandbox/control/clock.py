@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Request
 
+from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.control.asking import body_of, refuse, value_of
 from sandbox.rules.durations import read_duration, read_instant, write_instant
@@ -28,12 +29,12 @@ def clock_of(world: World) -> dict[str, Any]:
 
 
 def _clock_of(bank: Bank, world: World) -> dict[str, Any]:
-    due = bank.agenda.next_at
+    due = next(timeline.coming(bank), None)
     return {
         "now": write_instant(bank.clock.now),
         "mode": "frozen" if world.pace.frozen else "running",
         "rate": world.pace.rate,
-        "due_next": None if due is None else write_instant(due),
+        "due_next": None if due is None else write_instant(due.at),
     }
 
 

@@ -117,6 +117,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "from": fact.source and fact.source.value,
         "to": fact.target.value,
         "reason": fact.reason,
+        "rule": fact.rule,
     }
 
 

@@ -1,14 +1,14 @@
 """Time travel: waiting, looking ahead, forking, and asking why (choice 10)."""
 
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from flask import Request, Response
 
 from sandbox.awaiting import moment_of
-from sandbox.bank.clock import Promise
 from sandbox.bank.state import Bank
-from sandbox.bank.timeline import UNATTENDED
+from sandbox.bank.timeline import coming as timeline_of
 from sandbox.control.asking import body_of, refuse, since_of, value_of
 from sandbox.control.psu import required
 from sandbox.control.tenants import shown
@@ -48,23 +48,10 @@ def timeline(world: World, request: Request) -> dict[str, Any]:
 
 
 def _coming(bank: Bank) -> list[dict[str, Any]]:
-    rows = []
-    for promise in sorted(bank.agenda.promises):
-        if matters(bank, promise):
-            rows.append(
-                {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
-            )
-            if len(rows) == SHOWN_MAX:
-                break
-    return rows
-
-
-def matters(bank: Bank, promise: Promise) -> bool:
-    """Whether the table would still let it happen, as things stand."""
-    subject = bank.known(promise.subject_id)
-    if subject is None:
-        return promise.subject_id in bank.consent_addresses and promise.subject_id not in bank.answered
-    return promise.trigger in UNATTENDED or bank.can(subject, promise.trigger)
+    return [
+        {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
+        for promise in islice(timeline_of(bank), SHOWN_MAX)
+    ]
 
 
 def fork(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:

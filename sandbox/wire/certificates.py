@@ -5,7 +5,7 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from datetime import datetime
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -82,7 +82,15 @@ def is_trusted(sender: str, proxies: tuple[str, ...]) -> bool:
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
-    return any((mapped or address) in ip_network(proxy) for proxy in proxies)
+    return any((mapped or address) in network for network in map(network_of, proxies) if network is not None)
+
+
+def network_of(text: str) -> IPv4Network | IPv6Network | None:
+    """A text that is none trusts nobody."""
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
 
 
 def read_header(value: str) -> bytes:

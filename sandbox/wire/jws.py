@@ -46,8 +46,8 @@ def digest_of(body: bytes) -> str:
 def demand_digest(header: str, body: bytes) -> None:
     """SHA-256 of the body as it came, in Base64; a header may name other algorithms beside it."""
     given = dict(part.strip().partition("=")[::2] for part in header.split(","))
-    found = next((value for name, value in given.items() if name.upper() == "SHA-256"), None)
-    if found is None:
+    found = next((value for name, value in given.items() if name.upper() == "SHA-256"), "")
+    if not found:
         raise refused("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
     expected = digest_of(body)
     if found != expected:

@@ -278,9 +278,9 @@ def test_looking_for_a_world_or_an_unknown_path_below_it_makes_none(tpp: Tpp) ->
     assert [row["name"] for row in tpp.listed("worlds")] == ["default"]
 
 
-def test_declared_worlds_must_be_made_first(app: Flask, worlds: Worlds) -> None:
-    worlds.beginning = replace(worlds.beginning, settings=Settings(worlds="declared"))
+def test_declared_worlds_must_be_made_first(app: Flask) -> None:
     tpp, mine = Tpp(app), Tpp(app, "mine")
+    assert tpp.control("PATCH", "/settings", worlds="declared").status_code == 200
     assert refused(mine.initiate(), 404, "SBX-0404", "world")
     assert refused(mine.control("GET", "/clock"), 404, "SBX-0404", "world")
     assert tpp.control("PUT", "/worlds/mine").status_code == 201
