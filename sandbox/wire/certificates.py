@@ -25,7 +25,7 @@ from sandbox.worlds import World
 
 TLS_KEY = "sandbox.certificate"  # where our own server puts what the handshake gave: DER, or nothing
 LONGEST = 32_768
-PLACEHOLDER = re.compile(r"\{[a-z_.]+\}\Z")  # what Caddy sends for a client without a certificate
+PLACEHOLDER = re.compile(r"\{[a-z0-9_.]+\}\Z")  # what Caddy sends for a client without a certificate
 
 
 def certificate_time(world: World) -> datetime:

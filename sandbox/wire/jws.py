@@ -234,12 +234,19 @@ def read_key(jwk: dict[str, Any]) -> Key:
         raise ValueError(f"it needs {', '.join(MEMBERS[kind])}")
     if kind == "EC" and jwk["crv"] != "P-256":
         raise ValueError("its crv must be P-256")
+    if kind == "RSA" and not 2048 <= _bits(jwk["n"]) <= 8192:
+        raise ValueError("an RSA key has 2048 to 8192 bits")
     public = {name: jwk[name] for name in MEMBERS[kind]}
     try:
         key: Key = ECKey.import_key(public) if kind == "EC" else RSAKey.import_key(public)
-        size = key.raw_value.key_size
     except (JoseError, ValueError, TypeError, OverflowError):
         raise ValueError("it cannot be read as a key") from None
-    if isinstance(key, RSAKey) and not 2048 <= size <= 8192:
-        raise ValueError("an RSA key has 2048 to 8192 bits")
     return key
+
+
+def _bits(modulus: str) -> int:
+    """Of a number as JWKs write it; none where it is not written so."""
+    try:
+        return int.from_bytes(_decoded(modulus, "n")).bit_length()
+    except Refusal:
+        return 0
