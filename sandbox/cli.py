@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.bulk import bulk
+from sandbox.commands.openapi import openapi
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def main() -> None:
 
 
 main.add_command(bulk)
+main.add_command(openapi)
 
 
 def option(name: str, **more: Any) -> Callable[..., Any]:
