@@ -1,6 +1,7 @@
 """Puts the rooms together: the bank's interface, its own screens, and the controls beside them."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from flask import Flask
 
@@ -8,7 +9,6 @@ from sandbox.beginning import Beginning
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
-from sandbox.pki.trust import Trust
 from sandbox.reference.app import route as route_reference
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
@@ -18,6 +18,9 @@ from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
 from sandbox.worlds import Worlds
 
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
+
 
 def first_beginning(
     seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None
@@ -26,7 +29,9 @@ def first_beginning(
     return began(scenario or load("default"), Beginning(load_fixtures(), seed, at, rate))
 
 
-def assemble(worlds: Worlds, announce: Announce | None = None, trust: Trust | None = None, lock: Lock = OPEN) -> Flask:
+def assemble(
+    worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
+) -> Flask:
     app = Flask("sandbox", static_folder=None)
     route_bank(app, worlds, announce, trust)
     route_pages(app, worlds)

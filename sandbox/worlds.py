@@ -172,6 +172,10 @@ class World:
             self.exchanges.append(noted)
             return noted
 
+    def certificate_time(self) -> datetime:
+        """The time that a certificate must cover: real, or the bank's (choice 9)."""
+        return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
+
     def exchange_of(self, request_id: str) -> Exchange | None:
         """The last call under an id, as far back as calls are kept."""
         with self._lock:

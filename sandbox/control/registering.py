@@ -13,7 +13,6 @@ from sandbox.bank.records import Client
 from sandbox.control.asking import body_of, value_of
 from sandbox.control.holdings import client_shown
 from sandbox.errors import Error, Refusal
-from sandbox.wire.jws import read_key
 from sandbox.wire.replies import json_response
 from sandbox.worlds import World
 
@@ -73,6 +72,8 @@ def _redirect_uri(value: Any) -> str:
 
 def read_keys(value: Any) -> tuple[str, ...]:
     """Public JWKs, each with a `kid` of its own; kept without what is not needed."""
+    from sandbox.wire.jws import read_key  # with the cryptography that few clients need
+
     found: dict[str, str] = {}
     for number, jwk in enumerate(_listed(value), 1):
         if not isinstance(jwk, dict) or not isinstance(jwk.get("kid"), str) or KID.match(jwk["kid"]) is None:

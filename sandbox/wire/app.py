@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
@@ -11,16 +11,17 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.store import StateFileError
-from sandbox.pki.trust import Trust
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
-from sandbox.wire.certificates import certificate_time, demand_certificate
 from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
 from sandbox.worlds import Exchange, World, Worlds
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
 
 View = Callable[[Call], Response]
 Announce = Callable[[Exchange, str, float], None]
@@ -75,7 +76,7 @@ class WorldPath:
         return self.inner(environ, start_response)
 
 
-def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: Trust | None = None) -> None:
+def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: "Trust | None" = None) -> None:
     """Everything of the bank's own interface."""
     app.before_request(lambda: check_certificate(worlds, trust))
     for name, view in VIEWS.items():
@@ -101,7 +102,7 @@ def frame(app: Flask) -> None:
     app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
 
 
-def check_certificate(worlds: Worlds, trust: Trust | None) -> None:
+def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     """Before the path is even looked at (choice 2)."""
     environ, rule = request.environ, request.url_rule
     name = environ["sandbox.world"]
@@ -115,7 +116,9 @@ def check_certificate(worlds: Worlds, trust: Trust | None) -> None:
         named = request.authorization.username if request.authorization else None
     client = world.bank.clients.get(named) if named else None
     role = operation.role if operation else None
-    demand_certificate(environ, settings, trust, client, role, certificate_time(world))
+    from sandbox.wire.certificates import demand_certificate  # with the cryptography that most banks never need
+
+    demand_certificate(environ, settings, trust, client, role, world.certificate_time())
 
 
 def here(worlds: Worlds) -> World:
@@ -123,7 +126,7 @@ def here(worlds: Worlds) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
-def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: Trust | None) -> Callable[..., Response]:
+def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
     def endpoint(**path: str) -> Response:
         environ = request.environ
         # The request itself: `request` looks it up anew at every use.

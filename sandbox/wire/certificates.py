@@ -21,16 +21,10 @@ from sandbox.pki.statements import QSEAL, QWAC, ROLE_OF
 from sandbox.pki.trust import Bearer, Trust, Untrusted
 from sandbox.settings import Settings
 from sandbox.wire.jws import Key, refused
-from sandbox.worlds import World
 
 TLS_KEY = "sandbox.certificate"  # where our own server puts what the handshake gave: DER, or nothing
 LONGEST = 32_768
 PLACEHOLDER = re.compile(r"\{[a-z0-9_.]+\}\Z")  # what Caddy sends for a client without a certificate
-
-
-def certificate_time(world: World) -> datetime:
-    """The time that a certificate must cover: real, or the bank's (choice 9)."""
-    return world.bank.clock.now if world.bank.settings.certificate_clock == "bank" else world.real_time()
 
 
 def no(why: str) -> Refusal:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from flask import Request
 
@@ -15,14 +16,16 @@ from sandbox.bank.replays import Ask, demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.pki.trust import Trust
 from sandbox.rules import pkce
 from sandbox.rules.names import fits_redirect
 from sandbox.rules.products import PRODUCTS
-from sandbox.wire import bounds, certificates, jws
+from sandbox.wire import bounds
 from sandbox.wire.negotiation import languages_asked, screen_language, versions_asked
 from sandbox.wire.operations import Authorization, Operation
 from sandbox.worlds import World
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 
@@ -41,7 +44,7 @@ class Call:
     world: World
     request: Request
     path: dict[str, str]
-    trust: Trust | None = None  # whose certificates are believed
+    trust: "Trust | None" = None  # whose certificates are believed
     request_id: str = ""
     version: int = 0
     language: str | None = None
@@ -213,13 +216,16 @@ def signature(call: Call, bank: Bank) -> None:
         return
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
         return  # refused for that, unread, when the body's turn comes
+
+    from sandbox.wire import certificates, jws  # with the cryptography that most calls never need
+
     body = call.request.get_data()
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
         jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
     if proof is not None:
-        now = certificates.certificate_time(call.world)
+        now = call.world.certificate_time()
         jws.demand_signature(
             proof, body, call.client.keys, lambda der: certificates.seal_key(der, call.trust, call.client, now)
         )
