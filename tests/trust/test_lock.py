@@ -158,7 +158,7 @@ def test_what_the_server_refuses_itself_has_the_banks_body(raw: bytes, status: i
     head, _, body = reply.decode().partition("\r\n\r\n")
     assert head.split()[1] == str(status)
     assert json.loads(body)["error_code"] == code
-    assert "Response-ID: " in head
+    assert "response-id: " in head.lower()
 
 
 # Secrets
