@@ -9,6 +9,7 @@ from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
 from sandbox.pki.trust import Trust
+from sandbox.reference.app import route as route_reference
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
@@ -32,6 +33,7 @@ def assemble(worlds: Worlds, announce: Announce | None = None, trust: Trust | No
     if lock.here:
         guard(app, lock)
         route_controls(app, worlds)
+        route_reference(app, worlds)
     return app
 
 
@@ -41,4 +43,5 @@ def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
     frame(app)
     guard(app, lock)
     route_controls(app, worlds)
+    route_reference(app, worlds)
     return app

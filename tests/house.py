@@ -21,7 +21,7 @@ ROOMS = (
     {"worlds", "log", "seed", "faults", "limits", "awaiting", "beginning"},
     {"scenario"},
     {"pages", "wire", "control", "console", "referee"},
-    {"assembly", "tables", "journal_lines", "serving", "tls"},
+    {"reference", "assembly", "tables", "journal_lines", "serving", "tls"},
     {"client"},
     {"player", "testing"},
     {"cli", "commands", "pytest_plugin", "__init__", "__main__"},

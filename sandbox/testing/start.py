@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.assembly import first_beginning
+from sandbox.beginning import Beginning
 from sandbox.rules.durations import read_instant, write_instant
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
 from sandbox.scenario.yaml_text import read_yaml
-from sandbox.worlds import Beginning
 
 SEED = 1
 OPENING = "2027-03-01T09:00:00+01:00"  # a Monday; tests that run on any day want one day
