@@ -18,10 +18,13 @@ WORDS = {
     "closed_days": ("respect", "ignore"),
     "signatures": ("off", "strict", "lenient"),
     "client_certificates": ("proxy", "tls", "off"),
+    "certificate_clock": ("bank", "real"),
 }
 BOUNDS = {
     "page_size": (1, 50),
     "recycling_tries": (0, 1000),
+    "requests_per_minute": (0, 1_000_000_000),
+    "reads_per_day": (0, 1_000_000_000),
     "execution_days_ahead_max": (0, 3650),
     "due_events_max": (1_000_000, 1_000_000_000),
 }

@@ -189,3 +189,28 @@ def test_certificates_of_any_bytes_are_read_or_refused(data: st.DataObject, pki:
         found = read(spoilt)
         assert isinstance(found, x509.Certificate)
         bearer_of(found)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("trusted_proxies", "10.0.0.0/8"),
+        ("trusted_proxies", ["everyone"]),
+        ("trusted_proxies", [1]),
+        ("certificate_header", "X: y"),
+        ("certificate_header", ""),
+    ],
+)
+def test_a_setting_that_says_nothing_is_refused(tpp: Tpp, name: str, value: object) -> None:
+    assert refused(tpp.control("PATCH", "/settings", **{name: value}), 400, "SBX-0400", name)
+
+
+def test_proxies_can_be_set_while_it_runs(tpp: Tpp, issue: Issue) -> None:
+    changed = tpp.control("PATCH", "/settings", trusted_proxies=["192.0.2.0/24", "2001:db8::1"])
+    assert changed.status_code == 200, changed.text
+    assert call(tpp, shown(issue()), "192.0.2.7").status_code == 404
+    assert call(tpp, shown(issue()), "2001:db8::1").status_code == 404
+    assert call(tpp, shown(issue()), "127.0.0.1").status_code == 495
