@@ -6,22 +6,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from waitress import channel, create_server
+from waitress import channel, create_server, wasyncore
 from waitress.channel import ClientDisconnected
-from waitress.task import ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.wire.unread import unread
+
+HEADER_BYTES_MAX = 65_536
+BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 END_SECONDS_MAX = 5  # for the lines that are still open
 
 
-class Patience:
+class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
     """A call that waits by a fault rule gets a worker of its own meanwhile, so that others go on (choice 13)."""
 
     def __init__(self, threads: int) -> None:
-        self.threads = threads
+        super().__init__()
+        self.least = threads
         self.waiting = 0
-        self.dispatcher: ThreadedTaskDispatcher | None = None
-        self._lock = threading.Lock()
+        self._counting = threading.Lock()
+        self.set_thread_count(threads)
 
     def wait(self, seconds: float) -> None:
         extra = self._count(+1)
@@ -32,34 +38,53 @@ class Patience:
                 self._count(-1)
 
     def _count(self, change: int) -> bool:
-        with self._lock:
-            if self.dispatcher is None or self.waiting + change > WAITING_MAX:
+        with self._counting:
+            if self.waiting + change > WAITING_MAX:
                 return False
             self.waiting += change
-            self.dispatcher.set_thread_count(self.threads + self.waiting)
+            self.set_thread_count(self.least + self.waiting)
             return True
+
+
+class Task(WSGITask):  # type: ignore[misc]
+    """Tells the application what waitress hides: that a body came in chunks, and how to wait and to hang up."""
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        environ["sandbox.chunked"] = bool(self.request.chunked)
+        environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
+        environ["sandbox.cut"] = ClientDisconnected
+        return environ
+
+
+class Unread(ErrorTask):  # type: ignore[misc]
+    """What waitress refuses by itself, in the bank's body."""
+
+    def execute(self) -> None:
+        response = unread(self.request.error.code, getattr(self.request, "headers", {}).get("REQUEST_ID", ""))
+        self.status = response.status
+        self.response_headers.extend(list(response.headers))
+        self.set_close_on_finish()
+        body = response.get_data()
+        self.content_length = len(body)
+        self.write(body)
 
 
 def server_of(app: Any, host: str, port: int, threads: int) -> Any:
     """A server that listens already; `run` serves."""
-    patience = Patience(threads)
-
-    class Task(WSGITask):  # type: ignore[misc]
-        """Tells the application what waitress hides: that a body came in chunks."""
-
-        def get_environment(self) -> dict[str, Any]:
-            environ: dict[str, Any] = super().get_environment()
-            environ["sandbox.chunked"] = bool(self.request.chunked)
-            environ["sandbox.wait"] = patience.wait
-            environ["sandbox.cut"] = ClientDisconnected
-            return environ
-
     channel.HTTPChannel.task_class = Task
-    dispatcher = ThreadedTaskDispatcher()
-    dispatcher.set_thread_count(threads)
-    patience.dispatcher = dispatcher
+    channel.HTTPChannel.error_task_class = Unread
+    workers = Workers(threads)
     return create_server(
-        app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True, _dispatcher=dispatcher
+        app,
+        host=host,
+        port=port,
+        threads=threads,
+        ident=None,
+        asyncore_use_poll=True,
+        max_request_header_size=HEADER_BYTES_MAX,
+        max_request_body_size=BODY_BYTES_MAX,
+        _dispatcher=workers,
     )
 
 
@@ -67,6 +92,12 @@ def port_of(server: Any) -> int:
     """Where it listens, also when a name stood for several addresses."""
     listening = getattr(server, "effective_listen", None)
     return int(listening[0][1] if listening else server.effective_port)
+
+
+def end(server: Any) -> None:
+    """Ends, from another thread, a server of one address: first who works, then who listens."""
+    server.task_dispatcher.shutdown()
+    server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))
 
 
 @contextmanager
@@ -78,6 +109,5 @@ def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int
     try:
         yield f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
     finally:
-        server.trigger.pull_trigger(lambda: [line.close() for line in list(server._map.values())])
+        end(server)
         thread.join(END_SECONDS_MAX)
-        server.task_dispatcher.shutdown()

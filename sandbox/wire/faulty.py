@@ -1,7 +1,7 @@
 """Ordered faults on their way out: another answer, a late one, half of one, or none (choice 13)."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -44,7 +44,7 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
     if fault.delay:
         wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
         wait(fault.delay)
-    return response if fault.cut is None else _cut(response, fault.cut)
+    return _cut(response, fault.cut) if fault.cut else response
 
 
 def _answer(answer: Answer) -> Response:
@@ -92,17 +92,24 @@ def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in known]
 
 
+class HangingUp(Response):
+    """Its body ends in a broken connection, also where the status has none."""
+
+    def get_app_iter(self, environ: Any) -> Iterable[bytes]:
+        return self.iter_encoded()
+
+
 def _cut(response: Response, place: str) -> Response:
-    """The length that was promised does not come; `before` not even the status."""
+    """No byte comes, or less than the length that was promised. Raised from the body: the framework sees no error."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
 
-    def begun() -> Iterator[bytes]:
+    def some() -> Iterator[bytes]:
         if place == "within":
             yield body[: len(body) // 2]
-        raise ended("a fault rule cuts the reply")
+        raise ended("a fault rule cuts the connection")
 
-    cut_short = Response(begun(), response.status, content_type=response.content_type)
-    cut_short.headers.extend((name, value) for name, value in response.headers if name not in ("Content-Type",))
+    cut_short = HangingUp(some(), response.status, content_type=response.content_type)
+    cut_short.headers.extend((name, value) for name, value in response.headers if name != "Content-Type")
     cut_short.headers["Content-Length"] = str(len(body))
     return cut_short
