@@ -55,10 +55,11 @@ def check(files: tuple[str, ...]) -> None:
 
 
 def _faults(file: str) -> list[str]:
-    from sandbox.scenario import ScenarioErrors, load
+    from sandbox.player.running import read_script
+    from sandbox.scenario import ScenarioErrors
 
     try:
-        load(file)
+        read_script(file)
     except ScenarioErrors as errors:
         return [str(error) for error in errors.errors]
     return []

@@ -11,11 +11,12 @@ import httpx
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
+from sandbox.player.checking import check
 from sandbox.player.exchanges import Ear
 from sandbox.player.playing import Played, play
 from sandbox.player.stage import Stage
 from sandbox.scenario import Scenario, load
-from sandbox.scenario.library import SHIPPED
+from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.serving import in_background
 from sandbox.worlds import Worlds
 
@@ -57,7 +58,9 @@ class Report:
 def read_script(name_or_path: str) -> Script:
     """A shipped one or a file; ScenarioErrors tells what is wrong with it."""
     scenario = load(name_or_path)
-    if name_or_path in SHIPPED:
+    shipped = name_or_path in SHIPPED
+    check(scenario, f"{name_or_path}{SUFFIX}" if shipped else name_or_path)
+    if shipped:
         return Script(scenario, SHIPPED[name_or_path])
     with open(name_or_path, encoding="utf-8-sig") as file:
         return Script(scenario, file.read())
