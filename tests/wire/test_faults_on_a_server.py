@@ -93,3 +93,22 @@ def test_a_connection_cut_within_the_reply_ends_before_the_length_that_it_promis
     line.close()
     if isinstance(ended.value, IncompleteRead):
         assert b"Traceback" not in ended.value.partial and len(ended.value.partial) < len(whole)
+
+
+def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
+    waiting = threading.Event()
+    server = server_of(app, "127.0.0.1", 0, threads=2)
+    workers = server.task_dispatcher
+
+    def wait() -> None:
+        waiting.set()
+        workers.wait(60)
+
+    late = threading.Thread(target=wait)
+    late.start()
+    assert waiting.wait(5)
+    began = perf_counter()
+    workers.shutdown()
+    late.join(5)
+    server.close()
+    assert not late.is_alive() and perf_counter() - began < 2
