@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, measures, reading
+from bench import bulks, fixture, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -41,6 +41,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *measures.worlds(load, asked.threads),
             *measures.regular(),
             *travel(),
+            *fixture.cost(),
             *bulks.files(load, asked.threads),
         ]
 

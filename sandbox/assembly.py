@@ -7,6 +7,7 @@ from flask import Flask
 from sandbox.beginning import Beginning
 from sandbox.control.app import route as route_controls
 from sandbox.pages.app import route as route_pages
+from sandbox.reference.app import route as route_reference
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
@@ -28,4 +29,5 @@ def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
     route_bank(app, worlds, announce)
     route_pages(app, worlds)
     route_controls(app, worlds)
+    route_reference(app, worlds)
     return app

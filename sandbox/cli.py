@@ -4,7 +4,6 @@ import gc
 import secrets
 import signal
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands import acting, looking
 from sandbox.commands.bulk import bulk
+from sandbox.commands.clock import clock
+from sandbox.commands.openapi import openapi
+from sandbox.commands.options import Instant, option
+from sandbox.commands.scenario import scenario
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -27,24 +31,11 @@ def main() -> None:
 
 
 main.add_command(bulk)
-
-
-def option(name: str, **more: Any) -> Callable[..., Any]:
-    """An option that can also be set in the environment, as SANDBOX_ and its name."""
-    variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
-    return click.option(name, envvar=variable, show_envvar=True, show_default=True, **more)
-
-
-class Instant(click.ParamType[datetime]):
-    name = "time"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
-        from sandbox.rules.durations import read_instant
-
-        try:
-            return read_instant(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+main.add_command(openapi)
+main.add_command(scenario)
+main.add_command(clock)
+for command in (*looking.COMMANDS, *acting.COMMANDS):
+    main.add_command(command)
 
 
 @main.command()

@@ -1,6 +1,8 @@
 """waitress, with what the bank needs of it: chunked bodies told, waiting without holding a worker, cut connections."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from waitress import channel, create_server, wasyncore
@@ -9,6 +11,7 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
+END_SECONDS_MAX = 5  # for the lines that are still open
 
 
 class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
@@ -74,3 +77,16 @@ def end(server: Any) -> None:
     """Ends, from another thread, a server of one address: first who works, then who listens."""
     server.task_dispatcher.shutdown()
     server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))
+
+
+@contextmanager
+def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
+    """Serves beside the caller's own work, and ends with it; the value is the address."""
+    server = server_of(app, host, port, threads)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
+    finally:
+        end(server)
+        thread.join(END_SECONDS_MAX)

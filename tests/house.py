@@ -21,7 +21,7 @@ ROOMS = (
     {"worlds", "log", "seed", "faults", "awaiting", "beginning"},
     {"scenario"},
     {"pages", "wire", "control", "console", "referee"},
-    {"assembly", "tables", "journal_lines", "serving"},
+    {"reference", "assembly", "tables", "journal_lines", "serving"},
     {"client"},
     {"player", "testing"},
     {"cli", "commands", "pytest_plugin", "__init__", "__main__"},

@@ -10,7 +10,7 @@ from time import perf_counter
 import pytest
 from flask import Flask
 
-from sandbox.serving import port_of, server_of
+from sandbox.serving import in_background, server_of
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers
 
@@ -22,13 +22,9 @@ PATH = f"/payments/{SCT}/x/status"
 def port(app: Flask) -> Iterator[int]:
     """A server with two workers, as it runs in earnest: what goes wrong is not raised at the test."""
     app.testing = False
-    server = server_of(app, "127.0.0.1", 0, threads=2)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield port_of(server)
+    with in_background(app, threads=2) as address:
+        yield int(address.rpartition(":")[2])
     app.testing = True
-    server.task_dispatcher.shutdown()
-    server.close()
 
 
 def call(port: int, path: str = PATH) -> tuple[int, bytes, float]:
