@@ -7,8 +7,13 @@ from typing import Any
 
 from waitress import channel, create_server, wasyncore
 from waitress.channel import ClientDisconnected
-from waitress.task import ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.wire.unread import unread
+
+HEADER_BYTES_MAX = 65_536
+BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 END_SECONDS_MAX = 5  # for the lines that are still open
@@ -58,12 +63,34 @@ class Task(WSGITask):  # type: ignore[misc]
         return environ
 
 
+class Unread(ErrorTask):  # type: ignore[misc]
+    """What waitress refuses by itself, in the bank's body."""
+
+    def execute(self) -> None:
+        response = unread(self.request.error.code, getattr(self.request, "headers", {}).get("REQUEST_ID", ""))
+        self.status = response.status
+        self.response_headers.extend(list(response.headers))
+        self.set_close_on_finish()
+        body = response.get_data()
+        self.content_length = len(body)
+        self.write(body)
+
+
 def server_of(app: Any, host: str, port: int, threads: int) -> Any:
     """A server that listens already; `run` serves."""
     channel.HTTPChannel.task_class = Task
+    channel.HTTPChannel.error_task_class = Unread
     workers = Workers(threads)
     return create_server(
-        app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True, _dispatcher=workers
+        app,
+        host=host,
+        port=port,
+        threads=threads,
+        ident=None,
+        asyncore_use_poll=True,
+        max_request_header_size=HEADER_BYTES_MAX,
+        max_request_body_size=BODY_BYTES_MAX,
+        _dispatcher=workers,
     )
 
 

@@ -31,21 +31,23 @@ def test_it_serves_while_the_block_runs_and_then_no_more() -> None:
         assert str(bank) == f"<bank default at {bank.base_url}>"
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{bank.base_url}/_sandbox/health", trust_env=False)
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
 def test_an_error_in_the_block_ends_it_too() -> None:
     threads = threading.active_count()
     with pytest.raises(LookupError), sandbox.running() as bank:
         bank.account("none")
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
-def test_two_run_beside_each_other_and_a_call_that_waits_holds_up_neither(shared: Bank) -> None:
+def test_two_run_beside_each_other_and_each_can_wait(shared: Bank) -> None:
     with sandbox.running() as other:
-        shared.faults.add(when={"operation": "payment_initiation"}, delay="0.01s")
-        shared.tpp.pay(**ORDER)
-        assert other.base_url != shared.base_url and other.payments == []
+        for bank in (shared, other):
+            bank.faults.add(when={"operation": "payment_initiation"}, delay="0.01s")
+            bank.tpp.pay(**ORDER)
+        other.reset()
+        assert (len(shared.payments), other.payments) == (1, [])
     shared.reset()
 
 
@@ -78,7 +80,7 @@ def test_a_scenario_that_cannot_be_read_starts_nothing(scenario: str) -> None:
     threads = threading.active_count()
     with pytest.raises(ScenarioErrors), sandbox.running(scenario):
         pass
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
 def test_a_setting_may_be_a_timedelta(shared: Bank) -> None:
