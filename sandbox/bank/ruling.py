@@ -6,6 +6,9 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
 
+# What a row of the catalogue may ask for besides, where only the scenario says no.
+BARE = {"seconds": 5, "allow": "", "expected": "another"}
+
 
 def looks_of_order(order: Order, origin: Origin) -> Looks:
     return Looks(
@@ -32,8 +35,8 @@ def _demand_yes(bank: Bank, match: Match) -> Match:
     if rule is not None and rule.refuse is not None:
         bank.rulebook.met |= match.counted
         error, why = Error[rule.refuse], f"the scenario says so ({rule.title})"
-        facts = dict.fromkeys(("iban", "country", "currency", "client", "status", "seconds", "method"), "of this call")
-        raise Refusal(error, lasting=bool(match.counted), input="initiation", why=why, rule=rule.title, **facts)
+        facts = dict.fromkeys(("iban", "country", "currency", "client", "status", "method"), "of this call")
+        raise Refusal(error, lasting=bool(match.counted), input="initiation", why=why, rule=rule.title, **facts, **BARE)
     return match
 
 

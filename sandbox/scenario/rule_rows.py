@@ -166,7 +166,8 @@ ADDED = Table(
     ("bulk", "refuse"),
     "a finding",
 )
-NAMES = {error.name: error for error in Error if error not in OF_CONTROLS}
+# A new authentication is asked for where a consent is read, and never of an initiation.
+NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and error is not Error.SCA_REQUIRED}
 
 
 def _refuse(node: Node, notes: Notes) -> str:

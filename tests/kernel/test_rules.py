@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from sandbox.errors import Error
 from sandbox.log.canon import state_hash
+from sandbox.reference.causes import causes_of
+from sandbox.scenario.rule_rows import NAMES
+from sandbox.wire.operations import BY_NAME
 from sandbox.worlds import Worlds
 from tests import contracts
 from tests.reader import code_of, consent_address
@@ -156,6 +160,18 @@ def test_a_refusal_by_rule_leaves_nothing_but_its_count(tpp: Tpp, crowd: Worlds)
     assert meets(tpp)
     assert state_hash(world.bank) != before and tpp.listed("payments") == []
     assert not meets(tpp)
+
+
+REFUSALS = sorted({cause.error.name for cause in causes_of(BY_NAME["payment_initiation"])} & set(NAMES))
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_rule_may_refuse_with_every_error_that_the_operation_may_give(tpp: Tpp, name: str) -> None:
+    ruled(tpp, when={"kind": "payment"}, refuse=name)
+    reply = tpp.initiate()
+    row = Error[name].value
+    assert (reply.status_code, reply.json["error"], reply.json["error_code"]) == (row.status, row.error, row.code)
+    assert ("Retry-After" in reply.headers) == (row.status in (429, 503))
 
 
 # The customer is known later

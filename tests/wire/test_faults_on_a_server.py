@@ -10,7 +10,7 @@ from time import perf_counter
 import pytest
 from flask import Flask
 
-from sandbox.serving import port_of, server_of
+from sandbox.serving import in_background, server_of
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers
 
@@ -22,13 +22,9 @@ PATH = f"/payments/{SCT}/x/status"
 def port(app: Flask) -> Iterator[int]:
     """A server with two workers, as it runs in earnest: what goes wrong is not raised at the test."""
     app.testing = False
-    server = server_of(app, "127.0.0.1", 0, threads=2)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield port_of(server)
+    with in_background(app, threads=2) as address:
+        yield int(address.rpartition(":")[2])
     app.testing = True
-    server.task_dispatcher.shutdown()
-    server.close()
 
 
 def call(port: int, path: str = PATH) -> tuple[int, bytes, float]:
@@ -93,3 +89,22 @@ def test_a_connection_cut_within_the_reply_ends_before_the_length_that_it_promis
     line.close()
     if isinstance(ended.value, IncompleteRead):
         assert b"Traceback" not in ended.value.partial and len(ended.value.partial) < len(whole)
+
+
+def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
+    waiting = threading.Event()
+    server = server_of(app, "127.0.0.1", 0, threads=2)
+    workers = server.task_dispatcher
+
+    def wait() -> None:
+        waiting.set()
+        workers.wait(60)
+
+    late = threading.Thread(target=wait)
+    late.start()
+    assert waiting.wait(5)
+    began = perf_counter()
+    workers.shutdown()
+    late.join(5)
+    server.close()
+    assert not late.is_alive() and perf_counter() - began < 2
