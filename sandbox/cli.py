@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.bulk import bulk
+from sandbox.commands.collection import collection
 from sandbox.commands.openapi import openapi
 from sandbox.machine import machine_time
 
@@ -28,6 +29,7 @@ def main() -> None:
 
 
 main.add_command(bulk)
+main.add_command(collection)
 main.add_command(openapi)
 
 
