@@ -2,13 +2,21 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from waitress import channel, create_server, wasyncore
 from waitress.channel import ClientDisconnected
-from waitress.task import ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.wire.unread import unread
+
+HEADER_BYTES_MAX = 65_536
+BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
+END_SECONDS_MAX = 5  # for the lines that are still open
 
 
 class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
@@ -49,12 +57,34 @@ class Task(WSGITask):  # type: ignore[misc]
         return environ
 
 
+class Unread(ErrorTask):  # type: ignore[misc]
+    """What waitress refuses by itself, in the bank's body."""
+
+    def execute(self) -> None:
+        response = unread(self.request.error.code, getattr(self.request, "headers", {}).get("REQUEST_ID", ""))
+        self.status = response.status
+        self.response_headers.extend(list(response.headers))
+        self.set_close_on_finish()
+        body = response.get_data()
+        self.content_length = len(body)
+        self.write(body)
+
+
 def server_of(app: Any, host: str, port: int, threads: int) -> Any:
     """A server that listens already; `run` serves."""
     channel.HTTPChannel.task_class = Task
+    channel.HTTPChannel.error_task_class = Unread
     workers = Workers(threads)
     return create_server(
-        app, host=host, port=port, threads=threads, ident=None, asyncore_use_poll=True, _dispatcher=workers
+        app,
+        host=host,
+        port=port,
+        threads=threads,
+        ident=None,
+        asyncore_use_poll=True,
+        max_request_header_size=HEADER_BYTES_MAX,
+        max_request_body_size=BODY_BYTES_MAX,
+        _dispatcher=workers,
     )
 
 
@@ -68,3 +98,16 @@ def end(server: Any) -> None:
     """Ends, from another thread, a server of one address: first who works, then who listens."""
     server.task_dispatcher.shutdown()
     server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))
+
+
+@contextmanager
+def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
+    """Serves beside the caller's own work, and ends with it; the value is the address."""
+    server = server_of(app, host, port, threads)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
+    finally:
+        end(server)
+        thread.join(END_SECONDS_MAX)

@@ -15,6 +15,7 @@ from sandbox.bank.state import VERBS, Bank, name_of
 from sandbox.beginning import Beginning, Pace, bank_of, seed_of
 from sandbox.errors import Error, Refusal
 from sandbox.faults import Faults
+from sandbox.limits import Limits
 from sandbox.log import checkpoint
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.log.store import Store, StoredLog
@@ -76,6 +77,7 @@ class World:
         self.bank = bank
         self.log = log
         self.faults = Faults(beginning.seed, beginning.faults)
+        self.limits = Limits()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
 
@@ -130,6 +132,10 @@ class World:
         with self._lock:
             self._catch_up()
             return question(self.bank, *args, **kwargs)
+
+    def real_time(self) -> datetime:
+        """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
+        return datetime.fromtimestamp(self._machine_time(), UTC)
 
     def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
         """Moves the clock: from its now to where it stands next, and how fast it goes on."""

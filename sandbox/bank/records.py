@@ -60,6 +60,7 @@ class Client:
     active: bool = True
     redirect_uris: tuple[str, ...] = ()
     organisation: str = ""
+    keys: tuple[str, ...] = ()  # public JWKs, each as JSON
 
 
 @dataclass(frozen=True, slots=True)

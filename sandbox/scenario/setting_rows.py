@@ -13,6 +13,7 @@ WORDS = {
     "worlds": ("on_demand", "declared"),
     "signatures": ("off", "lenient", "strict"),
     "client_certificates": ("off", "proxy", "tls"),
+    "certificate_clock": ("real", "bank"),
     "settled_status": ("ACSC", "ACSP"),
     "closed_days": ("ignore", "respect"),
 }
@@ -21,9 +22,12 @@ NUMBER_MAX = 1_000_000_000
 BOUNDS = {
     "page_size": (1, 50),
     "recycling_tries": (0, 1000),
+    "requests_per_minute": (0, NUMBER_MAX),
+    "reads_per_day": (0, NUMBER_MAX),
     "execution_days_ahead_max": (0, 3650),
     "due_events_max": (1_000_000, NUMBER_MAX),
 }
+NETWORK = text(r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", "10.0.0.0/8")
 LONGEST = {"instant_settlement": timedelta(seconds=10)}  # choice 5: never over 10 s
 
 
@@ -33,6 +37,10 @@ def shape_of(name: str, default: Any) -> Shape:
         return one_of(WORDS[name], f"value of {name}")
     if name == "vendor":
         return text(r"[a-z0-9][a-z0-9.-]{0,60}", "service")
+    if name == "certificate_header":
+        return text(r"[A-Za-z0-9-]{1,64}", "X-Client-Cert")
+    if name == "trusted_proxies":
+        return Each(NETWORK)
     if isinstance(default, bool):
         return FLAG
     if isinstance(default, timedelta):

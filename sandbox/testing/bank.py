@@ -86,7 +86,7 @@ class Bank:
 
     def account(self, iban: str) -> dict[str, Any]:
         """One account with its balances."""
-        return next(row for row in self.accounts if row["iban"] == iban)
+        return {row["iban"]: row for row in self.accounts}[iban]
 
     @property
     def payments(self) -> Rows:

@@ -23,6 +23,8 @@ def refusal_response(refusal: Refusal) -> Response:
             response.headers["WWW-Authenticate"] = "Bearer"
         case Error.CREDENTIALS_REFUSED:
             response.headers["WWW-Authenticate"] = 'Basic realm="token"'
+        case Error.TOO_MANY_REQUESTS:
+            response.headers["Retry-After"] = str(refusal.facts["seconds"])
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])
     return response

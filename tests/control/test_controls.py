@@ -242,6 +242,8 @@ def test_a_world_made_again_begins_anew(tpp: Tpp, app: Flask) -> None:
         ({"seed": 1.0}, "seed"),
         ({"seed": None}, "seed"),
         ({"scenario": "none"}, "scenario"),
+        ({"scenario": 7}, "scenario"),
+        ({"scenario": {"settings": {"page_sise": 7}}}, "page_sise"),
         ({"clock": "now"}, "clock"),
         ({"clock": {"rate": 1, "frozen": False}}, "clock"),
         ({"clock": {"now": MORNING}}, "clock"),
@@ -437,3 +439,8 @@ def test_a_world_without_a_fixed_beginning_begins_at_the_machine_s_time(tpp: Tpp
         now.control("POST", "/clock", advance="5d")
         reply = now.control("POST", "/reset")
         assert datetime.fromisoformat(reply.json["clock"]["now"]) == datetime(2031, 5, 5, 12, 1, 40, tzinfo=UTC)
+
+
+def test_a_world_may_be_made_of_a_scenarios_content(tpp: Tpp) -> None:
+    made = tpp.control("PUT", "/worlds/mine", scenario={"seed": 5, "settings": {"page_size": 7}})
+    assert (made.status_code, made.json["seed"]) == (201, 5)

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.tpp import BELGIAN, SCT, Tpp, payment, version
+from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp, payment, version
 
 PROOF = re.compile(r'name="proof" value="([0-9a-f]+)"')
 SHOWN = re.compile(r'id="shown">([0-9 ]+)<')
@@ -34,7 +34,7 @@ def consent_address(tpp: Tpp, language: str | None = "fr", iban: str | None = No
     return str(reply.json[0]["consent_uri"]).removeprefix(HOST)
 
 
-def order_address(tpp: Tpp, language: str = "fr", **changes: Any) -> str:
+def order_address(tpp: Tpp, language: str = "fr", redirect_uri: str = CALLBACK, **changes: Any) -> str:
     """The path of the SCA address of a standing order; a change of None takes a field away."""
     body = {
         "creditor_account": {"iban": BELGIAN},
@@ -45,8 +45,9 @@ def order_address(tpp: Tpp, language: str = "fr", **changes: Any) -> str:
         "frequency": "MONTHLY",
         **changes,
     }
-    sent = {name: value for name, value in body.items() if value is not None}
-    reply = tpp.call("POST", f"/periodic-payments/{SCT}", json=sent, accept=version(2), accept_language=language)
+    given = {name: value for name, value in body.items() if value is not None}
+    sent = {"accept": version(2), "accept_language": language, "redirect_uri": redirect_uri}
+    reply = tpp.call("POST", f"/periodic-payments/{SCT}", json=given, **sent)
     assert reply.status_code == 201, reply.text
     return reply.headers["Location"].removeprefix(HOST)
 
@@ -57,10 +58,11 @@ COLUMNS = (
 )
 
 
-def file_id(tpp: Tpp, *rows: str, language: str = "fr") -> str:
+def file_id(tpp: Tpp, *rows: str, language: str = "fr", redirect_uri: str = CALLBACK) -> str:
     """A csv file that was accepted and validated."""
     content = "\n".join((COLUMNS, *rows)) + "\n"
     sent = {"accept": version(2), "accept_language": language, "content_type": "text/csv"}
+    sent["redirect_uri"] = redirect_uri
     reply = tpp.call("POST", "/bulk-payments/csv", data=content.encode(), **sent)
     assert reply.status_code == 201, reply.text
     tpp.advance("120s")

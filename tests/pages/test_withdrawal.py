@@ -5,7 +5,8 @@ import re
 import pytest
 from flask import Flask
 
-from sandbox.worlds import Worlds
+from sandbox.log.canon import state_hash
+from sandbox.worlds import Worlds, replayed
 from tests.pages.psu import Psu, consent_address, title
 from tests.tpp import Tpp
 
@@ -99,3 +100,13 @@ def test_looking_withdraws_nothing(tpp: Tpp, psu: Psu) -> None:
     (path,) = enter(psu)
     psu.open(path)
     assert enter(psu) == [path]
+
+
+def test_a_replayed_world_has_the_same_visits_and_consents(tpp: Tpp, psu: Psu, worlds: Worlds) -> None:
+    psu.agree(consent_address(tpp), "alice", CURRENT, SAVINGS)
+    (path,) = enter(psu)
+    psu.open(path)
+    psu.send(path)
+    world = worlds.get("default")
+    again = replayed(world.beginning, world.log, world.bank.clock.now)
+    assert state_hash(again) == state_hash(world.bank)
