@@ -14,6 +14,7 @@ import click
 from sandbox.commands import acting, looking
 from sandbox.commands.bulk import bulk
 from sandbox.commands.clock import clock
+from sandbox.commands.collection import collection
 from sandbox.commands.doors import Doors, door_options
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, option
@@ -33,6 +34,7 @@ def main() -> None:
 
 
 main.add_command(bulk)
+main.add_command(collection)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)

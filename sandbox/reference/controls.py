@@ -65,6 +65,18 @@ TOLD: dict[str, Told] = {
     "GET /callbacks": Told(f"Where customers were sent back to. {SINCE}"),
     "GET /customers": Told("The customers and their accounts."),
     "GET /clients": Told("The registered third parties, without their secrets."),
+    "POST /clients": Told(
+        "Registers a third party; its secret and keys never come out again.",
+        {
+            "client_id": "my-tpp",
+            "secret": "my-secret",
+            "name": "My TPP",
+            "roles": ["PIS", "AIS"],
+            "redirect_uris": ["http://127.0.0.1:*/*"],
+        },
+        201,
+    ),
+    "PUT /clients/<client_id>": Told("Changes what is named of a third party.", {"active": False}),
     "GET /accounts": Told("The accounts with their balances."),
     "POST /accounts/<iban>/transactions": Told(
         "Books a transaction by hand: a salary that comes in, or, below 0, money that goes.",
