@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 from werkzeug.serving import make_server
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+expect.set_options(timeout=20_000)  # the machine may be busy
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
@@ -61,7 +62,7 @@ class Watch:
 def watch(chromium: Browser, bank: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
     scheme, size = request.param
     context = chromium.new_context(color_scheme=scheme, viewport=size)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(20_000)
     yield Watch(context.new_page(), bank)
     context.close()
 
