@@ -27,8 +27,6 @@ BOUNDS = {
     "reads_per_day": (0, 1_000_000_000),
     "execution_days_ahead_max": (0, 3650),
     "due_events_max": (1_000_000, 1_000_000_000),
-    "requests_per_minute": (0, 1_000_000_000),
-    "reads_per_day": (0, 1_000_000_000),
 }
 SPANS = [row.name for row in fields(Settings) if isinstance(row.default, timedelta)]
 NUMBERS = [row.name for row in fields(Settings) if type(row.default) is int]
