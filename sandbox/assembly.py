@@ -4,6 +4,7 @@ from datetime import datetime
 
 from flask import Flask
 
+from sandbox.console.app import route as route_console
 from sandbox.control.app import route as route_controls
 from sandbox.pages.app import route as route_pages
 from sandbox.scenario.beginnings import began
@@ -27,4 +28,5 @@ def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
     route_bank(app, worlds, announce)
     route_pages(app, worlds)
     route_controls(app, worlds)
+    route_console(app, worlds)
     return app

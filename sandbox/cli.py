@@ -127,7 +127,7 @@ def greeting(address: str, seed: int, worlds: Any) -> str:
     return (
         f"The sandbox bank: no money moves here. Seed {seed}; the bank's time is {write_instant(world.opening)}"
         f"{', frozen' if world.pace.frozen else ''}.\n"
-        f"Client demo-tpp, secret demo-secret. Controls: {address}/_sandbox/clock and beside it."
+        f"Client demo-tpp, secret demo-secret. Console: {address}/_sandbox/"
     )
 
 
