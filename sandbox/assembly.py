@@ -23,10 +23,10 @@ def first_beginning(
     return began(scenario or load("default"), Beginning(load_fixtures(), seed, at, rate))
 
 
-def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
+def assemble(worlds: Worlds, announce: Announce | None = None, key: str | None = None) -> Flask:
     app = Flask("sandbox", static_folder=None)
     route_bank(app, worlds, announce)
     route_pages(app, worlds)
     route_controls(app, worlds)
-    route_console(app, worlds)
+    route_console(app, worlds, key)
     return app

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from sandbox.console.asks import Ask
@@ -52,7 +51,9 @@ def _make(form: Form) -> Ask:
     clock: dict[str, Any] = given(form, "at")
     if form.get("frozen"):
         clock["frozen"] = True
-    return Ask("PUT", "/worlds/<name>", {"name": form.get("name", "").strip()}, body | ({"clock": clock} if clock else {}))
+    return Ask(
+        "PUT", "/worlds/<name>", {"name": form.get("name", "").strip()}, body | ({"clock": clock} if clock else {})
+    )
 
 
 def _approve(form: Form) -> Ask:
@@ -82,7 +83,7 @@ def _fault(form: Form) -> Ask:
     return Ask("POST", "/faults", body=body | ({"when": when} if when else {}))
 
 
-NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int) and not isinstance(row.default, timedelta)}
+NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
 
 
 def _setting(form: Form) -> Ask:
@@ -114,9 +115,7 @@ ACTIONS: dict[str, Action] = {
     "approve": Action(_approve, "Approved, as the PSU."),
     "refuse": Action(_plain("POST", "/psu/refuse", "address", "customer"), "Refused, as the PSU."),
     "sign": Action(_plain("POST", "/psu/sign", "payment_id", "customer"), "Signed by {customer}."),
-    "withdraw": Action(
-        _plain("POST", "/psu/withdraw", "client_id", "customer", "scope"), "The consent was withdrawn."
-    ),
+    "withdraw": Action(_plain("POST", "/psu/withdraw", "client_id", "customer", "scope"), "The consent was withdrawn."),
     "move": Action(_move, "Moved to {status}."),
     "await": Action(_plain("POST", "/await", "payment_id", "status", "within"), "It is {status} now."),
     "book": Action(_book, "Booked {amount}."),

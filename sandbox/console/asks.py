@@ -60,9 +60,7 @@ def done(visit: Visit, ask: Ask) -> Any:
     """Does it by the control's own function; a no is a Refusal. The answer is what the control replies."""
     kind = "application/yaml" if ask.text is not None else "application/json"
     environ = EnvironBuilder(path=ask.place, method=ask.method, data=ask.sent, content_type=kind).get_environ()
-    outcome = VIEWS[ask.method, ask.path](
-        Reach(visit.worlds, Request(environ), dict(ask.names), lambda: visit.world)
-    )
+    outcome = VIEWS[ask.method, ask.path](Reach(visit.worlds, Request(environ), dict(ask.names), lambda: visit.world))
     if isinstance(outcome, Response):
         return orjson.loads(outcome.get_data()) if outcome.status_code != 204 else None
     return outcome

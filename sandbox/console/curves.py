@@ -91,7 +91,7 @@ def drawn(points: list[Point], currency: str) -> Curve:
     if begin == end:
         steps.append(f"H{WIDE - RIGHT}")
     line = "".join(steps)
-    right = WIDE - RIGHT if begin == end else across(end)
+    WIDE - RIGHT if begin == end else across(end)
     ground = up(max(low, min(0.0, high)))
     says = (
         f"From {begin} to {end}: begins at {amount(Money(points[0][1], currency))}, "

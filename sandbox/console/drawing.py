@@ -70,20 +70,24 @@ def templates() -> Environment:
 
 
 def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **seen: Any) -> Response:
-    text = templates().get_template(f"{template}.html").render(
-        seen,
-        visit=visit,
-        to=visit.to,
-        root=visit.root,
-        proof=visit.proof,
-        menu=MENU,
-        here=here,
-        back=back_of(visit),
-        now=visit.world.ask(lambda bank: bank.clock.now),
-        notice=visit.request.environ.get("sandbox.notice"),
-        mark=mark_of(visit.world),
-        curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
-        curl_get=lambda path, **names: curl_of(visit, Ask("GET", path, names)),
+    text = (
+        templates()
+        .get_template(f"{template}.html")
+        .render(
+            seen,
+            visit=visit,
+            to=visit.to,
+            root=visit.root,
+            proof=visit.proof,
+            menu=MENU,
+            here=here,
+            back=back_of(visit),
+            now=visit.world.ask(lambda bank: bank.clock.now),
+            notice=visit.request.environ.get("sandbox.notice"),
+            mark=mark_of(visit.world),
+            curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
+            curl_get=lambda path, **names: curl_of(visit, Ask("GET", path, names)),
+        )
     )
     response = Response(text, status, content_type="text/html;charset=utf-8")
     response.headers["Content-Language"] = "en"

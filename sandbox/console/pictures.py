@@ -13,7 +13,6 @@ ENDS = (Status.CANC, Status.RJCT)
 
 WIDE, HIGH, STEP = 104, 34, 168  # of a state, and from one to the next
 LEFT, TOP, DEEP = 12, 62, 172
-TEXT_BELOW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,6 @@ class Node:
     status: str
     x: float
     y: float
-    below: bool
     at: tuple[str, str] | None = None  # date and time of the first arrival
     times: int = 0
     current: bool = False
@@ -56,9 +54,7 @@ def places(path: str) -> dict[Status, tuple[float, float]]:
     """The straight way from left to right; the two bad ends below it."""
     known = {row.source for row in MOVES[path]} | {row.target for row in MOVES[path]}
     straight = [status for status in STRAIGHT if status in known]
-    found: dict[Status, tuple[float, float]] = {
-        status: (LEFT + STEP * at, TOP) for at, status in enumerate(straight)
-    }
+    found: dict[Status, tuple[float, float]] = {status: (LEFT + STEP * at, TOP) for at, status in enumerate(straight)}
     last = len(straight) - 1
     for status, at in ((Status.CANC, min(1.0, last / 2)), (Status.RJCT, max(2.0, last - 1.0))):
         if status in known:
@@ -81,16 +77,14 @@ def picture_of(path: str, history: Sequence[Fact]) -> Picture:
     return Picture(width, DEEP + HIGH + 34, nodes, tuple(edges), says or "nothing happened yet")
 
 
-def _node(
-    status: Status, x: float, y: float, history: Sequence[Fact], current: Status | None
-) -> Node:
+def _node(status: Status, x: float, y: float, history: Sequence[Fact], current: Status | None) -> Node:
     first = next((fact for fact in history if fact.target is status), None)
     times = sum(fact.target is status for fact in history)
     at = None
     if first is not None:
         day, _, clock = moment(first.at).partition(" ")
         at = day, clock
-    return Node(status.value, x, y, status in ENDS, at, times, status is current)
+    return Node(status.value, x, y, at, times, status is current)
 
 
 def _told(rows: Iterable[Move]) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank.accounts import available
-from sandbox.bank.records import Debtor
+from sandbox.bank.records import Account, Debtor
 from sandbox.bank.state import Bank
 from sandbox.console import curves
 from sandbox.console.drawing import draw
-from sandbox.console.initiations import KINDS, page_of
+from sandbox.console.initiations import KINDS, page_of, register_of
 from sandbox.console.visits import Visit
 from sandbox.console.waiting import coming, inbox_of
 from sandbox.control.choices import written
@@ -110,8 +110,7 @@ def kind_about(visit: Visit, found: Exchange) -> str | None:
 
 
 def _kind_named(bank: Bank, name: str) -> str | None:
-    registers = {"payments": bank.payments, "standing-orders": bank.standing_orders, "bulk-payments": bank.bulks}
-    return next((kind for kind, register in registers.items() if name in register), None)
+    return next((kind for kind in KINDS if name in register_of(bank, kind)), None)
 
 
 def events(visit: Visit) -> Response:
@@ -143,7 +142,7 @@ def accounts(visit: Visit) -> Response:
     return draw(visit, "accounts", here="/console/accounts", rows=visit.world.ask(read), clients=clients)
 
 
-def balances(bank: Bank, account: Any) -> list[Any]:
+def balances(bank: Bank, account: Account) -> list[Any]:
     """Of each compartment: what is there, and what is left of it."""
     return [
         (bank.ledger.balance(account.iban, currency), available(bank, Debtor(account.iban, currency)))

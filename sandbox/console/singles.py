@@ -4,7 +4,6 @@ from typing import Any
 
 from flask import Response
 
-
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Fact
@@ -80,5 +79,3 @@ def occurrences_of(bank: Bank, found: Initiation) -> list[dict[str, Any]]:
         return []
     rows: list[dict[str, Any]] = contracts.one_of(bank, found.id)["occurrences"]
     return rows[-40:]
-
-

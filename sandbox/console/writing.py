@@ -27,7 +27,7 @@ def machine(instant: datetime) -> str:
 def span(length: timedelta) -> str:
     """`in 2 d 3 h`: the two largest units of a time ahead."""
     left = max(0, int(length.total_seconds()))
-    parts = []
+    parts: list[str] = []
     for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
         count, left = divmod(left, seconds)
         if count and len(parts) < 2:
