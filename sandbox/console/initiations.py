@@ -126,7 +126,16 @@ def told(one: Initiation) -> tuple[str, str, str, str]:
         case Bulk():
             count = sum(len(part.batch.transfers) for part in one.parts if isinstance(part.batch, Batch))
             money = amount(Money(bulks.total(one), "EUR")) if one.living else ""
-            return one.format, money, f"{len(one.parts)} bulks, {count} transfers", one.message_id or ""
+            return (
+                one.format,
+                money,
+                f"{counted(len(one.parts), 'bulk')}, {counted(count, 'transfer')}",
+                one.message_id or "",
+            )
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 SHORT = {
@@ -202,7 +211,6 @@ class PartRow:
 def part_of(part: Part) -> PartRow:
     batch = part.batch
     first = [(finding.place, finding.code, finding.text) for finding in part.findings]
-    fits = isinstance(batch, Batch)
     history = list(part.history)
     return PartRow(
         part.id,
@@ -211,7 +219,7 @@ def part_of(part: Part) -> PartRow:
         account(batch.debtor_iban) if isinstance(batch, Batch) else "",
         amount(Money(batch.control_sum, batch.debtor_currency)) if isinstance(batch, Batch) else "",
         len(batch.transfers) if isinstance(batch, Batch) else 0,
-        str(part.executes_on or batch.execution_date) if isinstance(batch, Batch) and fits else "",
+        str(part.executes_on or batch.execution_date) if isinstance(batch, Batch) else "",
         first,
         part.findings.count - len(first),
         dots(part.path, tuple(dict.fromkeys([fact.target for fact in history] or [part.status]))),

@@ -24,6 +24,7 @@ class Node:
     y: float
     at: tuple[str, str] | None = None  # date and time of the first arrival
     times: int = 0
+    been: bool = False
     current: bool = False
 
     @property
@@ -84,7 +85,10 @@ def _node(status: Status, x: float, y: float, history: Sequence[Fact], current: 
     if first is not None:
         day, _, clock = moment(first.at).partition(" ")
         at = day, clock
-    return Node(status.value, x, y, at, times, status is current)
+    been = times > 0 or any(
+        fact.source is status for fact in history[:1]
+    )  # a bulk in a file is born before its first line
+    return Node(status.value, x, y, at, times, been, status is current)
 
 
 def _told(rows: Iterable[Move]) -> str:
