@@ -9,9 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, console, measures, reading
+from bench import bulks, console, fixture, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
+from bench.travel import travel
 
 HOW = """\
 Ratios are medians of short rounds in which both sides took turns, on {threads} threads and {connections} connections.
@@ -39,6 +40,8 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *measures.weight(),
             *measures.worlds(load, asked.threads),
             *measures.regular(),
+            *travel(),
+            *fixture.cost(),
             *bulks.files(load, asked.threads),
             *console.console(),
         ]

@@ -3,63 +3,26 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
-from uuid import UUID
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
-from sandbox.bank.rules import Rule
 from sandbox.bank.state import VERBS, Bank, name_of
+from sandbox.beginning import Beginning, Pace, bank_of, nth_id, seed_of
 from sandbox.errors import Error, Refusal
-from sandbox.faults import Fault, Faults
+from sandbox.faults import Faults
+from sandbox.limits import Limits
 from sandbox.log import checkpoint
-from sandbox.log.codec import keep
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.log.store import Store, StoredLog
 from sandbox.rules.names import is_world_name
-from sandbox.seed import Fixtures, open_bank
-from sandbox.settings import Settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# People and history come from a seed's low bits, so that worlds with seeds of their own share them.
-PEOPLE_SEEDS = 2**20
-
 Log = MemoryLog | StoredLog
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Bank time = base + rate x machine time elapsed; frozen is the rate 0."""
-
-    base: datetime
-    since: float
-    rate: float
-
-    def at(self, machine: float) -> datetime:
-        return self.base + timedelta(seconds=max(0.0, machine - self.since) * self.rate) if self.rate else self.base
-
-    @property
-    def frozen(self) -> bool:
-        return self.rate == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """All that a world is made from; with its log it says everything."""
-
-    fixtures: Fixtures
-    seed: int
-    at: datetime | None = None  # None: the machine's time when it is made
-    rate: float = 1.0
-    scenario: str = "default"
-    settings: Settings = Settings()
-    rules: tuple[Rule, ...] = ()
-    faults: tuple[Fault, ...] = ()
 
 
 class Exchange(NamedTuple):
@@ -80,10 +43,6 @@ class Exchange(NamedTuple):
     subject: str | None = None
     state: str | None = None
     scenario_rule: str | None = None
-
-
-keep(Pace)
-keep(Beginning)
 
 
 class World:
@@ -116,6 +75,7 @@ class World:
         self.bank = bank
         self.log = log
         self.faults = Faults(beginning.seed, beginning.faults)
+        self.limits = Limits()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
 
@@ -171,6 +131,10 @@ class World:
             self._catch_up()
             return question(self.bank, *args, **kwargs)
 
+    def real_time(self) -> datetime:
+        """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
+        return datetime.fromtimestamp(self._machine_time(), UTC)
+
     def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
         """Moves the clock: from its now to where it stands next, and how fast it goes on."""
         with self._lock:
@@ -197,11 +161,18 @@ class World:
     def note(self, exchange: Exchange) -> Exchange:
         """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
         with self._lock:
+            kept = self.bank.settings.requests_kept
+            if kept != self.exchanges.maxlen:
+                self.exchanges = deque(self.exchanges, kept)
             self.exchanges_made += 1
             request_id = exchange.request_id or nth_id(self.beginning.seed, self.exchanges_made)
             noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
             self.exchanges.append(noted)
             return noted
+
+    def certificate_time(self) -> datetime:
+        """The time that a certificate must cover: real, or the bank's (choice 9)."""
+        return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
 
     def exchange_of(self, request_id: str) -> Exchange | None:
         """The last call under an id, as far back as calls are kept."""
@@ -220,6 +191,8 @@ class World:
             acts = self.log.until(at or now)
             twin.bank = twin_of(self.bank) if at is None else replayed(beginning, acts, at)
             twin.faults = self.faults.copy()
+            twin.exchanges.extend(exchange for exchange in self.exchanges if at is None or exchange.at <= at)
+            twin.exchanges_made = self.exchanges_made
             twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
         for act in acts:
             twin.log.append(act)
@@ -231,10 +204,6 @@ class World:
         """The calls after a number."""
         with self._lock:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
-
-
-def bank_of(beginning: Beginning, opening: datetime) -> Bank:
-    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules)
 
 
 def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
@@ -276,7 +245,9 @@ class Worlds:
         world = self._worlds.get(name)
         if world is not None:
             return world
-        if self.beginning.settings.worlds == "declared" and name != "default":
+        default = self._worlds.get("default")
+        settings = self.beginning.settings if default is None else default.bank.settings
+        if settings.worlds == "declared" and name != "default":
             raise Refusal(Error.NOT_FOUND, input="world")
         return self.make(name)
 
@@ -322,16 +293,3 @@ class Worlds:
 
     def all(self) -> list[World]:
         return [self._worlds[name] for name in sorted(self._worlds)]
-
-
-def nth_id(seed: int, number: int) -> str:
-    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
-    return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))
-
-
-def seed_of(seed: int, name: str) -> int:
-    """The server's seed for `default`; for another world one that keeps the server's people."""
-    if name == "default":
-        return seed
-    own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
-    return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS

@@ -12,9 +12,11 @@ from sandbox.console.actions import ACTIONS, said
 from sandbox.console.asks import curl_of, done
 from sandbox.console.drawing import HEADERS, draw, guard, mark_of
 from sandbox.console.notices import Notice, Notices
-from sandbox.console.visits import KEY_COOKIE, SESSION_COOKIE, Visit, keep, print_of, same, session_of
+from sandbox.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.console.writing import clock_text, machine
+from sandbox.control.lock import KEY_COOKIE, print_of
 from sandbox.errors import Error, Refusal
+from sandbox.rules.pkce import same_text
 from sandbox.wire.app import here
 from sandbox.worlds import Worlds
 
@@ -113,7 +115,7 @@ def ask_key(visit: Visit, text: str = "") -> Response:
 
 def take_key(visit: Visit) -> Response:
     """Right: the browser keeps a print of it, not the key."""
-    if visit.key is not None and visit.is_proven and same(visit.request.form.get("key", ""), visit.key):
+    if visit.key is not None and visit.is_proven and same_text(visit.request.form.get("key", ""), visit.key):
         response = go(visit.to("/"))
         keep(visit, response, KEY_COOKIE, print_of(visit.key))
         return response

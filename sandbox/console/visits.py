@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from hmac import compare_digest
 from secrets import token_hex
 from urllib.parse import quote, urlencode
 
 from flask import Request, Response
 
+from sandbox.control.lock import KEY_COOKIE, print_of
+from sandbox.rules.pkce import same_text
 from sandbox.worlds import World, Worlds
 
 SESSION_COOKIE = "sandbox-console"
-KEY_COOKIE = "sandbox-console-key"
 KEY_HEADER = "X-Sandbox-Key"
 
 
@@ -54,7 +54,7 @@ class Visit:
     @property
     def is_proven(self) -> bool:
         """Whether the form that was sent is one of ours."""
-        return same(self.request.form.get("proof", ""), self.proof)
+        return same_text(self.request.form.get("proof", ""), self.proof)
 
     @property
     def is_admitted(self) -> bool:
@@ -63,19 +63,14 @@ class Visit:
             return True
         shown = self.request.headers.get(KEY_HEADER)
         if shown is not None:
-            return same(shown, self.key)
-        return same(self.request.cookies.get(KEY_COOKIE, ""), print_of(self.key))
+            return same_text(shown, self.key)
+        return same_text(self.request.cookies.get(KEY_COOKIE, ""), print_of(self.key))
 
     @property
     def number(self) -> int:
         """The page of a list that is asked for; anything odd is the first."""
         text = self.request.args.get("page", "1")
         return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
-
-
-def same(given: str, wanted: str) -> bool:
-    """In a time that tells nothing."""
-    return compare_digest(given.encode(errors="replace"), wanted.encode())
 
 
 def session_of(request: Request) -> str:
@@ -86,11 +81,6 @@ def session_of(request: Request) -> str:
 
 def proof_of(session: str) -> str:
     return blake2b(b"a form of the console", key=session.encode()[:64], digest_size=24).hexdigest()
-
-
-def print_of(key: str) -> str:
-    """What the browser keeps instead of the key itself."""
-    return blake2b(key.encode(), person=b"sandbox console"[:16], digest_size=24).hexdigest()
 
 
 def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:

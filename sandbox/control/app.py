@@ -6,7 +6,19 @@ from typing import Any
 
 from flask import Flask, Request, Response, request
 
-from sandbox.control import bookings, choices, clock, contracts, files, holdings, psu, stories, tenants, traveller
+from sandbox.control import (
+    bookings,
+    choices,
+    clock,
+    contracts,
+    files,
+    holdings,
+    psu,
+    registering,
+    stories,
+    tenants,
+    traveller,
+)
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
@@ -65,6 +77,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("GET", "/callbacks", _of_world(traveller.callbacks)),
     ("GET", "/customers", _of_world(holdings.customers)),
     ("GET", "/clients", _of_world(holdings.clients)),
+    ("POST", "/clients", _of_world(registering.make)),
+    ("PUT", "/clients/<client_id>", _by("client_id", registering.change)),
     ("GET", "/accounts", _of_world(holdings.accounts)),
     (
         "POST",

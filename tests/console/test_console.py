@@ -11,6 +11,7 @@ from flask import Flask
 from sandbox.assembly import assemble
 from sandbox.console.actions import ACTIONS
 from sandbox.console.drawing import MENU
+from sandbox.control.lock import Lock
 from sandbox.worlds import Worlds
 from tests import contracts
 from tests.console.visitor import Visitor
@@ -255,7 +256,7 @@ def test_the_live_mark_changes_with_what_is_seen_and_with_nothing_else(tpp: Tpp,
 
 
 def test_with_a_key_the_console_asks_for_it_first(worlds: Worlds) -> None:
-    app = assemble(worlds, key="sesame & co")
+    app = assemble(worlds, lock=Lock("sesame & co"))
     visitor = Visitor(app)
     for path in ("/", "/console/payments", "/console/live"):
         page = visitor.open(f"/_sandbox{path}")
@@ -268,10 +269,12 @@ def test_with_a_key_the_console_asks_for_it_first(worlds: Worlds) -> None:
     page = visitor.open("/_sandbox/")
     assert page.status_code == 200 and "sesame" not in page.text and "$SANDBOX_KEY" in page.text
     assert "Done." in visitor.press("advance", advance="1s").text
+    assert visitor.open("/_sandbox/docs").status_code < 400  # what it links to
+    assert visitor.http.post("/_sandbox/clock", json={"advance": "1s"}).status_code == 401
 
 
 def test_the_key_may_also_come_as_a_header(worlds: Worlds) -> None:
-    http = assemble(worlds, key="sesame").test_client()
+    http = assemble(worlds, lock=Lock("sesame")).test_client()
     assert http.get("/_sandbox/", headers={"X-Sandbox-Key": "sesame"}).status_code == 200
     assert http.get("/_sandbox/", headers={"X-Sandbox-Key": "other"}).status_code == 401
 
