@@ -1,51 +1,20 @@
-"""A real browser at the console: it stays fresh, asks nobody else, and suits eyes, keyboards and phones (choice 10).
+"""A real browser at the console: it stays fresh, asks nobody else, and suits eyes, keyboards and phones (choice 10)."""
 
-Where Chromium is missing these are reported as not run; with BROWSER_REQUIRED=1 that is a failure.
-"""
-
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from threading import Thread
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from flask import Flask
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from werkzeug.serving import make_server
+from playwright.sync_api import Browser, Page, expect
 
 from sandbox.console.drawing import MENU
 from tests import contracts
 from tests.spec import files
 from tests.tpp import SCT, Tpp, payment, version
 
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
 PHONE, WIDE = (360, 740), (1440, 900)
 GRAVE = ("serious", "critical")
 LOOKED_AT = ((WIDE, "light"), (PHONE, "dark"))  # by axe, which is slow
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
-        assert os.environ.get("BROWSER_REQUIRED") != "1", "a browser is required, and there is no chromium"
-        pytest.skip("not run: there is no chromium on this machine")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def bank(app: Flask) -> Iterator[str]:
-    """The same bank, on a port."""
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
 
 
 @dataclass
