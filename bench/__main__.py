@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, fixture, measures, reading
+from bench import bulks, console, fixture, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -43,6 +43,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *travel(),
             *fixture.cost(),
             *bulks.files(load, asked.threads),
+            *console.console(),
         ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from sandbox.beginning import Beginning
+from sandbox.console.app import route as route_console
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
@@ -39,6 +40,7 @@ def assemble(
         guard(app, lock)
         route_controls(app, worlds)
         route_reference(app, worlds)
+        route_console(app, worlds, lock.key)
     return app
 
 
@@ -49,4 +51,5 @@ def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
     guard(app, lock)
     route_controls(app, worlds)
     route_reference(app, worlds)
+    route_console(app, worlds, lock.key)
     return app

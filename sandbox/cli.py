@@ -133,6 +133,7 @@ def greeting(controls: str | None, seed: int, worlds: Any) -> str:
         f"{', frozen' if world.pace.frozen else ''}.\n"
         f"Client demo-tpp, secret demo-secret. Controls: "
         f"{f'{controls}/_sandbox/clock and beside it' if controls else 'off'}."
+        f"{f' Console: {controls}/_sandbox/' if controls else ''}"
     )
 
 

@@ -25,10 +25,10 @@ def every(world: World, request: Request) -> dict[str, Any]:
 
 
 def one(world: World, request: Request, payment_id: str) -> dict[str, Any]:
-    return world.ask(_one, payment_id)
+    return world.ask(one_of, payment_id)
 
 
-def _one(bank: Bank, payment_id: str) -> dict[str, Any]:
+def one_of(bank: Bank, payment_id: str) -> dict[str, Any]:
     order = bank.standing_orders.get(payment_id)
     if order is None:
         raise Refusal(Error.NOT_FOUND, input="standing order")

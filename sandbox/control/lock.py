@@ -1,6 +1,7 @@
 """The controls' lock (choice 10): a key that every call of /_sandbox must show."""
 
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 from flask import Flask, request
@@ -9,6 +10,9 @@ from sandbox.errors import Error, Refusal
 from sandbox.rules.pkce import same_text
 
 PLACE = "/_sandbox/"
+# The console is for browsers, which send no header of their own: it asks for the key itself.
+CONSOLE = (f"{PLACE}console/", f"{PLACE}static/")
+KEY_COOKIE = "sandbox-console-key"
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,24 @@ def guard(app: Flask, lock: Lock) -> None:
         environ = request.environ
         if f"{environ['PATH_INFO']}/".startswith(PLACE):
             demand_own_page(environ)
-            if lock.key is not None and not same_text(environ.get("HTTP_X_SANDBOX_KEY", ""), lock.key):
+            if environ["PATH_INFO"] == PLACE or environ["PATH_INFO"].startswith(CONSOLE):
+                return
+            if lock.key is not None and not (has_key(lock.key) or may_read(lock.key)):
                 raise Refusal(Error.KEY_REFUSED)
+
+
+def has_key(key: str) -> bool:
+    return same_text(request.environ.get("HTTP_X_SANDBOX_KEY", ""), key)
+
+
+def may_read(key: str) -> bool:
+    """A browser that gave the key to the console may also look at what the console links to."""
+    return request.method == "GET" and same_text(request.cookies.get(KEY_COOKIE, ""), print_of(key))
+
+
+def print_of(key: str) -> str:
+    """What a browser keeps instead of the key itself."""
+    return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()
 
 
 def demand_own_page(environ: dict[str, Any]) -> None:

@@ -1,0 +1,131 @@
+"""Pages out of templates, with the headers that keep them to themselves."""
+
+from functools import cache
+from typing import Any
+
+from flask import Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sandbox.console import writing
+from sandbox.console.actions import ACTIONS
+from sandbox.console.asks import Ask, curl_of
+from sandbox.console.visits import Visit
+from sandbox.faults import CHANGES, CUTS
+from sandbox.rules.answers import ANSWERS
+from sandbox.rules.lifecycle import Status
+from sandbox.worlds import World
+
+# A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
+HEADERS = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    ),
+}
+
+# Path below /_sandbox, and what it is called.
+MENU = (
+    ("/", "Overview"),
+    ("/console/payments", "Payments"),
+    ("/console/standing-orders", "Standing orders"),
+    ("/console/bulk-payments", "Files"),
+    ("/console/accounts", "Accounts"),
+    ("/console/inbox", "PSU inbox"),
+    ("/console/calls", "Calls"),
+    ("/console/coming", "Coming events"),
+    ("/console/journal", "Journal"),
+    ("/console/scenario", "Scenario & faults"),
+    ("/console/settings", "Settings"),
+    ("/console/worlds", "Worlds"),
+)
+
+
+@cache
+def templates() -> Environment:
+    """Everything that goes into a page is escaped; a name that nobody gave is our own mistake."""
+    made = Environment(
+        loader=PackageLoader("sandbox.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "moment": writing.moment,
+        "machine": writing.machine,
+        "clock_text": writing.clock_text,
+        "span": writing.span,
+        "money": writing.amount,
+        "account": writing.account,
+        "short": writing.short,
+    }
+    made.globals |= {"STATUSES": tuple(Status), "OPERATIONS": tuple(ANSWERS), "CUTS": CUTS, "CHANGES": CHANGES}
+    return made
+
+
+def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **seen: Any) -> Response:
+    text = (
+        templates()
+        .get_template(f"{template}.html")
+        .render(
+            seen,
+            visit=visit,
+            to=visit.to,
+            root=visit.root,
+            proof=visit.proof,
+            menu=MENU,
+            here=here,
+            back=back_of(visit),
+            now=visit.world.ask(lambda bank: bank.clock.now),
+            notice=visit.request.environ.get("sandbox.notice"),
+            mark=mark_of(visit.world),
+            curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
+            curl_get=lambda path, **names: curl_of(visit, Ask("GET", path, names)),
+        )
+    )
+    response = Response(text, status, content_type="text/html;charset=utf-8")
+    response.headers["Content-Language"] = "en"
+    guard(response)
+    return response
+
+
+def back_of(visit: Visit) -> str:
+    """Where a form of this page returns to: its own path below the console, and its own query but for a notice."""
+    query = {name: value for name, value in visit.request.args.items() if name != "notice"}
+    return visit.to(visit.request.path.removeprefix("/_sandbox"), **query).removeprefix(visit.root)
+
+
+def guard(response: Response) -> None:
+    """Loads nothing from outside, is framed by nobody, and is kept nowhere."""
+    response.headers.update(HEADERS)
+
+
+def mark_of(world: World) -> str:
+    """Changes with everything that a page may show, but for the time itself."""
+    bank, pace = world.bank, world.pace
+    parts = (
+        world.exchanges_made,
+        len(bank.journal),
+        bank.agenda.made,
+        len(bank.consent_addresses),
+        len(bank.sca_addresses),
+        len(bank.answered),
+        len(bank.sessions),
+        len(bank.consents),
+        len(bank.pairs),
+        sum(map(len, bank.ledger.added().values())),
+        len(world.faults.rules),
+        sum(world.faults.met.values()),
+        hash(bank.settings) & 0xFFFF,
+        pace.rate,
+        pace.base.timestamp(),
+        world.opening.timestamp(),
+        world.beginning.scenario,
+    )
+    return ".".join(map(str, parts))

@@ -1,0 +1,89 @@
+// The page works without this. With it, open pages stay fresh and curl lines are copied with a button.
+"use strict";
+(() => {
+  const every = 1500;
+  const body = document.body;
+  const news = document.getElementById("news");
+  let seen = null;
+
+  const ready = (root) => {
+    for (const button of root.querySelectorAll("button.copy")) button.hidden = !navigator.clipboard;
+  };
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button.copy");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    news.textContent = "Copied.";
+    button.classList.add("copied");
+    setTimeout(() => button.classList.remove("copied"), 1200);
+  });
+
+  // What a person is typing in, or has changed, is left alone.
+  const busy = (region) =>
+    [...region.querySelectorAll("input, select, textarea")].some(
+      (field) =>
+        field === document.activeElement ||
+        (field.type !== "hidden" && field.tagName !== "SELECT" && field.value !== field.defaultValue) ||
+        (field.tagName === "SELECT" && field.selectedOptions[0] && !field.selectedOptions[0].defaultSelected &&
+          [...field.options].some((option) => option.defaultSelected)),
+    );
+
+  const replace = (old, fresh) => {
+    if (old.innerHTML === fresh.innerHTML || busy(old)) return;
+    const open = new Set([...old.querySelectorAll("details[open]")].map((one) => one.dataset.key));
+    const focusable = "a, button, summary, [tabindex]";
+    const at = [...old.querySelectorAll(focusable)].indexOf(document.activeElement);
+    const scrolled = [...old.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
+    old.className = fresh.className;
+    old.innerHTML = fresh.innerHTML;
+    for (const one of old.querySelectorAll("details")) one.open = open.has(one.dataset.key);
+    old.querySelectorAll(".scroll").forEach((one, index) => { one.scrollLeft = scrolled[index] || 0; });
+    if (at >= 0) old.querySelectorAll(focusable)[at]?.focus({ preventScroll: true });
+    ready(old);
+  };
+
+  const reread = async () => {
+    const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
+    if (!answer.ok) return false;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const old of document.querySelectorAll("[data-live]")) {
+      const match = fresh.getElementById(old.id);
+      if (match) replace(old, match);
+    }
+    body.dataset.mark = fresh.body.dataset.mark;
+    return true;
+  };
+
+  const look = async () => {
+    if (document.hidden) return;
+    const answer = await fetch(body.dataset.liveAt, { credentials: "same-origin", cache: "no-store" });
+    if (!answer.ok) return;
+    const live = await answer.json();
+    const now = document.getElementById("now");
+    now.textContent = live.now;
+    now.dateTime = live.machine;
+    if (live.mark !== body.dataset.mark) {
+      await reread();
+      if (seen) {
+        const calls = live.calls - seen.calls, moves = live.moves - seen.moves;
+        const told = [calls > 0 && `${calls} new calls`, moves > 0 && `${moves} changes of status`].filter(Boolean);
+        if (told.length) news.textContent = `${told.join(", ")}.`;
+      }
+    }
+    seen = live;
+  };
+
+  const tick = async () => {
+    try {
+      await look();
+      body.classList.remove("away");
+    } catch {
+      body.classList.add("away");
+    }
+    setTimeout(tick, every);
+  };
+
+  ready(document);
+  if (document.getElementById("now")) setTimeout(tick, every);
+})();

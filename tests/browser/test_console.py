@@ -1,0 +1,159 @@
+"""A real browser at the console: it stays fresh, asks nobody else, and suits eyes, keyboards and phones (choice 10)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from sandbox.console.drawing import MENU
+from tests import contracts
+from tests.spec import files
+from tests.tpp import SCT, Tpp, payment, version
+
+PHONE, WIDE = (360, 740), (1440, 900)
+GRAVE = ("serious", "critical")
+LOOKED_AT = ((WIDE, "light"), (PHONE, "dark"))  # by axe, which is slow
+
+
+@dataclass
+class Visit:
+    """A page of the browser, what it asked for, and what it complained of."""
+
+    page: Page
+    bank: str
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(10_000)
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.bank}/_sandbox{path}")
+
+    def demand_fits(self) -> None:
+        assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), self.page.url
+
+    def demand_usable(self) -> None:
+        """By all: names, roles, order, contrast."""
+        found = Axe().run(self.page).response["violations"]
+        grave = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in GRAVE]
+        assert grave == [], self.page.url
+
+    def demand_quiet(self) -> None:
+        assert [url for url in self.asked if not url.startswith(f"{self.bank}/_sandbox/")] == []
+        assert self.complaints == []
+
+
+@pytest.fixture
+def visit(chromium: Browser, bank: str) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
+    yield Visit(context.new_page(), bank)
+    context.close()
+
+
+def paths_of(tpp: Tpp) -> list[str]:
+    """Every section, and one of each thing, in a world that has some of all."""
+    tpp.signed(tpp.initiate(SCT, payment(creditor_name="W" * 70)), "alice")
+    order, file = contracts.active(tpp, contracts.contract()), files.sent(tpp, files.pain())
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    tpp.control("POST", "/psu/approve", address=consent, customer="alice")
+    tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
+    tpp.call("GET", "/" + "long" * 40)
+    tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 9}, answer={"status": 503})
+    waiting = tpp.initiated()
+    singles = [f"payments/{waiting}", f"standing-orders/{order}", f"bulk-payments/{file}", "calls/1"]
+    return [path for path, _ in MENU] + [f"/console/{one}" for one in (*singles, f"accounts/{contracts.ALICE}")]
+
+
+@pytest.mark.parametrize("size, scheme", [(WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark")])
+def test_every_section_is_good_for_all(
+    size: tuple[int, int], scheme: str, chromium: Browser, bank: str, tpp: Tpp
+) -> None:
+    context = chromium.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    visit = Visit(context.new_page(), bank)
+    for path in paths_of(tpp):
+        visit.open(path)
+        visit.demand_fits()
+        if (size, scheme) in LOOKED_AT:
+            visit.demand_usable()
+    visit.demand_quiet()
+    context.close()
+
+
+def test_a_payment_made_while_the_page_is_open_appears(visit: Visit, tpp: Tpp) -> None:
+    visit.open("/console/payments")
+    expect(visit.page.get_by_text("None yet.")).to_be_visible()
+    payment_id = tpp.initiated(creditor_name="Comes Later")
+    expect(visit.page.get_by_role("cell", name="Comes Later")).to_be_visible()
+    expect(visit.page.locator("tbody .pill")).to_have_text("RCVD")
+    tpp.control("POST", f"/payments/{payment_id}/move", status="CANC")
+    expect(visit.page.locator("tbody .pill")).to_have_text("CANC")
+    assert (
+        "new calls" in visit.page.locator("#news").inner_text() or "changes" in visit.page.locator("#news").inner_text()
+    )
+    visit.demand_quiet()
+
+
+def test_the_clock_goes_on_by_a_button(visit: Visit, tpp: Tpp) -> None:
+    payment_id = tpp.initiated()
+    visit.open(f"/console/payments/{payment_id}")
+    visit.page.get_by_role("button", name="Advance by 61 minutes").click()
+    expect(visit.page.locator("#now")).to_have_text("Mon 1 Mar 2027 10:01:00")
+    expect(visit.page.locator("#head .pill")).to_have_text("CANC")
+    expect(visit.page.get_by_role("status").first).to_contain_text("Done. The clock went on by 61m.")
+    visit.demand_quiet()
+
+
+def test_a_clock_moved_elsewhere_is_seen(visit: Visit, tpp: Tpp) -> None:
+    visit.open("/")
+    tpp.advance("1h")
+    expect(visit.page.locator("#now")).to_have_text("Mon 1 Mar 2027 10:00:00")
+
+
+def test_what_is_being_typed_is_left_alone(visit: Visit, tpp: Tpp) -> None:
+    waiting = tpp.initiated()
+    visit.open(f"/console/payments/{waiting}")
+    visit.page.get_by_label("Reason").fill("TEST")
+    tpp.advance("2s")
+    expect(visit.page.locator("#head .pill")).to_have_text("PATC")
+    assert visit.page.get_by_label("Reason").input_value() == "TEST"
+
+
+def test_a_psu_approves_in_the_inbox_with_the_keyboard(visit: Visit, tpp: Tpp) -> None:
+    tpp.initiated()
+    visit.open("/console/inbox")
+    visit.page.keyboard.press("Tab")
+    assert visit.page.locator(":focus").inner_text() == "Skip to content"
+    visit.page.locator("select[name=customer]").focus()
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.get_by_role("status").first).to_contain_text("Approved, as the PSU.")
+    assert tpp.listed("payments")[0]["customer"] == "alice"
+    visit.demand_quiet()
+
+
+def test_a_curl_line_is_opened_and_shown(visit: Visit) -> None:
+    visit.open("/")
+    visit.page.get_by_text("curl for: Freeze").click()
+    expect(visit.page.get_by_text("""/_sandbox/clock -d '{"mode":"frozen"}'""")).to_be_visible()
+    expect(visit.page.get_by_role("button", name="Copy the curl line for: Freeze")).to_be_visible()
+
+
+def test_without_javascript_all_buttons_work(chromium: Browser, bank: str, tpp: Tpp) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    visit = Visit(context.new_page(), bank)
+    tpp.initiated()
+    visit.open("/")
+    visit.page.get_by_role("button", name="Refuse").click()
+    assert "Refused, as the PSU." in visit.page.locator(".notice").inner_text()
+    visit.page.get_by_role("button", name="Freeze").click()
+    assert "The clock stands." in visit.page.locator(".notice").inner_text()
+    visit.demand_quiet()
+    context.close()

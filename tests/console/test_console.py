@@ -1,0 +1,316 @@
+"""The console: every section and every button, in-process (choice 10)."""
+
+import re
+from html import unescape
+from time import perf_counter
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+
+from sandbox.assembly import assemble
+from sandbox.console.actions import ACTIONS
+from sandbox.console.drawing import MENU
+from sandbox.control.lock import Lock
+from sandbox.worlds import Worlds
+from tests import contracts
+from tests.console.visitor import Visitor
+from tests.spec import files
+from tests.tpp import SCT, Tpp, payment, version
+
+NASTY = "<script>alert(1)</script>\"'&"
+
+
+@pytest.fixture
+def visitor(app: Flask) -> Visitor:
+    return Visitor(app)
+
+
+@pytest.fixture
+def busy(tpp: Tpp) -> str:
+    """A world with something of everything; the answer is a payment that waits."""
+    tpp.signed(tpp.initiate(), "alice")
+    contracts.active(tpp, contracts.contract())
+    files.sent(tpp, files.pain())
+    tpp.initiate(SCT, {"nonsense": 1})
+    tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4))
+    tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 9}, answer={"status": 503})
+    return tpp.initiated()
+
+
+@pytest.mark.parametrize("path, called", MENU)
+def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask, visitor: Visitor, busy: str) -> None:
+    for prefix in ("", "/worlds/empty"):
+        page = visitor.open(f"{prefix}/_sandbox{path}")
+        assert page.status_code == 200
+        assert f"<h1>{called}" in unescape(page.text) and 'aria-current="page"' in page.text
+
+
+@pytest.mark.parametrize("path, called", MENU)
+def test_no_section_needs_anything_from_outside(path: str, called: str, visitor: Visitor, busy: str) -> None:
+    page = visitor.open(f"/_sandbox{path}")
+    assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', page.text.replace("http://localhost/", "/"))
+    assert "<style" not in page.text and "style=" not in page.text and not re.search(r"<script(?! src)", page.text)
+    policy = page.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy and "frame-ancestors 'none'" in policy and page.headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("path, called", MENU)
+def test_no_secret_is_shown(path: str, called: str, worlds: Worlds, tpp: Tpp, visitor: Visitor, busy: str) -> None:
+    tpp.token_for("alice")
+    bank = worlds.get("default").bank
+    secrets = [*bank.access_tokens, *bank.refresh_tokens, *bank.codes, "demo-secret", "other-secret", *bank.sca_tokens]
+    text = visitor.open(f"/_sandbox{path}").text
+    assert not [secret for secret in secrets if secret in text]
+
+
+def test_a_payment_shows_its_way_with_the_taken_path_lit(tpp: Tpp, visitor: Visitor) -> None:
+    reply = tpp.initiate()
+    tpp.signed(reply, "alice")
+    tpp.advance("2m")
+    text = visitor.open(f"/_sandbox/console/payments/{reply.json['payment_id']}").text
+    lit = re.findall(r'class="edge lit".*?<title>(.*?)</title>', text)
+    assert len(lit) == 4 and "signed (choice 5)" in " ".join(lit)
+    assert "09:00:00" in text and "09:01:00" in text
+    assert re.search(r'class="node been now n-ACSC"', text)
+    assert not re.search(r'class="node been[^"]*n-CANC"', text)
+
+
+def test_orders_and_files_have_their_pictures_too(tpp: Tpp, visitor: Visitor) -> None:
+    order, file = contracts.active(tpp, contracts.contract()), files.sent(tpp, files.pain())
+    tpp.advance("3m")
+    of_order = visitor.open(f"/_sandbox/console/standing-orders/{order}").text
+    assert "n-ACWP" in of_order and "2027-04-01" in of_order
+    of_file = visitor.open(f"/_sandbox/console/bulk-payments/{file}").text
+    assert of_file.count('<svg class="states"') == 2 and "Bulk 1" in of_file
+
+
+def test_an_account_shows_a_curve_that_ends_at_its_balance(tpp: Tpp, visitor: Visitor) -> None:
+    balance = tpp.listed("accounts")[0]["balances"][0]["balance"]
+    for span in ("30d", "90d", "1y", "all", "nonsense"):
+        text = visitor.open(f"/_sandbox/console/accounts/{contracts.ALICE}?range={span}").text
+        assert f"ends at {balance:,.2f}\u00a0EUR" in text
+
+
+def test_a_call_is_explained(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiate(SCT, payment(instructed_amount__amount="0"))
+    text = visitor.open("/_sandbox/console/calls").text
+    assert "POST" in text and "400" in text and "is not above 0" in text and "choice 5" in text
+    single = visitor.open("/_sandbox/console/calls/1").text
+    assert "AMOUNT_NOT_POSITIVE" in single and "/_sandbox/explain/" in single
+    assert visitor.open("/_sandbox/console/calls/2").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/console/payments/none", "/console/accounts/BE00", "/console/bulk-payments/x/y", "/console/nothing"]
+)
+def test_what_is_not_there_is_not_found(path: str, visitor: Visitor) -> None:
+    assert visitor.open(f"/_sandbox{path}").status_code == 404
+
+
+def test_what_tpps_sent_is_escaped(tpp: Tpp, visitor: Visitor) -> None:
+    payment_id = tpp.initiated(creditor_name=NASTY)
+    tpp.call("GET", f"/{NASTY}", client_id=NASTY, accept=NASTY)
+    paths = ["/", "/console/payments", f"/console/payments/{payment_id}", "/console/inbox", "/console/calls"]
+    for path in [*paths, "/console/calls/2", "/console/coming", f"/console/payments?q={NASTY}"]:
+        text = visitor.open(f"/_sandbox{path}").text
+        assert "<script>alert" not in text and "\"'&" not in text, path
+        assert "alert(1)" in text, path
+
+
+BUTTONS: dict[str, dict[str, str]] = {
+    "advance": {"advance": "61m"},
+    "set": {"set": "2027-03-02T09:00:00+01:00"},
+    "freeze": {},
+    "run": {"rate": "60"},
+    "reset": {},
+    "make": {"name": "a", "scenario": "default", "seed": "5", "at": "2027-05-01T09:00", "frozen": "1"},
+    "drop": {"name": "other"},
+    "fork": {"name": "default", "as": "b"},
+    "approve": {"address": "SCA", "customer": "alice"},
+    "refuse": {"address": "SCA"},
+    "sign": {"payment_id": "COSIGNED", "customer": "griet"},
+    "withdraw": {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
+    "move": {"payment_id": "PAYMENT", "status": "CANC", "reason": "TEST"},
+    "await": {"payment_id": "PAYMENT", "status": "CANC", "within": "2h"},
+    "book": {"iban": contracts.ALICE, "currency": "EUR", "amount": "2500.00", "counterparty": "Employer NV"},
+    "load": {"name": "default"},
+    "load own": {"yaml": "scenario: Mine\nclock: {at: 2027-03-01T09:00, frozen: true}\n"},
+    "fault": {"operation": "payment_status", "nth": "2", "status": "503", "delay": "1s"},
+    "drop faults": {},
+    "setting": {"setting": "unsigned_after", "value": "10m"},
+}
+
+
+def test_every_action_has_a_test() -> None:
+    assert set(BUTTONS) == set(ACTIONS)
+
+
+@pytest.mark.parametrize("action", BUTTONS)
+def test_a_button_does_what_its_curl_line_says(action: str, app: Flask, tpp: Tpp, visitor: Visitor) -> None:
+    app.test_client().put("/_sandbox/worlds/other", json={})
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    tpp.control("POST", "/psu/approve", address=consent, customer="alice")
+    cosigned = tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS}))
+    tpp.signed(cosigned, "notaris")
+    begun = tpp.initiate()
+    known = {"SCA": begun.headers["Location"], "PAYMENT": begun.json["payment_id"]}
+    known["COSIGNED"] = cosigned.json["payment_id"]
+    fields = {name: known.get(value, value) for name, value in BUTTONS[action].items()}
+    visitor.open("/_sandbox/")
+    page = visitor.press(action, **fields)
+    assert page.status_code == 200 and "<b>Done.</b>" in page.text, page.text
+    assert "curl -X" in page.text
+
+
+def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
+    payment_id = tpp.initiated()
+    visitor.open("/_sandbox/")
+    visitor.press("advance", advance="61m", back="/console/payments")
+    assert visitor.page.request.path == "/_sandbox/console/payments"
+    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T10:01:00+01:00"
+    assert tpp.control("GET", f"/payments/{payment_id}").json["reason"] == "TIME_OUT"
+    assert (
+        """curl -X POST http://localhost/_sandbox/clock -d &#39;{&#34;advance&#34;:&#34;61m&#34;}&#39;"""
+        in visitor.page.text
+    )
+
+
+@pytest.mark.parametrize(
+    "action, fields, why",
+    [
+        ("advance", {"advance": "soon"}, "a duration is written like"),
+        ("set", {"set": "2020-01-01T00:00"}, "does not go back"),
+        ("make", {"name": "no/name"}, "letters, digits"),
+        ("approve", {"address": "x"}, "no 'address' here"),
+        ("setting", {"setting": "page_size", "value": "many"}, "whole number"),
+        ("setting", {"setting": "nothing", "value": "1"}, "known are"),
+        ("load own", {"yaml": "nonsense: ["}, "scenario"),
+    ],
+)
+def test_a_refused_button_says_why(action: str, fields: dict[str, str], why: str, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/")
+    page = visitor.press(action, **fields)
+    assert "<b>Refused.</b>" in page.text and why in unescape(page.text)
+
+
+def test_a_form_without_our_proof_moves_nothing(tpp: Tpp, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/")
+    assert visitor.press("advance", proof="0" * 48, advance="1d").status_code == 403
+    assert tpp.http.post("/_sandbox/console/do/advance", data={"advance": "1d"}).status_code == 403
+    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T09:00:00+01:00"
+
+
+def test_the_proof_of_one_browser_is_none_of_another(app: Flask, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/")
+    stranger = Visitor(app)
+    stranger.open("/_sandbox/")
+    assert stranger.press("advance", proof=visitor.proof, advance="1d").status_code == 403
+
+
+@pytest.mark.parametrize("back", ["//evil.example/", "https://evil.example/", "\\\\evil.example", "/a\r\nX: y"])
+def test_a_form_leads_nowhere_else(back: str, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/")
+    reply = visitor.post("advance", advance="1s", back=back)
+    assert reply.status_code == 303 and reply.headers["Location"].startswith("/_sandbox/")
+
+
+def test_a_notice_is_for_the_browser_that_pressed(app: Flask, visitor: Visitor) -> None:
+    visitor.open("/_sandbox/")
+    visitor.press("advance", advance="1s")
+    assert "Done." not in Visitor(app).open("/_sandbox/?notice=1").text
+
+
+def test_the_code_of_a_callback_is_not_shown(tpp: Tpp, visitor: Visitor) -> None:
+    address = tpp.initiate().headers["Location"]
+    visitor.open("/_sandbox/")
+    text = visitor.press("approve", address=address, customer="alice").text
+    assert "called back at http://127.0.0.1:9000/callback." in text and "code=" not in text
+
+
+def test_each_world_has_a_console_of_its_own(app: Flask, visitor: Visitor) -> None:
+    other = Tpp(app, "b")
+    other.initiated(creditor_name="Only There")
+    assert "Only There" in visitor.open("/worlds/b/_sandbox/").text
+    assert "Only There" not in visitor.open("/_sandbox/").text
+    assert 'href="/worlds/b/_sandbox/"' in visitor.open("/_sandbox/console/worlds").text
+    visitor.open("/worlds/b/_sandbox/console/worlds")
+    reply = visitor.post("drop", name="b", back="/console/worlds")
+    assert urlsplit(reply.headers["Location"]).path == "/_sandbox/console/worlds"
+
+
+def test_the_live_mark_changes_with_what_is_seen_and_with_nothing_else(tpp: Tpp, visitor: Visitor) -> None:
+    def mark() -> str:
+        return str(visitor.open("/_sandbox/console/live").json["mark"])
+
+    def change_a_setting() -> None:
+        tpp.control("PATCH", "/settings", code_life="1m")
+
+    before = mark()
+    assert mark() == before
+    for change in (tpp.initiated, lambda: tpp.advance("1s"), lambda: tpp.call("GET", "/x"), change_a_setting):
+        change()
+        after = mark()
+        assert after != before
+        before = after
+
+
+def test_with_a_key_the_console_asks_for_it_first(worlds: Worlds) -> None:
+    app = assemble(worlds, lock=Lock("sesame & co"))
+    visitor = Visitor(app)
+    for path in ("/", "/console/payments", "/console/live"):
+        page = visitor.open(f"/_sandbox{path}")
+        assert page.status_code == 401 and "Key of this sandbox" in page.text and "Overview</a>" not in page.text
+    assert visitor.post("advance", advance="1d").status_code == 401
+    wrong = visitor.http.post("/_sandbox/console/key", data={"proof": visitor.proof, "key": "sesam"})
+    assert wrong.status_code == 401
+    right = visitor.http.post("/_sandbox/console/key", data={"proof": visitor.proof, "key": "sesame & co"})
+    assert right.status_code == 303 and "sesame" not in str(right.headers)
+    page = visitor.open("/_sandbox/")
+    assert page.status_code == 200 and "sesame" not in page.text and "$SANDBOX_KEY" in page.text
+    assert "Done." in visitor.press("advance", advance="1s").text
+    assert visitor.open("/_sandbox/docs").status_code < 400  # what it links to
+    assert visitor.http.post("/_sandbox/clock", json={"advance": "1s"}).status_code == 401
+
+
+def test_the_key_may_also_come_as_a_header(worlds: Worlds) -> None:
+    http = assemble(worlds, lock=Lock("sesame")).test_client()
+    assert http.get("/_sandbox/", headers={"X-Sandbox-Key": "sesame"}).status_code == 200
+    assert http.get("/_sandbox/", headers={"X-Sandbox-Key": "other"}).status_code == 401
+
+
+def test_lists_are_paged_and_sought(tpp: Tpp, visitor: Visitor) -> None:
+    for number in range(52):
+        tpp.initiated(endtoend_identification=f"REF-{number}")
+    text = visitor.open("/_sandbox/console/payments").text
+    assert "REF-51<" in text and "REF-2<" in text and "REF-1<" not in text and "Older →</a>" in text
+    text = visitor.open("/_sandbox/console/payments?page=2").text
+    assert "REF-1<" in text and "REF-2<" not in text and "← Newer</a>" in text
+    text = visitor.open("/_sandbox/console/payments?q=ref-33&status=RCVD").text
+    assert "REF-33<" in text and "REF-34<" not in text
+    assert "Nothing fits." in visitor.open("/_sandbox/console/payments?status=ACSC").text
+    for odd in ("0", "-1", "x", "99999999999999"):
+        assert visitor.open(f"/_sandbox/console/payments?page={odd}").status_code == 200
+
+
+def test_a_page_stays_small_with_ten_thousand_payments(worlds: Worlds, tpp: Tpp, visitor: Visitor) -> None:
+    first = tpp.initiated()
+    bank = worlds.get("default").bank
+    for number in range(10_000):
+        bank.payments[f"copy-{number}"] = bank.payments[first]
+    visitor.open("/_sandbox/")
+    for path in ("/", "/console/payments", "/console/payments?page=200", "/console/calls", "/console/journal"):
+        began = perf_counter()
+        page = visitor.open(f"/_sandbox{path}")
+        assert page.status_code == 200 and len(page.data) < 100_000
+        assert perf_counter() - began < 1
+    assert "10,001 in this world" in visitor.open("/_sandbox/console/payments").text
+
+
+@pytest.mark.parametrize("name", ["console.css", "console.js", "console.svg"])
+def test_its_files_are_its_own_and_cached(name: str, app: Flask) -> None:
+    http = app.test_client()
+    first = http.get(f"/_sandbox/static/{name}")
+    assert first.status_code == 200 and first.headers["X-Content-Type-Options"] == "nosniff"
+    again = http.get(f"/_sandbox/static/{name}", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
