@@ -6,6 +6,7 @@ from flask import Flask
 
 from sandbox.control.app import route as route_controls
 from sandbox.pages.app import route as route_pages
+from sandbox.referee.watching import watch
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
@@ -24,6 +25,7 @@ def first_beginning(
 
 def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
     app = Flask("sandbox", static_folder=None)
+    watch(app, worlds)
     route_bank(app, worlds, announce)
     route_pages(app, worlds)
     route_controls(app, worlds)

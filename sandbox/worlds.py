@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
 from sandbox.bank import timeline
@@ -97,6 +97,7 @@ class World:
         self.log = MemoryLog()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
+        self.kept: dict[str, Any] = {}  # what other rooms keep of this world; gone when it begins again
 
     def _catch_up(self) -> None:
         now = self.pace.at(self._machine_time())

@@ -6,7 +6,19 @@ from typing import Any
 
 from flask import Flask, Request, Response, request
 
-from sandbox.control import bookings, choices, clock, contracts, files, holdings, psu, stories, tenants, traveller
+from sandbox.control import (
+    bookings,
+    choices,
+    clock,
+    contracts,
+    files,
+    holdings,
+    psu,
+    stories,
+    tenants,
+    traveller,
+    watching,
+)
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
@@ -54,6 +66,7 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("POST", "/await", _of_world(traveller.wait)),
     ("GET", "/timeline", _of_world(traveller.timeline)),
     ("GET", "/explain/<request_id>", _by("request_id", traveller.explain)),
+    ("GET", "/referee", _of_world(watching.findings)),
     ("GET", "/scenarios", _of_worlds(stories.every)),
     ("GET", "/scenario", _of_world(stories.one)),
     ("PUT", "/scenario", lambda reach: stories.put(reach.worlds, reach.world, reach.request)),

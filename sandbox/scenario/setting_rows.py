@@ -15,6 +15,7 @@ WORDS = {
     "client_certificates": ("off", "proxy", "tls"),
     "settled_status": ("ACSC", "ACSP"),
     "closed_days": ("ignore", "respect"),
+    "referee": ("on", "off"),
 }
 BOUNDS = {"page_size": (1, 50), "recycling_tries": (0, 1000), "execution_days_ahead_max": (0, 3650)}
 NUMBER_MAX = 1_000_000_000
@@ -32,6 +33,8 @@ def shape_of(name: str, default: Any) -> Shape:
         return DURATION
     if isinstance(default, int):
         return number(*BOUNDS.get(name, (1, NUMBER_MAX)))
+    if name == "referee_waives":
+        return Each(text(r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show"))
     return Each(TEXT) if isinstance(default, tuple) else TEXT
 
 
