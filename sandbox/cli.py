@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.bulk import bulk
+from sandbox.commands.referee import coverage, referee
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
     from sandbox.worlds import Beginning
+
+TABLE_NAMES = ("moves", "errors", "operations", "products", "settings", "referee")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,6 +28,8 @@ def main() -> None:
 
 
 main.add_command(bulk)
+main.add_command(referee)
+main.add_command(coverage)
 
 
 def option(name: str, **more: Any) -> Callable[..., Any]:
@@ -137,7 +142,9 @@ def _stop(number: int, frame: Any) -> None:
 
 
 @main.command()
-@click.argument("names", nargs=-1, type=click.Choice(["moves", "errors", "operations", "products", "settings"]))
+@click.argument(
+    "names", nargs=-1, type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee"])
+)
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""
     from sandbox.tables import TABLES, printed

@@ -3,7 +3,7 @@
 from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
 from sandbox.referee.seen import PSU_OPENS, Seen
 
-LETTERS_LEAST = 12  # different ones in a verifier
+LETTERS_LEAST = 8  # different ones in a verifier
 STATE_LEAST = 8  # characters
 PROVEN = ""
 
@@ -174,7 +174,7 @@ def code_twice(seen: Seen, own: Own) -> str | None:
     "redirect-differs",
     ERROR,
     "service 4.8",
-    "redirect_uri is not that of the authorization request",
+    "The redirect_uri is not that of the authorization request",
     "Send the redirect_uri that the Redirect-URI header had, letter by letter.",
     ("token",),
     refused=True,
