@@ -64,7 +64,9 @@ def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
     if client is None:
         return None
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
-    return Seen(place, bank, operation, client, subject=subject, addresses=(print_of(token),))
+    seen = Seen(place, bank, operation, client, subject)
+    seen.addresses = (print_of(token),)
+    return seen
 
 
 def opened(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterator[Seen]:

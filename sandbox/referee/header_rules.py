@@ -19,8 +19,11 @@ RECOMMENDED = "ES256"
 )
 def constant(seen: Seen, own: Own) -> str | None:
     before = own.get(seen.client)
-    own[seen.client] = seen.exchange.request_id, seen.body
-    if before is None or before[0] != seen.exchange.request_id or is_replay(seen, before[1]):
+    if before is None:
+        own[seen.client] = [seen.exchange.request_id, seen.body]
+        return None
+    (name, body), before[:] = before, (seen.exchange.request_id, seen.body)
+    if name != seen.exchange.request_id or is_replay(seen, body):
         return None
     return "it is that of the call before"
 
@@ -33,12 +36,13 @@ def constant(seen: Seen, own: Own) -> str | None:
     "Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.",
 )
 def reused(seen: Seen, own: Own) -> str | None:
-    last, key = own.get(seen.client), (seen.client, seen.exchange.request_id)
-    own[seen.client] = seen.exchange.request_id
-    if key not in own:
-        own[key] = seen.body
+    name = seen.exchange.request_id
+    earlier = own.get((seen.client, name))
+    if earlier is None:
+        own[seen.client, name] = [seen.exchange.seq, seen.body]
         return None
-    if last == seen.exchange.request_id or is_replay(seen, own[key]):
+    (number, body), earlier[0] = earlier, seen.exchange.seq
+    if number == seen.exchange.seq - 1 or is_replay(seen, body):
         return None
     return "an earlier call had it"
 

@@ -14,7 +14,7 @@ from flask import Response
 from sandbox.bank import statements
 from sandbox.errors import Error, Refusal
 from sandbox.referee.rows import INITIATIONS
-from sandbox.referee.seen import NOTHING, Seen, print_of
+from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
 from sandbox.wire.gate import Call
 from sandbox.wire.oauth import credentials
@@ -34,15 +34,15 @@ def seen_of(environ: dict[str, Any], response: Response, world: World, exchange:
         world.bank,
         exchange.operation,
         exchange.client_id or "",
+        exchange.subject,
+        exchange.status,
         environ["sandbox.started"],
         ended,
-        exchange.status,
-        exchange.error,
-        NOTHING if refusal is None else refusal.facts,
-        exchange.subject,
-        exchange.state,
-        language=environ.get("HTTP_ACCEPT_LANGUAGE", ""),
+        environ.get("HTTP_ACCEPT_LANGUAGE", ""),
     )
+    seen.state = exchange.state
+    if refusal is not None:
+        seen.error, seen.facts = exchange.error, refusal.facts
     if environ.get("QUERY_STRING"):
         seen.query = dict(parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
     if exchange.status in (429, 503):

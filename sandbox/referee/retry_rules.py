@@ -41,7 +41,9 @@ def body_again(seen: Seen, own: Own) -> str | None:
     "Wait as many seconds as Retry-After says before the next call.",
 )
 def retry_after(seen: Seen, own: Own) -> str | None:
-    told = own.pop((seen.client, seen.operation), None) if own else None
+    if not own and seen.retry_after is None:
+        return None
+    told = own.pop((seen.client, seen.operation), None)
     if seen.retry_after is not None:
         own[seen.client, seen.operation] = seen.at, seen.ended, seen.retry_after
     if told is None or (waited := apart(seen, told[0], told[1])) >= told[2]:
@@ -57,8 +59,10 @@ def retry_after(seen: Seen, own: Own) -> str | None:
     "Wait longer before every further try, and give up after a few.",
 )
 def without_pause(seen: Seen, own: Own) -> str | None:
+    if not own and seen.status not in FAILED:
+        return None
     key = (seen.client, seen.exchange.method, seen.exchange.path)
-    before = own.pop(key, None) if own else None
+    before = own.pop(key, None)
     if seen.status not in FAILED:
         return None
     near = before is not None and apart(seen, before[0], before[1]) < PAUSE

@@ -1,5 +1,6 @@
 """What a rule is: a row with its clause, and a small function over the stream with state of its own."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,13 +29,13 @@ GRAVEST_FIRST = tuple(Severity)
 ERROR, WARNING, ADVICE = Severity
 
 
-class Own(dict[Any, Any]):
+class Own(OrderedDict[Any, Any]):
     """What one rule remembers of one world; it never grows beyond its bound."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if len(self) >= KEPT_MAX and key not in self:
-            del self[next(iter(self))]
-        super().__setitem__(key, value)
+            self.popitem(last=False)
+        OrderedDict.__setitem__(self, key, value)
 
 
 See = Callable[[Seen, Own], str | None]
@@ -54,6 +55,7 @@ class Rule:
     on: tuple[str, ...]  # operations and acts; empty: every call
     see: See
     refused: bool | None = None  # True: refused calls only; False: accepted ones
+    also: tuple[str, ...] = ()  # operations of which it hears the other ones too
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
 
 
@@ -75,13 +77,14 @@ def rule(
     instead: str,
     on: tuple[str, ...] = (),
     refused: bool | None = None,
+    also: tuple[str, ...] = (),
     close: Close | None = None,
 ) -> Callable[[See], See]:
     """Adds a row to the table; the function below it is what sees the fault."""
 
     def added(see: See) -> See:
         assert all(row.id != name for row in RULES), f"two rules are called {name}"
-        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, close))
+        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close))
         return see
 
     return added

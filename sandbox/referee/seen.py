@@ -15,7 +15,14 @@ from sandbox.worlds import Exchange
 PSU_OPENS = "psu_opens"
 PSU_RETURNS = "psu_returns"
 
-NOTHING: Mapping[str, Any] = {}
+
+class Nothing(dict[str, Any]):
+    """What stands for an empty mapping; nobody writes to it."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+NOTHING: Mapping[str, Any] = Nothing()
 _KEY = urandom(16)  # of this program's life alone, so that a print tells nothing to anyone else
 
 
@@ -24,7 +31,12 @@ def print_of(text: str | bytes) -> bytes:
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
 
-@dataclass(slots=True)
+def later(default: Any) -> Any:
+    """A field that few calls have: it is no part of making one, so that the others cost nothing."""
+    return field(default=default, init=False)
+
+
+@dataclass
 class Seen:
     """One exchange of a client, or what its PSU did at an address that it gave. Bytes are fingerprints."""
 
@@ -32,46 +44,46 @@ class Seen:
     bank: Bank
     operation: str | None
     client: str
+    subject: str | None = None
+    status: int = 200
     began: float = 0.0  # by the machine's stopwatch, as calls may overlap and a bank's clock may stand
     ended: float = 0.0
-    status: int = 200
-    error: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)  # of the refusal
-    subject: str | None = None
-    state: str | None = None  # its status
-    product: str | None = None
-    version: int = 0
-    newest: int = 0  # version of this operation
     language: str = ""
-    query: Mapping[str, str] = field(default_factory=dict)
-    bearer: bytes | None = None  # the access token
-    retry_after: int | None = None
-    body: bytes | None = None
-    challenge: tuple[str, bytes] | None = None
-    unused_challenge: bool = False  # sent beside a token
-    signed: str | None = None  # the algorithm of the Signature
-    undated: bool = False  # a Signature without Digest or Date
-    unsigned: bool = False  # though the client has a key
+    error: str | None = later(None)
+    facts: Mapping[str, Any] = later(NOTHING)  # of the refusal
+    state: str | None = later(None)  # of the subject
+    product: str | None = later(None)
+    version: int = later(0)
+    newest: int = later(0)  # version of this operation
+    query: Mapping[str, str] = later(NOTHING)
+    bearer: bytes | None = later(None)  # the access token
+    retry_after: int | None = later(None)
+    body: bytes | None = later(None)
+    challenge: tuple[str, bytes] | None = later(None)
+    unused_challenge: bool = later(False)  # sent beside a token
+    signed: str | None = later(None)  # the algorithm of the Signature
+    undated: bool = later(False)  # a Signature without Digest or Date
+    unsigned: bool = later(False)  # though the client has a key
     # /token
-    code: bytes | None = None
-    proves: tuple[bytes, ...] = ()  # the challenges that the verifier could belong to
-    letters: int = 99  # different ones in the verifier
-    refresh: bytes | None = None
-    given_refresh: bytes | None = None
+    code: bytes | None = later(None)
+    proves: tuple[bytes, ...] = later(())  # the challenges that the verifier could belong to
+    letters: int = later(99)  # different ones in the verifier
+    refresh: bytes | None = later(None)
+    given_refresh: bytes | None = later(None)
     # what was given
-    addresses: tuple[bytes, ...] = ()
+    addresses: tuple[bytes, ...] = later(())
     # transactions
-    account: str | None = None
-    asked_next: bytes | None = None
-    given_next: bytes | None = None
-    behind: bool = False  # asks for more than 90 days back
-    sca: bool = False  # with an SCA token
-    fresh: bool = False  # and the authentication counts
+    account: str | None = later(None)
+    asked_next: bytes | None = later(None)
+    given_next: bytes | None = later(None)
+    behind: bool = later(False)  # asks for more than 90 days back
+    sca: bool = later(False)  # with an SCA token
+    fresh: bool = later(False)  # and the authentication counts
     # a PSU's act
-    mark: bytes | None = None  # the state on the address
-    mark_length: int = 0
-    refused: bool = False
-    grant: Grant | None = None  # the consent that was given
+    mark: bytes | None = later(None)  # the state on the address
+    mark_length: int = later(0)
+    refused: bool = later(False)
+    grant: Grant | None = later(None)  # the consent that was given
 
     @property
     def at(self) -> datetime:

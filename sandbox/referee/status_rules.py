@@ -14,7 +14,8 @@ FINAL_MAX = 3  # times that a final status is asked for
 DETAILS_MAX = 4
 EVERY_STATUS = (*STATUSES, "bulk_status")
 LOOKS = (*EVERY_STATUS, "payment_details", "standing_order_details")
-UNDER_WAY = (Status.PDNG, Status.ACSP)
+UNDER_WAY = ("PDNG", "ACSP")
+PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
 
 
@@ -30,8 +31,11 @@ FAILED = (Status.RJCT, Status.CANC)
 def too_fast(seen: Seen, own: Own) -> str | None:
     key = (seen.client, seen.subject)
     before = own.get(key)
-    fast = before[2] + 1 if before is not None and apart(seen, before[0], before[1]) < PAUSE else 0
-    own[key] = seen.at, seen.ended, fast % FAST_MAX
+    if before is None:
+        own[key] = [seen.at, seen.ended, 0]
+        return None
+    fast = before[2] + 1 if apart(seen, before[0], before[1]) < PAUSE else 0
+    before[:] = seen.at, seen.ended, fast % FAST_MAX
     return f"{FAST_MAX + 1} calls, each within a second of the one before" if fast >= FAST_MAX else None
 
 
@@ -45,7 +49,9 @@ def too_fast(seen: Seen, own: Own) -> str | None:
     refused=False,
 )
 def after_final(seen: Seen, own: Own) -> str | None:
-    found = seen.bank.known(seen.subject) if seen.subject else None
+    if seen.state not in PERHAPS_FINAL or seen.subject is None:
+        return None
+    found = seen.bank.known(seen.subject)
     if found is None or not (found.settled or is_final(found.path, found.status)):
         return None
     key = (seen.client, seen.subject)
@@ -94,10 +100,9 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unseen,
 )
 def outcome_unseen(seen: Seen, own: Own) -> str | None:
-    found = seen.bank.known(seen.subject) if seen.subject else None
-    if found is not None and found.status in UNDER_WAY:
-        own[found.id] = seen.exchange, found.status.value
-    else:
+    if seen.state in UNDER_WAY:
+        own[seen.subject] = seen.exchange, seen.state
+    elif own:
         own.pop(seen.subject, None)
     return None
 
@@ -119,10 +124,9 @@ def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     close=_lost,
 )
 def lost(seen: Seen, own: Own) -> str | None:
-    if seen.subject is None or not seen.bank.known(seen.subject):
-        return None
     if seen.operation in PAYMENTS:
-        _begun(seen, own)
+        if seen.accepted:
+            _begun(seen, own)
     elif seen.subject in own and (seen.operation not in STATUSES or seen.bank.clock.now >= own[seen.subject][1]):
         del own[seen.subject]
     return None

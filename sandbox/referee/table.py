@@ -17,4 +17,8 @@ def rules_for(operation: str | None, refused: bool) -> tuple[Rule, ...]:
     """The rules that look at an accepted or a refused call, or at an act."""
     if operation in ACTS:
         return tuple(row for row in TABLE if operation in row.on)
-    return tuple(row for row in TABLE if (not row.on or operation in row.on) and row.refused in (None, refused))
+    return tuple(
+        row
+        for row in TABLE
+        if (not row.on or operation in row.on) and (row.refused in (None, refused) or operation in row.also)
+    )

@@ -14,6 +14,8 @@ SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_ver
     "service 3.5",
     "An access token that was replaced is used",
     "Keep one pair per scope, and use the new one everywhere as soon as it is there.",
+    refused=True,
+    also=("token",),
 )
 def replaced(seen: Seen, own: Own) -> str | None:
     if seen.operation == "token":

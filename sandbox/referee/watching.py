@@ -1,24 +1,22 @@
 """The referee of a world: hears every exchange once, as it is answered, and keeps what its rules found."""
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.referee.acts import acts_of, by_itself
 from sandbox.referee.reading import seen_of
-from sandbox.referee.rows import Own, Rule
+from sandbox.referee.rows import Own, Rule, See
 from sandbox.referee.seen import Seen
 from sandbox.referee.table import TABLE, rules_for
 from sandbox.worlds import Exchange, World, Worlds
 
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
-Place = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +28,8 @@ class Found:
     what: str
 
 
-class Met(NamedTuple):
-    """A cell of what a run has met."""
-
-    operation: str | None
-    version: int
-    status: int
-    error: str | None
-    state: str | None
+# Operation, version, HTTP status, error, the subject's status: a cell of what a run has met.
+Met = tuple[str | None, int, int, str | None, str | None]
 
 
 class Referee:
@@ -45,7 +37,8 @@ class Referee:
 
     def __init__(self, bank: Bank) -> None:
         self._lock = threading.Lock()
-        self._own = {row.id: Own() for row in TABLE}
+        self._own: defaultdict[str, Own] = defaultdict(Own)
+        self._watching: dict[tuple[str | None, bool], list[tuple[Rule, See, Own]]] = {}
         self._found: dict[str, list[Found]] = {}
         self._given = Own()  # which call gave an address
         self._callbacks = len(bank.callbacks)  # of a forked world: what came before is not its own
@@ -64,7 +57,7 @@ class Referee:
         with self._lock:
             if len(seen.bank.callbacks) > self._callbacks:
                 self._catch_up(seen.bank)
-            self.met[Met(seen.operation, seen.version, seen.status, seen.error, seen.state)] += 1
+            self.met[seen.operation, seen.version, seen.status, seen.error, seen.state] += 1
             if seen.subject is not None and seen.status < 300 and seen.exchange.method == "POST":
                 self._given[seen.subject] = seen.exchange
             for address in seen.addresses:
@@ -79,13 +72,20 @@ class Referee:
         self._judge(seen)
 
     def _judge(self, seen: Seen) -> None:
-        for rule in rules_for(seen.operation, seen.status >= 300):
-            what = rule.see(seen, self._own[rule.id])
+        key = (seen.operation, seen.status >= 300)
+        watching = self._watching.get(key)
+        if watching is None:
+            watching = self._watching[key] = [(row, row.see, self._own[row.id]) for row in rules_for(*key)]
+        for rule, see, own in watching:
+            what = see(seen, own)
             if what is not None:
-                self.counts[rule.id] += 1
-                kept = self._found.setdefault(rule.id, [])
-                if len(kept) < FOUND_MAX:
-                    kept.append(Found(rule, seen.exchange, what))
+                self._tell(rule, seen.exchange, what)
+
+    def _tell(self, rule: Rule, exchange: Exchange, what: str) -> None:
+        self.counts[rule.id] += 1
+        kept = self._found.setdefault(rule.id, [])
+        if len(kept) < FOUND_MAX:
+            kept.append(Found(rule, exchange, what))
 
     def _catch_up(self, bank: Bank) -> None:
         callbacks = bank.callbacks[self._callbacks :]
