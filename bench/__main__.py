@@ -9,9 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, measures
+from bench import bulks, fixture, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
+from bench.travel import travel
 
 HOW = """\
 Ratios are medians of short rounds in which both sides took turns, on {threads} threads and {connections} connections.
@@ -35,9 +36,12 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
         return [
             *measures.start(load, asked.threads, asked.rounds),
             *measures.throughput(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
+            *reading.reading(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
             *measures.weight(),
             *measures.worlds(load, asked.threads),
             *measures.regular(),
+            *travel(),
+            *fixture.cost(),
             *bulks.files(load, asked.threads),
         ]
 

@@ -16,6 +16,17 @@ INITIATION = {
     "_links": {"sca_redirect": LINK, "self": PATH, "status": PATH},
 }
 
+ACCOUNT_PATH = {"href": f"/accounts/{'x' * 43}", "templated": False}
+ACCOUNT = {
+    "type": "current-account",
+    "iban": "BE68539007547034",
+    "currency": "EUR",
+    "balance": 1234.5,
+    "multicurrency": False,
+    "other_compartments": [],
+    "_links": {"self": ACCOUNT_PATH, "transactions": ACCOUNT_PATH},
+}
+
 
 def bare_flask() -> Callable[..., Iterable[bytes]]:
     """One view for each kind of call, with replies as long as the bank's."""
@@ -27,6 +38,10 @@ def bare_flask() -> Callable[..., Iterable[bytes]]:
     @app.get("/payments/<product>/<payment_id>/status")
     def status(product: str, payment_id: str) -> Response:
         return Response(orjson.dumps(STATUS), 200, content_type=MEDIA)
+
+    @app.get("/accounts/<logical_id>")
+    def account(logical_id: str) -> Response:
+        return Response(orjson.dumps(ACCOUNT), 200, content_type=MEDIA)
 
     @app.post("/payments/<product>")
     def initiation(product: str) -> Response:

@@ -1,13 +1,18 @@
 """A sandbox of one Belgian bank, on a clock that the tester owns."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
     from flask import Flask
 
-    from sandbox.worlds import Beginning
+    from sandbox.beginning import Beginning
+    from sandbox.testing import Bank
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "running"]
 
 
 def create_app(beginning: "Beginning | None" = None) -> "Flask":
@@ -17,3 +22,23 @@ def create_app(beginning: "Beginning | None" = None) -> "Flask":
     from sandbox.worlds import Worlds
 
     return assemble(Worlds(beginning or first_beginning(), machine_time))
+
+
+def running(
+    scenario: "str | Mapping[str, Any]" = "default",
+    *,
+    seed: int | None = None,
+    at: "str | datetime | None" = None,
+    frozen: bool | None = None,
+    settings: "Mapping[str, Any] | None" = None,
+) -> "AbstractContextManager[Bank]":
+    """A bank on a free loopback port, served by a thread of this process: `with sandbox.running() as bank:`.
+
+    `scenario` is a name, a file or its content. What is left out is as the scenario says, and where that is silent:
+    seed 1, frozen, on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is the machine's time.
+    """
+    from sandbox.testing.serving import served
+    from sandbox.testing.start import Start, beginning_of
+
+    start = Start(scenario, seed, at, frozen, settings or {})
+    return served(create_app(beginning_of(start)), start)

@@ -1,19 +1,26 @@
 """Puts the rooms together: the bank's interface, its own screens, and the controls beside them."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from flask import Flask
 
+from sandbox.beginning import Beginning
 from sandbox.control.app import route as route_controls
+from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
 from sandbox.referee.watching import watch
+from sandbox.reference.app import route as route_reference
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
-from sandbox.wire.app import Announce
+from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
-from sandbox.worlds import Beginning, Worlds
+from sandbox.worlds import Worlds
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
 
 
 def first_beginning(
@@ -23,10 +30,26 @@ def first_beginning(
     return began(scenario or load("default"), Beginning(load_fixtures(), seed, at, rate))
 
 
-def assemble(worlds: Worlds, announce: Announce | None = None) -> Flask:
+def assemble(
+    worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
+) -> Flask:
     app = Flask("sandbox", static_folder=None)
     watch(app, worlds)
-    route_bank(app, worlds, announce)
+    route_bank(app, worlds, announce, trust)
     route_pages(app, worlds)
+    if lock.here:
+        guard(app, lock)
+        route_controls(app, worlds)
+        route_reference(app, worlds)
+    return app
+
+
+def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
+    """The controls alone, for a port of their own."""
+    app = Flask("sandbox", static_folder=None)
+    watch(app, worlds)
+    frame(app)
+    guard(app, lock)
     route_controls(app, worlds)
+    route_reference(app, worlds)
     return app

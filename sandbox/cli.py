@@ -4,19 +4,28 @@ import gc
 import secrets
 import signal
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands import acting, looking
 from sandbox.commands.bulk import bulk
+from sandbox.commands.clock import clock
+from sandbox.commands.collection import collection
+from sandbox.commands.doors import Doors, door_options
+from sandbox.commands.openapi import openapi
+from sandbox.commands.options import Instant, option
+from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
+from sandbox.commands.scenario import scenario
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.worlds import Beginning
+    from sandbox.beginning import Beginning
+    from sandbox.log.store import Store
 
 TABLE_NAMES = ("moves", "errors", "operations", "products", "settings", "referee")
 
@@ -30,24 +39,13 @@ def main() -> None:
 main.add_command(bulk)
 main.add_command(referee)
 main.add_command(coverage)
-
-
-def option(name: str, **more: Any) -> Callable[..., Any]:
-    """An option that can also be set in the environment, as SANDBOX_ and its name."""
-    variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
-    return click.option(name, envvar=variable, show_envvar=True, show_default=True, **more)
-
-
-class Instant(click.ParamType[datetime]):
-    name = "time"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
-        from sandbox.rules.durations import read_instant
-
-        try:
-            return read_instant(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+main.add_command(collection)
+main.add_command(openapi)
+main.add_command(scenario)
+main.add_command(clock)
+for command in (*looking.COMMANDS, *acting.COMMANDS):
+    main.add_command(command)
+main.add_command(pki)
 
 
 @main.command()
@@ -63,40 +61,46 @@ class Instant(click.ParamType[datetime]):
 @option("--at", type=Instant(), default=None, help="Where the bank's clock begins, such as 2027-03-01T09:00.")
 @option("--frozen", is_flag=True, help="The bank's clock stands until it is moved.")
 @option("--threads", default=4, type=click.IntRange(1, 64), help="How many calls are worked on at once.")
+@option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+@door_options(option)
 def serve(
-    host: str,
-    port: int,
     scenario: str,
     seed: int | None,
     at: datetime | None,
     frozen: bool,
-    threads: int,
+    state: Path | None,
     log: str,
+    **doors: Any,
 ) -> None:
     """Serves the bank until it is told to stop."""
     from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
-    from sandbox.serving import port_of, server_of
     from sandbox.worlds import Worlds
 
+    opened = Doors(**doors)
+    opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
-    beginning = beginning_of(scenario, seed, at, frozen)
-    worlds = Worlds(beginning, machine_time)
-    app = assemble(worlds, announcer(log, machine_time))
-    try:
-        server = server_of(app, host, port, threads)
-    except OSError as error:
-        raise click.ClickException(
-            f"cannot listen on {host}:{port}: {error.strerror or error}. Is another sandbox running? "
-            "Choose a port with --port, or --port 0 for a free one."
-        ) from None
+    beginning = opened.settled(beginning_of(scenario, seed, at, frozen))
+    worlds = Worlds(beginning, machine_time, store_at(state))
+    app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
+    address, run = opened.open_bank(app)
+    controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
     rest_the_collector()
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
-    click.echo(greeting(address, beginning.seed, worlds), err=True)
+    click.echo(greeting(controls, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
-    server.run()
+    run()
+
+
+def store_at(path: Path | None) -> "Store | None":
+    """The state file, if one is asked for; one that can't be used is said so, and left as it is."""
+    from sandbox.log.store import StateFileError, Store
+
+    try:
+        return None if path is None else Store(path)
+    except StateFileError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":
@@ -125,14 +129,15 @@ def rest_the_collector() -> None:
     gc.set_threshold(5_000, 5, 50)
 
 
-def greeting(address: str, seed: int, worlds: Any) -> str:
+def greeting(controls: str | None, seed: int, worlds: Any) -> str:
     from sandbox.rules.durations import write_instant
 
     world = worlds.get("default")
     return (
         f"The sandbox bank: no money moves here. Seed {seed}; the bank's time is {write_instant(world.opening)}"
         f"{', frozen' if world.pace.frozen else ''}.\n"
-        f"Client demo-tpp, secret demo-secret. Controls: {address}/_sandbox/clock and beside it."
+        f"Client demo-tpp, secret demo-secret. Controls: "
+        f"{f'{controls}/_sandbox/clock and beside it' if controls else 'off'}."
     )
 
 

@@ -168,10 +168,14 @@ class Error(Enum):
     KEY_REFUSED = Row(
         401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
     )
+    ORIGIN_FOREIGN = Row(
+        403, "ACCESS_DENIED", "SBX-0403-000004", "The call comes from a page of another origin.", "choice 10"
+    )
     MOVE_ILLEGAL = Row(
         409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10"
     )
     NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "It can never hold: {why}.", "choice 10")
+    CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
     ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = Row(403, "ACCESS_DENIED", "SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
     ADDRESS_OUTDATED = Row(
@@ -199,8 +203,10 @@ OF_CONTROLS = frozenset(
     {
         Error.CONTROL_INVALID,
         Error.KEY_REFUSED,
+        Error.ORIGIN_FOREIGN,
         Error.MOVE_ILLEGAL,
         Error.NEVER,
+        Error.CLIENT_TAKEN,
         Error.ALREADY_OVER,
         Error.CODE_WRONG,
         Error.ADDRESS_OUTDATED,

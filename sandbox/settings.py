@@ -20,6 +20,15 @@ class Settings:
     settled_status: str = choice("ACSC", "choice 5")  # ACSC or ACSP
     closed_days: str = choice("ignore", "choice 5")  # ignore or respect, for direct execution
 
+    signatures: str = choice("lenient", "choice 2")  # off, lenient or strict
+    date_tolerance: timedelta = choice(timedelta(minutes=3), "choice 9")  # of the Date beside a signature
+    client_certificates: str = choice("off", "choice 9")  # off, proxy or tls
+    certificate_header: str = choice("X-Client-Cert", "choice 9")
+    trusted_proxies: tuple[str, ...] = choice(("127.0.0.0/8", "::1"), "choice 9")
+    certificate_clock: str = choice("real", "choice 9")  # real, or bank: whose time a certificate must cover
+    requests_per_minute: int = choice(0, "choice 13")  # of a client; 0 is no limit
+    reads_per_day: int = choice(0, "choice 13")  # of an account without its PSU; 0 is no limit
+
     technical_checks: timedelta = choice(timedelta(seconds=1), "choice 5")
     unsigned_after: timedelta = choice(timedelta(minutes=60), "service 3.3")
     sca_address_life: timedelta = choice(timedelta(minutes=5), "choice 5")  # service 4.6 says "a few minutes"

@@ -2,59 +2,29 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
-from sandbox.bank.rules import Rule
 from sandbox.bank.state import VERBS, Bank, name_of
+from sandbox.beginning import Beginning, Pace, bank_of, seed_of
 from sandbox.errors import Error, Refusal
-from sandbox.faults import Fault, Faults
+from sandbox.faults import Faults
+from sandbox.limits import Limits
+from sandbox.log import checkpoint
 from sandbox.log.memory import Act, MemoryLog
+from sandbox.log.store import Store, StoredLog
 from sandbox.rules.names import is_world_name
-from sandbox.seed import Fixtures, open_bank
-from sandbox.settings import Settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# People and history come from a seed's low bits, so that worlds with seeds of their own share them.
-PEOPLE_SEEDS = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Bank time = base + rate x machine time elapsed; frozen is the rate 0."""
-
-    base: datetime
-    since: float
-    rate: float
-
-    def at(self, machine: float) -> datetime:
-        return self.base + timedelta(seconds=max(0.0, machine - self.since) * self.rate) if self.rate else self.base
-
-    @property
-    def frozen(self) -> bool:
-        return self.rate == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """All that a world is made from; with its log it says everything."""
-
-    fixtures: Fixtures
-    seed: int
-    at: datetime | None = None  # None: the machine's time when it is made
-    rate: float = 1.0
-    scenario: str = "default"
-    settings: Settings = Settings()
-    rules: tuple[Rule, ...] = ()
-    faults: tuple[Fault, ...] = ()
+Log = MemoryLog | StoredLog
 
 
 class Exchange(NamedTuple):
@@ -80,24 +50,53 @@ class Exchange(NamedTuple):
 class World:
     """A bank that is entered only by `act` and `ask`, one caller at a time."""
 
-    def __init__(self, name: str, beginning: Beginning, machine_time: Callable[[], float]) -> None:
+    def __init__(
+        self, name: str, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None
+    ) -> None:
         self.name = name
         self._machine_time = machine_time
+        self._store = store
         self._lock = threading.Lock()
         self._load(beginning)
 
     def _load(self, beginning: Beginning) -> None:
-        self.beginning = beginning
         machine = self._machine_time()
         opening = beginning.at or datetime.fromtimestamp(int(machine), UTC)
-        self.pace = Pace(opening, machine, beginning.rate)
+        pace = Pace(opening, machine, beginning.rate)
+        self._open(beginning, opening, pace, bank_of(beginning, opening), self._new_log(beginning, opening, pace))
+
+    def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
+        if self._store is None:
+            return MemoryLog()
+        return StoredLog(self._store, self._store.begin(self.name, (beginning, opening), pace))
+
+    def _open(self, beginning: Beginning, opening: datetime, pace: Pace, bank: Bank, log: Log) -> None:
+        self.beginning = beginning
         self.opening = opening
-        self.bank = bank_of(beginning, opening)
+        self.pace = pace
+        self.bank = bank
+        self.log = log
         self.faults = Faults(beginning.seed, beginning.faults)
-        self.log = MemoryLog()
+        self.limits = Limits()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
         self.kept: dict[str, Any] = {}  # what other rooms keep of this world; gone when it begins again
+
+    @classmethod
+    def revived(cls, name: str, store: Store, kept: int, machine_time: Callable[[], float]) -> "World":
+        """A world as a state file has it: its acts are done again, and its clock goes on where it would be."""
+        (beginning, opening), pace = store.kept(kept)
+        log = StoredLog(store, kept)
+        world = cls.__new__(cls)
+        world.name, world._machine_time, world._store = name, machine_time, store
+        world._lock = threading.Lock()
+        bank = bank_of(beginning, opening)
+        written = store.checkpoint(kept)
+        if written is not None:
+            checkpoint.read_onto(bank, written[1])
+        play(bank, store.acts(kept, written[0] if written else 0))
+        world._open(beginning, opening, pace, bank, log)
+        return world
 
     def _catch_up(self) -> None:
         now = self.pace.at(self._machine_time())
@@ -108,7 +107,14 @@ class World:
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
         assert not kwargs, "an act is noted by place"
+        try:
+            return self._act(verb, *args, **kwargs)
+        finally:
+            self.log.flush()  # outside the lock; the answer waits for it
+
+    def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
+            self.log.demand()
             self._catch_up()
             act = Act(self.bank.clock.now, name_of(verb), args)
             try:
@@ -118,6 +124,8 @@ class World:
                     self.log.append(act)
                 raise
             self.log.append(act)
+            if self.log.is_checkpoint_due:
+                self.log.keep_checkpoint(checkpoint.written(self.bank))
             return outcome
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -125,6 +133,10 @@ class World:
         with self._lock:
             self._catch_up()
             return question(self.bank, *args, **kwargs)
+
+    def real_time(self) -> datetime:
+        """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
+        return datetime.fromtimestamp(self._machine_time(), UTC)
 
     def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
         """Moves the clock: from its now to where it stands next, and how fast it goes on."""
@@ -135,6 +147,8 @@ class World:
                 raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
+            pace = self.pace
+        self.log.keep_pace(pace)
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
@@ -150,11 +164,18 @@ class World:
     def note(self, exchange: Exchange) -> Exchange:
         """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
         with self._lock:
+            kept = self.bank.settings.requests_kept
+            if kept != self.exchanges.maxlen:
+                self.exchanges = deque(self.exchanges, kept)
             self.exchanges_made += 1
             request_id = exchange.request_id or nth_id(self.beginning.seed, self.exchanges_made)
             noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
             self.exchanges.append(noted)
             return noted
+
+    def certificate_time(self) -> datetime:
+        """The time that a certificate must cover: real, or the bank's (choice 9)."""
+        return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
 
     def exchange_of(self, request_id: str) -> Exchange | None:
         """The last call under an id, as far back as calls are kept."""
@@ -169,12 +190,18 @@ class World:
             if at is not None and not self.opening <= at <= now:
                 raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
             beginning = replace(self.beginning, at=self.opening)
-            twin = World(name, beginning, self._machine_time)
-            twin.log = self.log.until(at or now)
-            twin.bank = twin_of(self.bank) if at is None else replayed(beginning, twin.log, at)
+            twin = World(name, beginning, self._machine_time, self._store)
+            acts = self.log.until(at or now)
+            twin.bank = twin_of(self.bank) if at is None else replayed(beginning, acts, at)
             twin.faults = self.faults.copy()
+            twin.exchanges.extend(exchange for exchange in self.exchanges if at is None or exchange.at <= at)
+            twin.exchanges_made = self.exchanges_made
             twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
-            return twin
+        for act in acts:
+            twin.log.append(act)
+        twin.log.flush()
+        twin.log.keep_pace(twin.pace)
+        return twin
 
     def heard(self, since: int) -> list[Exchange]:
         """The calls after a number."""
@@ -182,40 +209,48 @@ class World:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
 
 
-def bank_of(beginning: Beginning, opening: datetime) -> Bank:
-    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules)
-
-
-def replayed(beginning: Beginning, log: MemoryLog, until: datetime) -> Bank:
+def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     """The bank that a beginning and a log give; the opening must be fixed."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
-    for act in log:
+    play(bank, log)
+    timeline.advance(bank, until)
+    return bank
+
+
+def play(bank: Bank, acts: Iterable[Act]) -> None:
+    """Does again what was done, each act at its own time."""
+    for act in acts:
         timeline.advance(bank, act.at)
         try:
             VERBS[act.verb](bank, *act.arguments)
         except Refusal as refusal:
             assert refusal.lasting, f"{act.verb} was accepted once and is refused now"
-    timeline.advance(bank, until)
-    return bank
 
 
 class Worlds:
     """The register of worlds. The bare address is the world `default`."""
 
-    def __init__(self, beginning: Beginning, machine_time: Callable[[], float]) -> None:
+    def __init__(self, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None) -> None:
         self.beginning = beginning
         self._machine_time = machine_time
+        self._store = store
         self._lock = threading.Lock()
         self._worlds: dict[str, World] = {}
-        self.make("default")
+        for name, kept in (store.worlds() if store else {}).items():
+            assert store is not None
+            self._worlds[name] = World.revived(name, store, kept, machine_time)
+        if "default" not in self._worlds:
+            self.make("default")
 
     def get(self, name: str) -> World:
         """A world that is called before it is made is made as the server was started (choice 10)."""
         world = self._worlds.get(name)
         if world is not None:
             return world
-        if self.beginning.settings.worlds == "declared" and name != "default":
+        default = self._worlds.get("default")
+        settings = self.beginning.settings if default is None else default.bank.settings
+        if settings.worlds == "declared" and name != "default":
             raise Refusal(Error.NOT_FOUND, input="world")
         return self.make(name)
 
@@ -234,12 +269,12 @@ class Worlds:
         """Without a beginning: like the server's, unless it was made meanwhile. With one: anew."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
-        world = World(name, beginning or self.beginning_of(name), self._machine_time)
         with self._lock:
-            if beginning is None:
-                return self._worlds.setdefault(name, world)
-            self._worlds[name] = world
-            return world
+            if beginning is None and name in self._worlds:  # made meanwhile
+                return self._worlds[name]
+            made = World(name, beginning or self.beginning_of(name), self._machine_time, self._store)
+            self._worlds[name] = made
+            return made
 
     def beginning_of(self, name: str) -> Beginning:
         """The server's, with a seed of the world's own."""
@@ -256,6 +291,8 @@ class Worlds:
         with self._lock:
             if self._worlds.pop(name, None) is None:
                 raise Refusal(Error.NOT_FOUND, input="world")
+            if self._store is not None:
+                self._store.drop(name)
 
     def all(self) -> list[World]:
         return [self._worlds[name] for name in sorted(self._worlds)]
@@ -264,11 +301,3 @@ class Worlds:
 def nth_id(seed: int, number: int) -> str:
     """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
     return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))
-
-
-def seed_of(seed: int, name: str) -> int:
-    """The server's seed for `default`; for another world one that keeps the server's people."""
-    if name == "default":
-        return seed
-    own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
-    return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS

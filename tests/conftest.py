@@ -1,15 +1,31 @@
 """What every test may ask for: a fresh bank, its clock frozen on a Monday morning."""
 
+from collections.abc import Iterator
+
 import pytest
 from flask import Flask
+from hypothesis import settings
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.rules.durations import read_instant
 from sandbox.worlds import Worlds
+from tests.documented import RECORDER
 from tests.tpp import Tpp
 
+# How long an example takes is the machine's affair: a benchmark is no test.
+settings.register_profile("here", deadline=None)
+settings.load_profile("here")
+
 MORNING = "2027-03-01T09:00:00+01:00"
+
+
+@pytest.fixture(autouse=True)
+def _as_documented() -> Iterator[None]:
+    """Whatever the bank replied in this test is as the reference says."""
+    RECORDER.faults.clear()
+    yield
+    assert RECORDER.faults == []
 
 
 @pytest.fixture

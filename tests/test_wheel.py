@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.plugin.conftest import result_of
+
 ROOT = Path(__file__).parents[1]
 TRAVELS = ("sandbox", "fixtures", "scenarios")
 LISTENING = "listening on http://127.0.0.1:"
@@ -152,3 +154,42 @@ def test_it_serves_from_another_folder_and_ends_in_order(installed: Path, tmp_pa
 
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=END_SECONDS_MAX) == 0
+
+
+OUTSIDE = """
+import pytest
+import sandbox
+
+@pytest.mark.parametrize("number", range(6))
+def test_settles(bank, number):
+    payment = bank.tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
+    bank.psu.approve(payment.sca_address, customer="alice")
+    assert bank.await_(payment, "ACSC").status == "ACSC"
+    assert len(bank.payments) == 1
+
+@pytest.mark.bank(seed=3)
+def test_fails(bank, worker_id):
+    print("installed at", sandbox.__file__, "run by", worker_id)
+    bank.tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
+    assert bank.payments == []
+"""
+
+
+def test_a_project_that_only_installs_the_wheel_has_the_fixture_on_two_workers(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_outside.py").write_text(OUTSIDE)
+    command = [
+        str(python(installed)),
+        "-m",
+        "pytest",
+        "-n2",
+        "--strict-markers",
+        "-W",
+        "error",
+        "-p",
+        "no:cacheprovider",
+    ]
+    outcome = result_of(command, tmp_path, {})
+    outcome.assert_outcomes(passed=6, failed=1)
+    outcome.stdout.fnmatch_lines(
+        [f"installed at {installed}/* run by gw?", "*- bank -*", "http://127.0.0.1:*/worlds/gw?-test_fails, its clock*"]
+    )

@@ -10,22 +10,28 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Part) -> None:
-    """Beneficiaries in this bank are credited in the same motion."""
+    """Beneficiaries in this bank are credited in the same motion, each with what its own transfer says."""
     batch, today = part.paying, bank.clock.today
     if batch.batch_booking:
         total = Money(batch.control_sum, batch.debtor_currency)
-        out = Posting(batch.debtor_iban, -total)
-        credits = tuple(_credit(bank, part, transfer) for transfer in batch.transfers)
+        sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))
         text = f"{batch.payment_information_id} ({batch.number_of_transactions})"
-        bank.ledger.post(Entry(part.id, today, today, (out, *credits), text, remark=REMARK))
-        return
+        bank.ledger.post(Entry(part.id, today, today, sides, text, remark=REMARK))
     for number, transfer in enumerate(batch.transfers, 1):
-        out = Posting(batch.debtor_iban, -transfer.amount, transfer.creditor_iban, transfer.creditor_name)
-        sides = (out, _credit(bank, part, transfer))
+        out, into = _debit(part, transfer), _credit(bank, part, transfer)
+        if out.account == into.account:  # outside on both sides
+            continue
         text = transfer.structured or transfer.unstructured or ""
         remark = f"{REMARK} {transfer.endtoend_identification}"
         reference = f"{part.id}/{number}"
-        bank.ledger.post(Entry(reference, today, today, sides, text, transfer.structured is not None, remark))
+        bank.ledger.post(Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark))
+
+
+def _debit(part: Part, transfer: Transfer) -> Posting:
+    """Booked as a batch, the sum left the debtor at once, so that what comes back in comes from outside."""
+    if part.paying.batch_booking:
+        return Posting(OUTSIDE, -transfer.amount)
+    return Posting(part.paying.debtor_iban, -transfer.amount, transfer.creditor_iban, transfer.creditor_name)
 
 
 def _credit(bank: Bank, part: Part, transfer: Transfer) -> Posting:

@@ -91,7 +91,8 @@ def signatures_required(bank: Bank, bulk: Bulk) -> int:
 def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:
     """Who signs, and whether the customers' own settings let all that leaves an account pass (service 1)."""
     if customer not in signers(bank, bulk):
-        raise Refusal(Error.ACCESS_DENIED, input="customer", why="the customer may not sign for this file")
+        why = "the customer may not sign for this file"
+        raise Refusal(Error.ACCESS_DENIED, input="customer", why=why, which="file")
     leaving: dict[str, Decimal] = defaultdict(Decimal)
     reached: dict[str, set[str]] = defaultdict(set)
     for part in bulk.living:

@@ -61,6 +61,7 @@ class Bulk:
     format: Kind
     origin: Origin
     packed: bytes  # its content, until it is validated
+    reference: str | None = None  # the TPP's own
     status: Status = Status.RCVD
     reason: str | None = None
     customer: str | None = None

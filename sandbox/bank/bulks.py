@@ -27,14 +27,18 @@ def initiate(
     earlier = replays.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
-    match = ruling.meet(bank, Looks("bulk", origin.client_id, kind, endtoend_identification=reference))
-    bulk = Bulk(bank.mint.id(), kind, origin, packed)
+    match = ruling.meet(bank, looks_of(kind, origin, reference))
+    bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
     bulk.rule = ruling.take(bank, match)
     bank.bulks[bulk.id] = bulk
     initiations.register(bank, bulk, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     replays.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
+
+
+def looks_of(kind: Kind, origin: Origin, reference: str | None) -> Looks:
+    return Looks("bulk", origin.client_id, kind, endtoend_identification=reference)
 
 
 def complete(bank: Bank, bulk: Bulk) -> None:

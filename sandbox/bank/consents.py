@@ -11,6 +11,7 @@ from sandbox.rules.lifecycle import Trigger
 
 SCREENS = ("fr", "nl")
 IBAN = "iban"
+WITHDRAWN = "withdrawn"
 
 
 @verb
@@ -29,6 +30,7 @@ def ask(
     match = ruling.meet(bank, Looks("consent", client_id, debtor=iban))
     rule = ruling.take(bank, match)
     psu = None if rule is None else bank.rulebook.rules[rule].psu
+    until = bank.clock.now + bank.settings_by(rule).consent_address_life
     given: list[tuple[str, str]] = []
     for screen in (language,) if language else SCREENS:
         address = ConsentAddress(
@@ -37,7 +39,7 @@ def ask(
             scope,
             screen,
             redirect_uri,
-            bank.clock.now + bank.settings.consent_address_life,
+            until,
             challenge,
             iban,
             rule=rule,
@@ -88,11 +90,11 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
     """Who may answer here: of a renewal its own customer, of CAF the account's owner, and nobody who blocked it."""
     if bank.customers[customer].channel_blocked:
-        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it")
+        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
     if address.renews is not None and bank.consents[address.renews].customer != customer:
-        raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's")
+        raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
     if address.iban is not None and customer not in bank.accounts[address.iban].owners:
-        raise Refusal(Error.ACCESS_DENIED, input=IBAN, why="it belongs to another customer")
+        raise Refusal(Error.ACCESS_DENIED, input=IBAN, why="it belongs to another customer", which="consent")
 
 
 def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state: str | None) -> str:
@@ -112,7 +114,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     bank.answered[token] = "given"
     grant = Grant(address.client_id, customer, address.scope, address.iban, consent.id)
     assert address.challenge is not None
-    code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge)
+    code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge, address.rule)
     return with_query(address.redirect_uri, code=code, state=state)
 
 
@@ -144,7 +146,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         {bank.mint.secret(): iban for iban in dict.fromkeys(ibans)},
         address.redirect_uri,
         now,
-        now + bank.settings.consent_life,
+        now + bank.settings_by(address.rule).consent_life,
         now,
     )
     key = (address.client_id, customer, address.scope, address.iban)
@@ -180,5 +182,13 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
     if not found:
         raise Refusal(Error.NOT_FOUND, input="consent")
     for consent in found:
-        consent.ended = "withdrawn"
+        consent.ended = WITHDRAWN
     return len(found)
+
+
+def standing_one(bank: Bank, customer: str | None, consent_id: str) -> Consent:
+    """One of a customer's own that stands."""
+    for consent in standing(bank, customer) if customer is not None else ():
+        if consent.id == consent_id:
+            return consent
+    raise Refusal(Error.NOT_FOUND, input="consent")

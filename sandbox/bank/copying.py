@@ -46,6 +46,8 @@ def _twin(value: Any) -> Any:
 
 def _record(value: Any) -> Any:
     """Frozen records are shared; the others are copied with the lists and maps that they own."""
+    if isinstance(value, list):
+        return list(value)
     if not isinstance(value, MUTABLE):
         return value
     second = copy(value)

@@ -96,5 +96,6 @@ class Session:
     state: str | None = None
     customer: str | None = None
     debtor: Debtor | None = None
+    chosen: tuple[str, ...] = ()  # IBANs that a client may read
     code: str | None = None  # what the drawn card reader shows
     wrong: int = 0

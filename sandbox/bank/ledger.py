@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.rules.money import Money
 
@@ -60,11 +60,12 @@ class Books:
         sums: dict[Compartment, Decimal] = defaultdict(Decimal)
         self.count = 0
         for entry in sorted(entries, key=lambda entry: entry.on):
-            self.count += 1
-            for compartment, line in _lines(entry, self.count):
-                sums[compartment] += line.posting.amount.number
-                if compartment[0] not in (OUTSIDE, EXCHANGE):
-                    lines[compartment].append(line)
+            for posting in entry.postings:
+                self.count += 1
+                compartment = posting.account, posting.amount.currency
+                sums[compartment] += posting.amount.number
+                if posting.account not in (OUTSIDE, EXCHANGE):
+                    lines[compartment].append(Line(entry.on, self.count, posting, entry))
         self.lines = {compartment: tuple(of) for compartment, of in lines.items()}
         self.balances = dict(sums)
 
@@ -90,7 +91,7 @@ class Ledger:
 
     @property
     def count(self) -> int:
-        """How many entries there are; the newest bears this number."""
+        """How many postings there are; the newest bears this number."""
         return self.past.count + self._added
 
     def balance(self, account: str, currency: str) -> Money:
@@ -111,13 +112,12 @@ class Ledger:
             amount = posting.amount
             sums[amount.currency] = sums.get(amount.currency, NOTHING) + amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
-        self._added += 1
-        number = self.count
         for posting in entry.postings:
+            self._added += 1  # two sides may be the same account's, so each has a number of its own
             compartment = posting.account, posting.amount.currency
             self._balances[compartment] = self._number(compartment) + posting.amount.number
             if posting.account not in (OUTSIDE, EXCHANGE):
-                self._write(compartment, Line(entry.on, number, posting, entry))
+                self._write(compartment, Line(entry.on, self.count, posting, entry))
 
     def _write(self, compartment: Compartment, line: Line) -> None:
         """At its place by date; nearly always that is the end."""
@@ -140,6 +140,16 @@ class Ledger:
         """The lines of every compartment that this bank touched."""
         return dict(self._lines)
 
+    def kept(self) -> tuple[Any, ...]:
+        """What this bank added, for a checkpoint: its own lines and not those of the shared past."""
+        own = {key: [line for line in lines if line.number > self.past.count] for key, lines in self._lines.items()}
+        return own, self._balances, self._added
+
+    def restore(self, kept: tuple[Any, ...]) -> None:
+        own, self._balances, self._added = kept
+        for key, lines in own.items():
+            self._lines[key] = sorted([*self.past.lines.get(key, ()), *lines], key=_place)
+
     def copy(self) -> "Ledger":
         twin = Ledger(self._past_of)
         twin._past = self._past
@@ -151,8 +161,3 @@ class Ledger:
 
 def _place(line: Line) -> tuple[date, int]:
     return line.on, line.number
-
-
-def _lines(entry: Entry, number: int) -> Iterable[tuple[Compartment, Line]]:
-    for posting in entry.postings:
-        yield (posting.account, posting.amount.currency), Line(entry.on, number, posting, entry)

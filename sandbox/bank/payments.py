@@ -19,7 +19,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
         accounts.demand_fit(bank, order, order.debtor, direct=is_direct(bank, order))
-    match = ruling.meet(bank, ruling.looks_of_order(order, origin.client_id))
+    match = ruling.meet(bank, ruling.looks_of_order(order, origin))
 
     now = bank.clock.now
     payment = Payment(

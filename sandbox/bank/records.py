@@ -60,6 +60,7 @@ class Client:
     active: bool = True
     redirect_uris: tuple[str, ...] = ()
     organisation: str = ""
+    keys: tuple[str, ...] = ()  # public JWKs, each as JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ class Fact(NamedTuple):
     source: Status | None
     target: Status
     reason: str | None
+    rule: str | None = None  # the scenario's, where it began or did this
 
 
 class Callback(NamedTuple):

@@ -126,8 +126,8 @@ def conditions(when: When) -> tuple[tuple[str, str, bool], ...]:
 def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now: datetime) -> bool:
     """All but `nth`."""
     for name, wanted, is_pattern in asked:
-        given = getattr(looks, name) or ""
-        if not (fnmatchcase(given, wanted) if is_pattern else given == wanted):
+        given = getattr(looks, name)
+        if given is None or not (fnmatchcase(given, wanted) if is_pattern else given == wanted):
             return False
     if when.amount is not None and (looks.amount is None or not when.amount.holds(looks.amount)):
         return False
@@ -145,11 +145,15 @@ class Rulebook:
     def __post_init__(self) -> None:
         self._asked = tuple(conditions(rule.when) for rule in self.rules)
 
-    def first(self, looks: Looks, now: datetime) -> "Match":
-        """The first rule that fits, and the counts that change when the initiation is taken."""
+    def first(self, looks: Looks, now: datetime, before: Looks | None = None) -> "Match":
+        """The first rule that fits, and the counts that change when the initiation is taken.
+
+        With what was known `before`, only rules that did not fit that: the others were asked and counted then.
+        """
         counted: dict[int, int] = {}
         for number, rule in enumerate(self.rules):
-            if not fits(rule.when, self._asked[number], looks, now):
+            asked = self._asked[number]
+            if not fits(rule.when, asked, looks, now) or (before and fits(rule.when, asked, before, now)):
                 continue
             if rule.when.nth is not None:
                 counted[number] = self.met.get(number, 0) + 1

@@ -61,7 +61,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     if code != session.code:
-        left = _one_try_less(bank, session)
+        left = one_try_less(bank, session)
         if not left:
             return signing.refuse(bank, payment, session.state)
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
@@ -97,7 +97,7 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
     if code != session.code:
-        left = _one_try_less(bank, session)
+        left = one_try_less(bank, session)
         if not left:
             del bank.sessions[session_id]
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
@@ -117,7 +117,7 @@ def _new_code(bank: Bank, session: Session) -> None:
     session.wrong = 0
 
 
-def _one_try_less(bank: Bank, session: Session) -> int:
+def one_try_less(bank: Bank, session: Session) -> int:
     """How many are left after a wrong code."""
     session.wrong += 1
     return max(0, bank.settings.wrong_codes_max - session.wrong)

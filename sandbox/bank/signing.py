@@ -76,27 +76,29 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
     """The signature at the address; the answer is where the PSU is sent back to."""
     demand_signer(bank, found, customer, debtor)
+    before = looks_of(found)
+    known = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
+    match = ruling.meet_again(bank, found, before, known)
+
     open_subject(bank, found)
+    if match is not None:
+        found.rule = ruling.take(bank, match)
     if not isinstance(found, Bulk):
         found.debtor = debtor
     found.customer = customer
-    ruling.meet_again(bank, found, looks_of(bank, found, customer))
     _add_signature(bank, found, customer)
     return _called_back(bank, found, customer, state)
 
 
-def looks_of(bank: Bank, found: Initiation, customer: str) -> Looks:
-    """What a rule may look at once the customer is known."""
-    client_id = found.origin.client_id
+def looks_of(found: Initiation) -> Looks:
+    """What a rule could look at when it came."""
     match found:
         case Payment():
-            looks = ruling.looks_of_order(found.order, client_id)
+            return ruling.looks_of_order(found.order, found.origin)
         case StandingOrder():
-            looks = standing_orders.looks_of(found.order, client_id)
+            return standing_orders.looks_of(found.order, found.origin)
         case Bulk():
-            looks = Looks("bulk", client_id, found.format)
-    debtor = debtor_of(found)
-    return replace(looks, customer=customer, debtor=debtor.iban if debtor else None)
+            return bulks.looks_of(found.format, found.origin, found.reference)
 
 
 def refuse(bank: Bank, found: Initiation, state: str | None) -> str:
@@ -145,7 +147,7 @@ def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None
     code = None
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
-        code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge)
+        code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, found.rule)
     return with_query(origin.redirect_uri, code=code, state=state)
 
 

@@ -37,7 +37,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
-    match = ruling.meet(bank, looks_of(contract, origin.client_id))
+    match = ruling.meet(bank, looks_of(contract, origin))
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
     order.rule = ruling.take(bank, match)
@@ -48,11 +48,12 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     return Initiated(order.id, contract.endtoend_identification, order.status, token)
 
 
-def looks_of(contract: Contract, client_id: str) -> Looks:
+def looks_of(contract: Contract, origin: Origin) -> Looks:
     return Looks(
         "standing_order",
-        client_id,
+        origin.client_id,
         "sepa-credit-transfers",
+        customer=origin.customer,
         debtor=contract.debtor.iban if contract.debtor else None,
         creditor_iban=contract.creditor_iban,
         creditor_name=contract.creditor_name,

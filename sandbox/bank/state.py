@@ -61,6 +61,7 @@ class Bank:
         self.ledger = Ledger(past_of)
         self.journal: list[Fact] = []
         self.rulebook = Rulebook(rules)
+        self.rule_at_work: str | None = None  # the title of the rule that moves something now
         self.callbacks: list[Callback] = []  # where customers without a browser were sent back to
         self.customers = customers
         self.accounts = accounts
@@ -129,7 +130,8 @@ class Bank:
     def _write(
         self, subject: Subject, trigger: Trigger, source: Status | None, target: Status, reason: str | None
     ) -> None:
-        fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason)
+        rule = self.title_of(subject) if source is None else self.rule_at_work
+        fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason, rule)
         self.journal.append(fact)
         subject.history.append(fact)
         if source is not target and not isinstance(subject, Part) and subject.rule is not None:
@@ -149,8 +151,14 @@ class Bank:
         """A customer without a browser acts on it later."""
         self.agenda.add(self.clock.now + after, subject.id, Trigger.PSU_ACTS)
 
+    def title_of(self, subject: Subject) -> str | None:
+        """The rule that a subject met."""
+        met = None if isinstance(subject, Part) else subject.rule
+        return None if met is None else self.rulebook.rules[met].title
+
     def settings_of(self, subject: Initiation) -> Settings:
         """The settings, with the timings of the rule that a subject met."""
-        if subject.rule is None:
-            return self.settings
-        return self.rulebook.rules[subject.rule].settings(self.settings)
+        return self.settings_by(subject.rule)
+
+    def settings_by(self, rule: int | None) -> Settings:
+        return self.settings if rule is None else self.rulebook.rules[rule].settings(self.settings)

@@ -11,9 +11,10 @@ from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.rules.calendar import at_brussels
-from sandbox.rules.lifecycle import Trigger
+from sandbox.rules.lifecycle import Status, Trigger
 
 TIME_OUT = "TIME_OUT"
+UNSIGNED = (Status.RCVD, Status.PATC)
 
 Happening = Callable[[Bank, Subject], None]
 
@@ -28,12 +29,12 @@ def _timed_out(bank: Bank, subject: Subject) -> None:
 
 def _executed(bank: Bank, payment: Subject) -> None:
     """What was put off since rings for nothing."""
-    assert isinstance(payment, Payment | Part)
-    if payment.executes_on is None or bank.clock.now >= at_brussels(payment.executes_on, execution.AT_SIX):
-        if isinstance(payment, Part):
-            bulks.execute(bank, payment)
-        else:
-            execution.execute(bank, payment)
+    if bank.clock.now < _execution_of(payment, bank.clock.now):
+        return
+    if isinstance(payment, Part):
+        bulks.execute(bank, payment)
+    elif isinstance(payment, Payment):
+        execution.execute(bank, payment)
 
 
 def _settled(bank: Bank, payment: Subject) -> None:
@@ -84,8 +85,13 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     if trigger in UNATTENDED:
         UNATTENDED[trigger](bank, subject)
         return
-    if bank.can(subject, trigger):
+    if not bank.can(subject, trigger):
+        return
+    until = unattended.overruled_until(bank, subject, trigger)
+    if until is None:
         HAPPENINGS[trigger](bank, subject)
+    else:
+        bank.agenda.add(until, subject_id, trigger)
 
 
 def coming(bank: Bank) -> Iterator[Promise]:
@@ -94,11 +100,23 @@ def coming(bank: Bank) -> Iterator[Promise]:
 
 
 def matters(bank: Bank, promise: Promise) -> bool:
-    """Whether the table would still let it happen."""
+    """Whether it would still do something when it rings, as things stand."""
     subject = bank.known(promise.subject_id)
     if subject is None:
-        return promise.subject_id in bank.consent_addresses and promise.subject_id not in bank.answered
-    return promise.trigger in UNATTENDED or bank.can(subject, promise.trigger)
+        address = bank.consent_addresses.get(promise.subject_id)
+        return address is not None and address.token not in bank.answered and promise.at < address.until
+    if promise.trigger is Trigger.RULED:
+        return any(at == promise.at for at in unattended.ruled(bank, subject))
+    if promise.trigger is Trigger.PSU_ACTS:
+        return subject.status in UNSIGNED
+    put_off = promise.trigger is Trigger.EXECUTED and promise.at < _execution_of(subject, promise.at)
+    return bank.can(subject, promise.trigger) and not put_off
+
+
+def _execution_of(subject: Subject, promised: datetime) -> datetime:
+    """The instant of its day, where it waits for one."""
+    assert isinstance(subject, Payment | Part)
+    return promised if subject.executes_on is None else at_brussels(subject.executes_on, execution.AT_SIX)
 
 
 def advance(bank: Bank, until: datetime) -> None:

@@ -24,10 +24,10 @@ class Issued:
     sca_token: str | None = None
 
 
-def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str]) -> str:
-    """A single-use code for the callback."""
+def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
+    """A single-use code for the callback; the rule that its origin met may say how long it lives."""
     code = bank.mint.secret()
-    until = bank.clock.now + bank.settings.code_life
+    until = bank.clock.now + bank.settings_by(rule).code_life
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
     return code
 

@@ -1,26 +1,69 @@
 """What a scenario lets happen by itself: its moves, and its customers who need no browser (choice 13)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
 from sandbox.bank import acting, bulks, forcing, signing
 from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.grants import ConsentAddress
 from sandbox.bank.records import Callback
-from sandbox.bank.rules import Psu
+from sandbox.bank.rules import Psu, Then
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation, Subject
 from sandbox.errors import Refusal
-from sandbox.rules.lifecycle import Status
+from sandbox.rules.lifecycle import Status, Trigger
+
+# What the bank does by itself, and a rule about the same status does instead. An execution of a contract goes on.
+DEFAULTS = (
+    Trigger.CHECKED,
+    Trigger.UNSIGNED_TOO_LONG,
+    Trigger.EXECUTED,
+    Trigger.SETTLED,
+    Trigger.ACTIVATED,
+    Trigger.VALIDATED,
+)
+
+
+def ruled(bank: Bank, found: Subject) -> dict[datetime, Then]:
+    """The moves of its rule from where it stands, by their time; the first of a time counts."""
+    if isinstance(found, Part) or found.rule is None:
+        return {}
+    reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
+    moves = [then for then in bank.rulebook.rules[found.rule].then if then.on is found.status]
+    return {reached + then.after: then for then in reversed(moves)}
+
+
+def overruled_until(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
+    """While a rule has something coming from this status, the default path waits; a bulk waits with its file."""
+    if isinstance(found, Part):
+        found = bank.bulks[found.bulk_id]
+    if found.rule is None or trigger not in DEFAULTS:
+        return None
+    return max((at for at in ruled(bank, found) if at > bank.clock.now), default=None)
 
 
 def by_rule(bank: Bank, found: Subject) -> None:
     """The move that is due now, if the status is still the one it was promised in."""
+    then = ruled(bank, found).get(bank.clock.now)
+    if then is None:
+        return
+    try:
+        with at_work(bank, found):
+            forcing.force(bank, found.id, then.move, then.reason)
+    except Refusal:
+        return  # the table knows better than the scenario; the journal shows that nothing moved
+
+
+@contextmanager
+def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
+    """What is moved meanwhile bears the rule's title in the journal."""
     assert not isinstance(found, Part) and found.rule is not None
-    reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
-    for then in bank.rulebook.rules[found.rule].then:
-        if then.on is found.status and reached + then.after == bank.clock.now:
-            try:
-                forcing.force(bank, found.id, then.move, then.reason)
-            except Refusal:
-                return  # the table knows better than the scenario; the journal shows that nothing moved
-            return
+    bank.rule_at_work = bank.rulebook.rules[found.rule].title
+    try:
+        yield
+    finally:
+        bank.rule_at_work = None
 
 
 def customer_acts(bank: Bank, found: Subject) -> None:
@@ -33,10 +76,11 @@ def customer_acts(bank: Bank, found: Subject) -> None:
     if psu is None:
         return
     try:
-        if found.signatures:
-            _in_channel(bank, found, psu)
-            return
-        redirect = _at_address(bank, found, psu)
+        with at_work(bank, found):
+            if found.signatures:
+                _in_channel(bank, found, psu)
+                return
+            redirect = _at_address(bank, found, psu)
     except Refusal:
         return  # a page would have said so, and the customer gone away
     if redirect is not None:
@@ -50,7 +94,8 @@ def consents(bank: Bank, token: str) -> None:
     psu = bank.rulebook.rules[address.rule].psu
     assert psu is not None
     try:
-        redirect = _answer(bank, token, psu)
+        with at_work(bank, address):
+            redirect = _answer(bank, token, psu)
     except Refusal:
         return
     if redirect is not None:

@@ -25,7 +25,7 @@ class Consents:
         }
         if not addresses:
             raise Unreadable(reply, "no consent address is in it")
-        return Consent(addresses, flow, self.caller.language)
+        return Consent(addresses, flow, self.caller.language, reply)
 
     def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
         """The code of a callback for tokens; the version goes by the flow's scope (choice 3)."""

@@ -130,11 +130,11 @@ class Controls:
     def make_world(
         self,
         name: str,
-        scenario: str | None = None,
+        scenario: str | Mapping[str, Any] | None = None,
         seed: int | None = None,
         clock: Mapping[str, Any] | None = None,
     ) -> "Controls":
-        """A new bank; what is left out is as the server was started."""
+        """A new bank, of a scenario's name or content; what is left out is as the server was started."""
         wanted = {"scenario": scenario, "seed": seed, "clock": clock}
         body = {key: value for key, value in wanted.items() if value is not None}
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)

@@ -95,6 +95,7 @@ class Consent:
     addresses: Mapping[str, str]
     flow: Flow
     language: str
+    reply: Reply = field(repr=False)
 
     @property
     def address(self) -> str:

@@ -1,1 +1,1 @@
-"""Commands that need no running sandbox."""
+"""The commands beside `serve`: those of files and scenarios, and thin clients of a running sandbox."""

@@ -14,6 +14,7 @@ from sandbox.control import (
     files,
     holdings,
     psu,
+    registering,
     stories,
     tenants,
     traveller,
@@ -79,6 +80,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("GET", "/callbacks", _of_world(traveller.callbacks)),
     ("GET", "/customers", _of_world(holdings.customers)),
     ("GET", "/clients", _of_world(holdings.clients)),
+    ("POST", "/clients", _of_world(registering.make)),
+    ("PUT", "/clients/<client_id>", _by("client_id", registering.change)),
     ("GET", "/accounts", _of_world(holdings.accounts)),
     (
         "POST",

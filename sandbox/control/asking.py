@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import orjson
 from flask import Request
 
 from sandbox.errors import Error, Refusal
+from sandbox.wire.strict_json import read_strict
 
 T = TypeVar("T")
 LONGEST = 1_000_000
@@ -22,9 +22,9 @@ def body_of(request: Request, *allowed: str) -> dict[str, Any]:
         raise refuse("body", "it is too long")
     sent = request.get_data()
     try:
-        content = orjson.loads(sent) if sent.strip() else {}
-    except orjson.JSONDecodeError:
-        raise refuse("body", "it is not JSON") from None
+        content = read_strict(sent) if sent.strip() else {}
+    except ValueError as fault:
+        raise refuse("body", str(fault)) from None
     if not isinstance(content, dict):
         raise refuse("body", "it must be a JSON object")
     for key in content:

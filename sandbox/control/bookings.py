@@ -43,10 +43,11 @@ def counterparty_of(content: dict[str, Any]) -> tuple[str | None, str | None]:
         return None, optional(content, "counterparty")
     if not set(given) <= {"iban", "name"}:
         raise refuse("counterparty", "it is a name, or an object of iban and name")
-    iban = optional(given, "iban")
+    parts = {f"counterparty.{name}": value for name, value in given.items()}
+    iban = optional(parts, "counterparty.iban")
     if iban is not None and not is_iban(iban):
         raise refuse("counterparty.iban", "it is no valid IBAN")
-    return iban, optional(given, "name")
+    return iban, optional(parts, "counterparty.name")
 
 
 def _money(text: Any, currency: str) -> Money:

@@ -2,15 +2,15 @@
 
 from dataclasses import fields, replace
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from flask import Request
 
 from sandbox.bank.state import Bank, verb
-from sandbox.control.asking import body_of, value_of
+from sandbox.control.asking import body_of
+from sandbox.control.scripts import reading
 from sandbox.rules.durations import write_duration
-from sandbox.rules.setting_values import read_setting
+from sandbox.scenario.reading import read_settings
 from sandbox.settings import Settings
 from sandbox.worlds import World
 
@@ -29,8 +29,8 @@ def written(settings: Settings) -> dict[str, Any]:
 def change(world: World, request: Request) -> dict[str, Any]:
     """What is named changes, from now on; what was promised before keeps its time."""
     content = body_of(request, *NAMES)
-    changes = {name: value_of(content, name, partial(read_setting, name)) for name in content}
-    world.act(change_settings, tuple(sorted(changes.items())))
+    wanted = reading(lambda: read_settings(content, Settings()), "settings")
+    world.act(change_settings, tuple((name, getattr(wanted, name)) for name in sorted(content)))
     return show(world, request)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Request
 from orjson import Fragment
 
-from sandbox.bank.records import Account, Fact, Payment
+from sandbox.bank.records import Account, Client, Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.control.asking import since_of
@@ -39,17 +39,16 @@ def _customers(bank: Bank) -> list[dict[str, Any]]:
 def clients(world: World, request: Request) -> dict[str, Any]:
     """Without their secrets."""
     known = world.ask(lambda bank: list(bank.clients.values()))
+    return {"clients": [client_shown(client) for client in known]}
+
+
+def client_shown(client: Client) -> dict[str, Any]:
     return {
-        "clients": [
-            {
-                "client_id": client.id,
-                "name": client.name,
-                "roles": client.roles,
-                "active": client.active,
-                "redirect_uris": client.redirect_uris,
-            }
-            for client in known
-        ]
+        "client_id": client.id,
+        "name": client.name,
+        "roles": client.roles,
+        "active": client.active,
+        "redirect_uris": client.redirect_uris,
     }
 
 
@@ -118,6 +117,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "from": fact.source and fact.source.value,
         "to": fact.target.value,
         "reason": fact.reason,
+        "rule": fact.rule,
     }
 
 

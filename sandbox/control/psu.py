@@ -19,8 +19,8 @@ from sandbox.worlds import World
 
 
 def text(value: Any) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= 4096:
-        raise ValueError("it must be a text")
+    if not isinstance(value, str) or not 0 < len(value) <= 4096 or not value.isprintable():
+        raise ValueError("it must be a text without line breaks and control characters")
     return value
 
 

@@ -38,6 +38,11 @@ def named(name: Any, field: str = "name") -> Scenario:
     return reading(lambda: load_shipped(name), field)
 
 
+def told(value: Any, field: str) -> Scenario:
+    """By its name, or its content."""
+    return reading(lambda: read_content(value, field), field) if isinstance(value, dict) else named(value, field)
+
+
 def reading(read: Callable[[], T], field: str = "scenario") -> T:
     """A scenario's errors become one refusal that names each place."""
     try:

@@ -5,14 +5,15 @@ from typing import Any
 
 from flask import Request, Response
 
+from sandbox.beginning import Beginning
 from sandbox.control.asking import body_of, refuse, value_of, whole_number
 from sandbox.control.clock import clock_of, read_rate
-from sandbox.control.scripts import named
+from sandbox.control.scripts import told
 from sandbox.rules.durations import read_instant
 from sandbox.rules.names import is_world_name
 from sandbox.scenario.beginnings import began
 from sandbox.wire.replies import json_response
-from sandbox.worlds import Beginning, World, Worlds
+from sandbox.worlds import World, Worlds
 
 SEED_MAX = 2**53
 
@@ -33,7 +34,7 @@ def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
     content = body_of(request, "scenario", "seed", "clock")
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
-        beginning = began(named(content["scenario"], "scenario"), beginning)
+        beginning = began(told(content["scenario"], "scenario"), beginning)
     if "seed" in content:
         beginning = replace(beginning, seed=value_of(content, "seed", _seed))
     if "clock" in content:

@@ -28,6 +28,20 @@ class MemoryLog:
         earlier._acts = [act for act in self._acts if act.at <= at]
         return earlier
 
+    is_checkpoint_due = False
+
+    def keep_checkpoint(self, bank: bytes) -> None:
+        """A world in memory is never started again."""
+
+    def demand(self) -> None:
+        """Memory can always take an act."""
+
+    def flush(self) -> None:
+        """Memory keeps as it goes."""
+
+    def keep_pace(self, pace: object) -> None:
+        """A world in memory ends with the program."""
+
     def __iter__(self) -> Iterator[Act]:
         return iter(self._acts)
 

@@ -1,20 +1,16 @@
-"""The routes of the bank's own screens, and the pages that say why a visit ends (choice 1, choice 5)."""
+"""The routes of the bank's own screens (choice 1)."""
 
 from collections.abc import Callable
 from importlib.resources import files
-from typing import NamedTuple
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.bank.bulk_records import Part
-from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
-from sandbox.pages import channel, sign
-from sandbox.pages.drawing import draw, guard
-from sandbox.pages.sights import tpp_name
+from sandbox.pages import channel, consent, sign
+from sandbox.pages.drawing import guard
+from sandbox.pages.endings import Ending, end, end_refused
 from sandbox.pages.visits import Lost, Visit
-from sandbox.rules.lifecycle import Status
 from sandbox.wire.app import here
 from sandbox.worlds import Worlds
 
@@ -44,24 +40,22 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
     ("GET", "/sign/<token>", sign.open_address),
     ("GET", "/sign/<token>/<step>", sign.see_step),
     ("POST", "/sign/<token>/<step>", sign.take_step),
+    ("GET", "/consent/<token>", consent.open_address),
+    ("GET", "/consent/<token>/<step>", consent.see_step),
+    ("POST", "/consent/<token>/<step>", consent.take_step),
     ("GET", "/channel", channel.open_channel),
     ("GET", "/channel/login", channel.open_channel),
     ("POST", "/channel/login", channel.log_in),
     ("POST", "/channel/leave", channel.log_out),
     ("GET", "/channel/payments/<payment_id>", channel.see_payment),
     ("POST", "/channel/payments/<payment_id>", channel.sign_payment),
+    ("GET", "/channel/consents/<consent_id>", channel.see_consent),
+    ("POST", "/channel/consents/<consent_id>", channel.withdraw_consent),
     ("GET", "/static/<name>", see_file),
     ("GET", "/", nowhere),
     ("GET", "/<path:rest>", nowhere),
     ("POST", "/<path:rest>", nowhere),
 )
-
-
-class Ending(NamedTuple):
-    """A page that ends a visit: its words and its number."""
-
-    words: str
-    status: int
 
 
 def route(app: Flask, worlds: Worlds) -> None:
@@ -83,7 +77,7 @@ def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[.
         except Lost:
             response = end(visit, Ending("lost", 403))
         except Refusal as refusal:
-            response = end(visit, ending_of(visit, refusal))
+            response = end_refused(visit, refusal)
         except HTTPException as refused:
             response = end(visit, Ending("failed", refused.code or 400))
         if response.status_code == 303:
@@ -91,41 +85,3 @@ def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[.
         return response
 
     return endpoint
-
-
-def ending_of(visit: Visit, refusal: Refusal) -> Ending:
-    """Which page says this no."""
-    match refusal.error:
-        case Error.ADDRESS_OUTDATED:
-            return Ending("outdated", 410)
-        case Error.ALREADY_OVER if refusal.facts["status"] in (Status.CANC, Status.RJCT):
-            return Ending("cancelled", 409)
-        case Error.ALREADY_OVER if refusal.facts["status"] == Status.PATC:
-            return Ending("cosigned", 409)
-        case Error.ALREADY_OVER:
-            return Ending("signed", 409)
-        case Error.NOT_FOUND if refusal.facts["input"] == "session":
-            return Ending("lost", 403)
-        case Error.NOT_FOUND:
-            return Ending("unknown", 404)
-        case _:
-            return Ending("failed", refusal.error.value.status)
-
-
-def end(visit: Visit, ending: Ending) -> Response:
-    origin_language, tpp = visit.world.ask(whose, visit.path.get("token", ""))
-    language = visit.language(origin_language)
-    to_channel = ending.words == "cosigned" or visit.request.path.startswith("/psu/channel")
-    return draw(
-        visit, language, "ending", status=ending.status, words=ending.words, to_channel=to_channel, tpp=tpp or "TPP"
-    )
-
-
-def whose(bank: Bank, token: str) -> tuple[str | None, str | None]:
-    """The language and the TPP of an address, also of one that is over."""
-    address = bank.sca_addresses.get(token)
-    if address is None:
-        return None, None
-    payment = bank.subject(address.subject_id)
-    assert not isinstance(payment, Part)
-    return payment.origin.language, tpp_name(bank, payment)

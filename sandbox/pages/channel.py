@@ -2,16 +2,18 @@
 
 from flask import Response
 
-from sandbox.bank import screens
+from sandbox.bank import consent_screens, screens
 from sandbox.errors import Error, Refusal
+from sandbox.pages.allowed import standing_one
 from sandbox.pages.drawing import draw
-from sandbox.pages.papers import headline, lines
-from sandbox.pages.sights import folder, in_channel, session_at
-from sandbox.pages.sign import ENDS, WRONG, wording
+from sandbox.pages.known import session_at
+from sandbox.pages.papers import from_accounts, headline, lines
+from sandbox.pages.sights import folder, in_channel
+from sandbox.pages.steps import ENDS, WRONG, code_typed, wording
 from sandbox.pages.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 from sandbox.rules.lifecycle import Status
 
-NEWS = ("signed", "waiting")
+NEWS = ("signed", "waiting", "withdrawn")
 
 
 def open_channel(visit: Visit) -> Response:
@@ -41,8 +43,8 @@ def see_payment(visit: Visit) -> Response:
 
 def sign_payment(visit: Visit) -> Response:
     session_id, form = visit.form(CHANNEL_COOKIE)
-    code = "".join(form.get("code", "").split())
-    if len(code) != screens.CODE_DIGITS or not (code.isascii() and code.isdigit()):
+    code = code_typed(form.get("code", ""))
+    if code is None:
         return show_payment(visit, session_id, problem="type.code")
     try:
         status = visit.world.act(screens.confirm_in_channel, session_id, visit.path["payment_id"], code)
@@ -53,6 +55,20 @@ def sign_payment(visit: Visit) -> Response:
             return show(visit, session_id, refusal=refusal)
         return show_payment(visit, session_id, refusal=refusal)
     return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
+
+
+def see_consent(visit: Visit) -> Response:
+    """One that may be withdrawn, before it is."""
+    session_id = visit.session_id(CHANNEL_COOKIE)
+    customer, allowed = visit.world.ask(standing_one, session_id, visit.path["consent_id"])
+    language = visit.language(customer=customer.language)
+    return draw(visit, language, "withdraw", session_id=session_id, customer=customer, allowed=allowed)
+
+
+def withdraw_consent(visit: Visit) -> Response:
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    visit.world.act(consent_screens.withdraw, session_id, visit.path["consent_id"])
+    return go(visit.to("/channel", news="withdrawn"))
 
 
 def log_out(visit: Visit) -> Response:
@@ -82,7 +98,7 @@ def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: 
         status=WRONG if problem or refusal else 200,
         session_id=session_id,
         seen=seen,
-        waiting=[(sight, headline(language, sight)) for sight in seen.waiting],
+        waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in seen.waiting],
         news=news if news in NEWS else None,
         problem=wording(language, problem, refusal),
     )

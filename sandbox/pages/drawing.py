@@ -7,6 +7,7 @@ from flask import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sandbox.pages import writing
+from sandbox.pages.phrases import counted
 from sandbox.pages.visits import Visit, proof_of
 from sandbox.pages.words import LANGUAGES, NAMES, say
 
@@ -55,6 +56,8 @@ def draw(
         say=lambda key, **facts: say(language, key, kind, **facts),
         amount=lambda money: writing.amount(language, money),
         account=writing.account,
+        day=lambda date: writing.long_date(language, date),
+        counted=lambda key, number: counted(language, key, number),
         to=visit.to,
         root=visit.root,
     )

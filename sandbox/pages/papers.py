@@ -1,87 +1,91 @@
-"""A payment as a customer reads it: lines of a label and a text, in one language."""
+"""What a customer signs, as they read it: a headline, and lines of a label and a text, in one language."""
 
 from collections.abc import Iterator
 
-from sandbox.bank import bulks, signing
-from sandbox.bank.bulk_records import Bulk
-from sandbox.bank.contracts import Contract, StandingOrder
-from sandbox.bank.records import Address, Creditor, Order, Payment
+from sandbox.bank.records import Address, Creditor
+from sandbox.pages.allowed import ConsentSight
+from sandbox.pages.order_paper import order_headline, order_lines
+from sandbox.pages.phrases import Line, communication, counted, source
 from sandbox.pages.sights import Sight
+from sandbox.pages.wanted import FileWanted, OrderWanted, PaymentWanted
 from sandbox.pages.words import say
 from sandbox.pages.writing import account, amount, country, long_date
 from sandbox.rules.iban import country_of
-from sandbox.rules.money import Money
 from sandbox.rules.products import PRODUCTS
-from sandbox.rules.remittance import read_structured
-
-Line = tuple[str, str]
 
 
 def lines(language: str, sight: Sight) -> list[Line]:
     """Everything that the customer signs for; what was not given has no line."""
-    return [(say(language, f"review.{key}"), text) for key, text in _texts(language, sight) if text]
+    return _labelled(language, "review", _texts(language, sight))
 
 
 def headline(language: str, sight: Sight) -> Line:
     """The amount, and to whom."""
-    match sight.payment:
-        case Payment(order=order):
+    match sight.wanted:
+        case PaymentWanted(order=order):
             return amount(language, order.amount), order.creditor_name
-        case StandingOrder(order=contract):
-            largest = amount(language, contract.amount) if contract.amount else say(language, "review.variable")
-            return largest, contract.creditor_name
-        case Bulk() as bulk:
-            count = sum(len(part.paying.transfers) for part in bulk.living)
-            return amount(language, Money(bulks.total(bulk), "EUR")), say(language, "review.transfers", count=count)
+        case OrderWanted() as wanted:
+            return order_headline(language, wanted)
+        case FileWanted() as wanted:
+            return amount(language, wanted.amount), counted(language, "transfers", wanted.count)
+
+
+def from_accounts(sight: Sight) -> str:
+    """The accounts that pay."""
+    if isinstance(sight.wanted, FileWanted):
+        return ", ".join(account(one.source.debtor.iban) for one in sight.wanted.leaving)
+    return account(sight.wanted.source.debtor.iban) if sight.wanted.source else ""
+
+
+def consent_lines(language: str, sight: ConsentSight) -> list[Line]:
+    """Who may see what, and for how long."""
+    return _labelled(language, "consent", _consent_texts(language, sight))
+
+
+def _labelled(language: str, part: str, texts: Iterator[Line]) -> list[Line]:
+    return [(say(language, f"{part}.{key}"), text) for key, text in texts if text]
 
 
 def _texts(language: str, sight: Sight) -> Iterator[Line]:
-    match sight.payment:
-        case Payment(order=order):
-            yield from _payment(language, sight, order)
-        case StandingOrder(order=contract):
-            yield from _standing_order(language, sight, contract)
-        case Bulk() as bulk:
-            yield from _bulk(language, bulk)
+    match sight.wanted:
+        case PaymentWanted() as payment:
+            yield from _payment(language, payment)
+        case OrderWanted() as order:
+            yield from order_lines(language, order)
+        case FileWanted() as file:
+            yield "transfers", counted(language, "transfers", file.count)
+            yield "reference", file.message_id or ""
     yield "tpp", sight.tpp
     yield "signed", ", ".join(sight.signers)
 
 
-def _standing_order(language: str, sight: Sight, contract: Contract) -> Iterator[Line]:
-    yield "creditor", contract.creditor_name
-    yield "creditor_account", account(contract.creditor_iban)
-    yield "debtor", _debtor(sight)
-    yield "maximal", amount(language, contract.maximal) if contract.maximal else ""
-    yield "minimal", amount(language, contract.minimal) if contract.minimal else ""
-    yield "communication", _communication(language, contract.structured, contract.unstructured)
-    yield "frequency", say(language, contract.frequency)
-    yield "first", long_date(language, contract.first)
-    yield "end", long_date(language, contract.end_date) if contract.end_date else ""
-    yield "reference", contract.endtoend_identification
-
-
-def _bulk(language: str, bulk: Bulk) -> Iterator[Line]:
-    for part in bulk.living:
-        sum_of = amount(language, Money(part.paying.control_sum, part.paying.debtor_currency))
-        yield "debtor", f"{account(part.paying.debtor_iban)}, {sum_of}"
-        yield "date", long_date(language, part.paying.execution_date)
-    yield "reference", bulk.message_id or ""
-
-
-def _payment(language: str, sight: Sight, order: Order) -> Iterator[Line]:
+def _payment(language: str, wanted: PaymentWanted) -> Iterator[Line]:
+    order = wanted.order
     yield "creditor", order.creditor_name
     yield "creditor_account", account(order.creditor.iban or order.creditor.bban or "")
     yield "creditor_bank", _bank(language, order.creditor)
     yield "creditor_address", _address(language, order.creditor_address)
-    yield "debtor", _debtor(sight)
-    yield "taken", amount(language, sight.taken) if sight.taken else ""
-    yield "communication", _communication(language, order.structured, order.unstructured)
-    yield "date", _execution(language, sight, order)
+    yield "debtor", source(wanted.source)
+    yield "taken", amount(language, wanted.taken) if wanted.taken else ""
+    yield "communication", communication(language, order.structured, order.unstructured)
+    yield "date", _execution(language, wanted)
     kind = say(language, order.product)
     yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
     yield "charges", say(language, order.charge_bearer) if order.charge_bearer else ""
     yield "purpose", order.purpose_code or ""
     yield "reference", order.endtoend_identification
+
+
+def _consent_texts(language: str, sight: ConsentSight) -> Iterator[Line]:
+    yield "tpp", sight.tpp
+    yield "sees", say(language, f"consent.sees {sight.address.scope}")
+    until = long_date(language, sight.until)
+    if sight.renewal or not sight.days:
+        yield "life", say(language, "consent.until", until=until)
+    else:
+        yield "life", say(language, "consent.for", days=counted(language, "days", sight.days), until=until)
+    if sight.address.scope == "AIS" and sight.sca_days:
+        yield "again", say(language, "consent.every", days=counted(language, "days", sight.sca_days))
 
 
 def _bank(language: str, creditor: Creditor) -> str:
@@ -99,22 +103,8 @@ def _address(language: str, address: Address | None) -> str:
     return ", ".join(filter(None, (street, town, country(language, address.country or ""))))
 
 
-def _debtor(sight: Sight) -> str:
-    debtor = sight.session.debtor or signing.debtor_of(sight.payment)
-    if debtor is None:
-        return ""
-    compartment = "" if debtor.currency == "EUR" else f" {debtor.currency}"
-    return f"{account(debtor.iban)}{compartment}, {sight.debtor_name}"
-
-
-def _communication(language: str, structured: str | None, unstructured: str | None) -> str:
-    if structured:
-        return read_structured(structured) or structured
-    return unstructured or say(language, "review.none")
-
-
-def _execution(language: str, sight: Sight, order: Order) -> str:
-    if PRODUCTS[order.product].instant:
+def _execution(language: str, wanted: PaymentWanted) -> str:
+    if PRODUCTS[wanted.order.product].instant:
         return say(language, "review.instant")
-    key = "review.at_once" if sight.due == sight.today else "review.on"
-    return say(language, key, date=long_date(language, sight.due))
+    key = "review.at_once" if wanted.due == wanted.today else "review.on"
+    return say(language, key, date=long_date(language, wanted.due))

@@ -29,6 +29,14 @@ REFUSALS: Words = {
         "Vous n’êtes pas autorisé à signer pour ce compte.",
         "U bent niet gemachtigd om voor deze rekening te ondertekenen.",
     ),
+    "ACCESS_DENIED file": (
+        "Vous n’êtes pas autorisé à signer ce fichier.",
+        "U bent niet gemachtigd om dit bestand te ondertekenen.",
+    ),
+    "ACCESS_DENIED consent": (
+        "Cette demande concerne les comptes d’un autre client.",
+        "Dit verzoek gaat over de rekeningen van een andere klant.",
+    ),
     "CHANNEL_CLOSED offline": (
         "Ce compte n’est pas accessible par nos canaux électroniques.",
         "Deze rekening is niet toegankelijk via onze elektronische kanalen.",

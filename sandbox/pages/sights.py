@@ -2,17 +2,17 @@
 
 from copy import copy
 from dataclasses import dataclass
-from datetime import date
 
-from sandbox.bank import accounts, bulk_checks, screens, signing
+from sandbox.bank import accounts, bulk_checks, consents, screens, signing
 from sandbox.bank.bulk_records import Bulk
-from sandbox.bank.contracts import StandingOrder
-from sandbox.bank.execution import day_of
 from sandbox.bank.grants import Session
-from sandbox.bank.records import Account, Customer, Debtor, Payment
+from sandbox.bank.records import Account, Customer, Debtor, Origin, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
+from sandbox.pages.allowed import Allowed, allowed_by
+from sandbox.pages.known import tpp_name
+from sandbox.pages.wanted import Wanted, wanted_of
 from sandbox.rules.money import Money
 from sandbox.rules.products import PRODUCTS
 
@@ -34,119 +34,103 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """An initiation in the eyes of the PSU at its address, or in the channel."""
+    """An initiation in the eyes of the PSU at its address, or in the channel; what it wants differs by kind."""
 
     session: Session
-    payment: Initiation
+    id: str
+    origin: Origin
+    wanted: Wanted
     tpp: str
     customers: list[Customer]
     customer: Customer | None  # who is logged in
     likely: str | None  # whom the initiation itself speaks of
     options: list[Option]
-    today: date
-    due: date  # the day on which it is executed
-    taken: Money | None  # out of the debtor's compartment, where that is another currency
-    debtor_name: str
     signers: list[str]
     signatures_required: int
 
     @property
-    def given(self) -> bool:
-        """Whether the TPP named the account."""
-        return isinstance(self.payment, Bulk) or self.payment.order.debtor is not None
-
-    @property
     def kind(self) -> str:
         """Which words speak of it."""
-        return KINDS[type(self.payment)]
+        return self.wanted.words
 
-
-# A payment's words are the plain ones.
-KINDS: dict[type[Initiation], str] = {Payment: "", StandingOrder: "order", Bulk: "bulk"}
-
-
-def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
-    """The session as it stands, if it is one of that address."""
-    session = bank.sessions.get(session_id)
-    return copy(session) if session is not None and session.address == address else None
+    @property
+    def given(self) -> bool:
+        """Whether there is no account to pick."""
+        return self.wanted.named
 
 
 def at_address(bank: Bank, session_id: str, token: str) -> Sight:
     """What waits at an address; over or outdated ones are refused first."""
-    payment = signing.waiting(bank, token)
-    return _sight(bank, screens.session_of(bank, session_id, token), payment)
+    found = signing.waiting(bank, token)
+    return _sight(bank, screens.session_of(bank, session_id, token), found)
 
 
-def in_channel(bank: Bank, session_id: str, payment_id: str) -> Sight:
-    """A payment that waits for a further signature of the customer who logged in."""
+def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
+    """What waits for a further signature of the customer who logged in."""
     session = screens.session_of(bank, session_id, screens.CHANNEL)
     if session.customer is not None:
-        for payment in signing.to_sign(bank, session.customer):
-            if payment.id == payment_id:
-                return _sight(bank, session, payment)
+        for found in signing.to_sign(bank, session.customer):
+            if found.id == subject_id:
+                return _sight(bank, session, found)
     raise Refusal(Error.NOT_FOUND, input="payment")
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A customer's own channel: what waits there for their signature."""
+    """A customer's own channel: what waits there for their signature, and who may read their accounts."""
 
     customers: list[Customer]
     customer: Customer | None
     waiting: list[Sight]
+    allowed: list[Allowed]
 
 
 def folder(bank: Bank, session_id: str) -> Folder:
     session = screens.session_of(bank, session_id, screens.CHANNEL)
     waiting = signing.to_sign(bank, session.customer) if session.customer else []
-    sights = [_sight(bank, session, payment) for payment in waiting]
-    return Folder(list(bank.customers.values()), bank.customers.get(session.customer or ""), sights)
-
-
-def _sight(bank: Bank, session: Session, payment: Initiation) -> Sight:
-    named = signing.debtor_of(payment)
-    debtor = session.debtor or named
-    account = bank.accounts[debtor.iban] if debtor else None
-    given = _likely(bank, payment, named)
-    signatures = bank.accounts[debtor.iban].signatures_required if debtor else 1
-    return Sight(
-        copy(session),
-        copy(payment),
-        tpp_name(bank, payment),
+    allowed = consents.standing(bank, session.customer) if session.customer else []
+    return Folder(
         list(bank.customers.values()),
-        bank.customers[session.customer] if session.customer else None,
-        payment.origin.customer or given,
-        _options(bank, session.customer, payment),
-        bank.clock.today,
-        (day_of(bank, payment.order) if isinstance(payment, Payment) else None) or bank.clock.today,
-        _taken(payment, debtor),
-        ", ".join(bank.customers[owner].name for owner in account.owners) if account else "",
-        [bank.customers[name].name for name in payment.signatures],
-        bulk_checks.signatures_required(bank, payment) if isinstance(payment, Bulk) else signatures,
+        bank.customers.get(session.customer or ""),
+        [_sight(bank, session, found) for found in waiting],
+        [allowed_by(bank, consent) for consent in allowed],
     )
 
 
-def _likely(bank: Bank, payment: Initiation, named: Debtor | None) -> str | None:
-    """The first owner of the account that it names, or of a file's first one."""
-    if isinstance(payment, Bulk):
-        return next(iter(bulk_checks.signers(bank, payment)), None)
-    return bank.accounts[named.iban].owners[0] if named else None
+def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
+    return Sight(
+        copy(session),
+        found.id,
+        found.origin,
+        wanted_of(bank, found, session.debtor),
+        tpp_name(bank, found.origin.client_id),
+        list(bank.customers.values()),
+        bank.customers[session.customer] if session.customer else None,
+        found.origin.customer or _likely(bank, found),
+        _options(bank, session.customer, found),
+        [bank.customers[name].name for name in found.signatures],
+        _signatures_required(bank, found, session.debtor),
+    )
 
 
-def _taken(payment: Initiation, debtor: Debtor | None) -> Money | None:
-    if not isinstance(payment, Payment) or debtor is None or debtor.currency == payment.order.amount.currency:
-        return None
-    return accounts.cost(payment.order.amount, debtor.currency)
+def _signatures_required(bank: Bank, found: Initiation, picked: Debtor | None) -> int:
+    """Of the account in sight, also of one that was only picked yet."""
+    if isinstance(found, Bulk):
+        return signing.signatures_required(bank, found)
+    debtor = picked or found.debtor
+    return bank.accounts[debtor.iban].signatures_required if debtor else 1
 
 
-def tpp_name(bank: Bank, payment: Initiation) -> str:
-    client = bank.clients.get(payment.origin.client_id)
-    return client.name if client else payment.origin.client_id
+def _likely(bank: Bank, found: Initiation) -> str | None:
+    """The first owner of the account that it names, or who signs for a whole file."""
+    if isinstance(found, Bulk):
+        return next(iter(bulk_checks.signers(bank, found)), None)
+    return bank.accounts[found.debtor.iban].owners[0] if found.debtor else None
 
 
-def _options(bank: Bank, customer: str | None, payment: Initiation) -> list[Option]:
+def _options(bank: Bank, customer: str | None, found: Initiation) -> list[Option]:
     """Every compartment in the electronic channels; within SEPA those in euro (service 2.1 rule 1)."""
-    sepa = not isinstance(payment, Payment) or PRODUCTS[payment.order.product].sepa
+    sepa = not isinstance(found, Payment) or PRODUCTS[found.order.product].sepa
     return [
         Option(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
         for account in (signing.accounts_of(bank, customer) if customer else ())

@@ -6,29 +6,21 @@ from sandbox.bank import screens, signing
 from sandbox.errors import Error, Refusal
 from sandbox.pages.drawing import draw
 from sandbox.pages.papers import headline, lines
-from sandbox.pages.refusals import say_refusal
-from sandbox.pages.sights import Sight, at_address, session_at
-from sandbox.pages.visits import Visit, address_cookie, drop, form_targets, go, keep
-from sandbox.pages.words import say
-from sandbox.pages.writing import country
+from sandbox.pages.sights import Sight, at_address
+from sandbox.pages.steps import ENDS, WRONG, code_typed, goes_on, leave, wording
+from sandbox.pages.visits import Visit, address_cookie, form_targets, go, keep
 
 STEPS = ("login", "account", "review", "code")
-# After these there is nothing left to do at the address; the rest is told on the page itself.
-ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED)
-WRONG = 422
 
 
 def open_address(visit: Visit) -> Response:
-    """Where the TPP sends the PSU, with its state; a second visit goes on where the first was."""
+    """Where the TPP sends the PSU, with its state."""
     token = visit.path["token"]
-    cookie = address_cookie(token)
-    states = visit.request.args.getlist("state")
-    session_id = visit.session_id(cookie)
-    session = visit.world.ask(session_at, session_id, token)
-    if session is None or (states and states[-1] != session.state):
-        session_id = visit.world.act(screens.enter, token, states[-1] if states else None)
+    session_id, same, state = goes_on(visit)
+    if not same:
+        session_id = visit.world.act(screens.enter, token, state)
     response = show(visit, session_id, "review")
-    keep(visit, response, cookie, session_id)
+    keep(visit, response, address_cookie(token), session_id)
     return response
 
 
@@ -71,29 +63,22 @@ def pick(visit: Visit, session_id: str, token: str, value: str) -> Response:
 
 
 def confirm(visit: Visit, session_id: str, token: str, typed: str) -> Response:
-    """What has not the shape of a code costs no try. An account that is no longer fit may be changed."""
-    code = "".join(typed.split())
-    if len(code) != screens.CODE_DIGITS or not (code.isascii() and code.isdigit()):
+    """An account that is no longer fit may be changed."""
+    code = code_typed(typed)
+    if code is None:
         return show(visit, session_id, "code", problem="type.code")
     try:
         callback = visit.world.act(screens.confirm, session_id, token, code)
     except Refusal as refusal:
         return told(visit, session_id, "code" if refusal.error is Error.CODE_WRONG else "account", refusal)
-    return leave(visit, token, callback)
+    return leave(visit, callback)
 
 
 def turn_down(visit: Visit, session_id: str, token: str, _: str) -> Response:
-    return leave(visit, token, visit.world.act(screens.turn_down, session_id, token))
+    return leave(visit, visit.world.act(screens.turn_down, session_id, token))
 
 
 TAKES = {"login": log_in, "account": pick, "code": confirm, "refuse": turn_down}
-
-
-def leave(visit: Visit, token: str, callback: str) -> Response:
-    """Back to the TPP, and nowhere else."""
-    response = go(callback)
-    drop(visit, response, address_cookie(token))
-    return response
 
 
 def told(visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
@@ -108,7 +93,7 @@ def show(
 ) -> Response:
     """The step that was asked for, or the first before it that is not done yet."""
     sight = visit.world.ask(at_address, session_id, visit.path["token"])
-    origin = sight.payment.origin
+    origin = sight.origin
     language = visit.language(origin.language, sight.customer.language if sight.customer else None)
     steps = [name for name in STEPS if not (name == "account" and sight.given)]
     shown = first_open(sight, step)
@@ -136,10 +121,3 @@ def first_open(sight: Sight, asked: str) -> str:
     if not sight.given and (sight.session.debtor is None or asked == "account"):
         return "account"
     return "code" if asked == "code" else "review"
-
-
-def wording(language: str, problem: str | None, refusal: Refusal | None) -> str:
-    if refusal is not None:
-        facts = {"country": country(language, str(refusal.facts["country"]))} if "country" in refusal.facts else {}
-        return say_refusal(language, refusal, **facts)
-    return say(language, problem) if problem else ""

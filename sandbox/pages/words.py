@@ -2,12 +2,19 @@
 
 from collections.abc import Mapping
 
+from sandbox.pages.channel_words import CHANNEL_WORDS
+from sandbox.pages.consent_words import CONSENT_WORDS
+from sandbox.pages.order_words import ORDER_WORDS
+
 LANGUAGES = ("fr", "nl")
 NAMES = {"fr": "Français", "nl": "Nederlands"}
 
 Words = Mapping[str, tuple[str, str]]
 
 WORDS: Words = {
+    **ORDER_WORDS,
+    **CONSENT_WORDS,
+    **CHANNEL_WORDS,
     # The frame of every page
     "bank": ("La Banque d’essai", "De Testbank"),
     "band": (
@@ -104,68 +111,6 @@ WORDS: Words = {
     "code.submit": ("Signer", "Ondertekenen"),
     "code.back": ("Revoir le virement", "De overschrijving nalezen"),
     "refuse": ("Refuser le virement", "De overschrijving weigeren"),
-    # A standing order, a file
-    "login.asks order": (
-        "{tpp} vous demande de signer un ordre permanent.",
-        "{tpp} vraagt u een doorlopende opdracht te ondertekenen.",
-    ),
-    "login.asks bulk": (
-        "{tpp} vous demande de signer un fichier de virements.",
-        "{tpp} vraagt u een bestand met overschrijvingen te ondertekenen.",
-    ),
-    "account.paying order": (
-        "Ordre permanent de {amount} à {creditor}",
-        "Doorlopende opdracht van {amount} aan {creditor}",
-    ),
-    "account.paying bulk": ("Fichier : {amount}, {creditor}", "Bestand: {amount}, {creditor}"),
-    "review.title order": ("Vérifiez l’ordre permanent", "Controleer de doorlopende opdracht"),
-    "review.title bulk": ("Vérifiez le fichier de virements", "Controleer het bestand met overschrijvingen"),
-    "review.intro bulk": (
-        "Relisez attentivement les comptes et les montants avant de signer.",
-        "Lees de rekeningen en de bedragen aandachtig na voor u ondertekent.",
-    ),
-    "refuse order": ("Refuser l’ordre permanent", "De doorlopende opdracht weigeren"),
-    "refuse bulk": ("Refuser le fichier", "Het bestand weigeren"),
-    "code.back order": ("Revoir l’ordre permanent", "De doorlopende opdracht nalezen"),
-    "code.back bulk": ("Revoir le fichier", "Het bestand nalezen"),
-    "review.variable": ("Montant variable", "Variabel bedrag"),
-    "review.maximal": ("Au maximum", "Hoogstens"),
-    "review.minimal": ("À laisser sur le compte", "Blijft op de rekening"),
-    "review.frequency": ("Périodicité", "Periodiciteit"),
-    "review.first": ("Première exécution", "Eerste uitvoering"),
-    "review.end": ("Date de fin", "Einddatum"),
-    "review.transfers": ("nombre de virements : {count}", "aantal overschrijvingen: {count}"),
-    "WEEKLY": ("Chaque semaine", "Wekelijks"),
-    "MONTHLY": ("Chaque mois", "Maandelijks"),
-    "TWO_MONTHLY": ("Tous les deux mois", "Tweemaandelijks"),
-    "QUARTERLY": ("Chaque trimestre", "Driemaandelijks"),
-    "HALF_YEARLY": ("Tous les six mois", "Zesmaandelijks"),
-    "YEARLY": ("Chaque année", "Jaarlijks"),
-    # The bank's own channel
-    "channel.title": ("À signer", "Te ondertekenen"),
-    "channel.login": (
-        "Retrouvez ici les opérations qui attendent votre signature.",
-        "Hier vindt u de verrichtingen die op uw handtekening wachten.",
-    ),
-    "channel.hello": ("Bonjour {name}", "Dag {name}"),
-    "channel.nothing": (
-        "Aucune opération n’attend votre signature.",
-        "Er wacht geen enkele verrichting op uw handtekening.",
-    ),
-    "channel.list": ("Opérations à signer", "Te ondertekenen verrichtingen"),
-    "channel.to": ("à {creditor}", "aan {creditor}"),
-    "channel.from": ("depuis {account}", "van {account}"),
-    "channel.open": ("Lire et signer", "Lezen en ondertekenen"),
-    "channel.back": ("Retour à la liste", "Terug naar de lijst"),
-    "channel.leave": ("Se déconnecter", "Afmelden"),
-    "channel.signed": (
-        "Vous avez signé. L’opération va être exécutée.",
-        "U hebt ondertekend. De verrichting wordt uitgevoerd.",
-    ),
-    "channel.waiting": (
-        "Vous avez signé. L’opération attend encore une autre signature.",
-        "U hebt ondertekend. De verrichting wacht nog op een andere handtekening.",
-    ),
     # Pages that end a visit
     "outdated.title": ("Cette adresse n’est plus valable", "Dit adres is niet langer geldig"),
     "outdated.text": (
@@ -203,14 +148,14 @@ WORDS: Words = {
     "lost.title": ("Votre session est introuvable", "Uw sessie is niet gevonden"),
     "lost.text": (
         "Par sécurité, cette étape n’est possible que dans la fenêtre où vous avez commencé, et avec les cookies "
-        "activés. Rien n’a été signé. Recommencez depuis le début.",
+        "activés. Rien n’a été enregistré. Recommencez depuis le début.",
         "Om veiligheidsredenen kan deze stap alleen in het venster waarin u begonnen bent, en met cookies "
-        "ingeschakeld. Er is niets ondertekend. Begin opnieuw.",
+        "ingeschakeld. Er is niets geregistreerd. Begin opnieuw.",
     ),
     "failed.title": ("Cette demande ne peut être traitée", "Dit verzoek kan niet worden verwerkt"),
     "failed.text": (
-        "Rien n’a été signé. Revenez à la page précédente et recommencez.",
-        "Er is niets ondertekend. Ga terug naar de vorige pagina en begin opnieuw.",
+        "Rien n’a été enregistré. Revenez à la page précédente et recommencez.",
+        "Er is niets geregistreerd. Ga terug naar de vorige pagina en begin opnieuw.",
     ),
     # What was typed or chosen
     "choose.customer": ("Choisissez un client dans la liste.", "Kies een klant uit de lijst."),
@@ -220,6 +165,6 @@ WORDS: Words = {
 
 
 def say(language: str, key: str, kind: str = "", **facts: object) -> str:
-    """A sentence in that language; some speak otherwise of a standing order or of a file."""
+    """A sentence in that language; some speak otherwise of a standing order, a file, a consent, or of one."""
     pair = WORDS.get(f"{key} {kind}") or WORDS[key]
     return pair[LANGUAGES.index(language)].format(**facts)

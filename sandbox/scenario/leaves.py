@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.rules.durations import read_duration, read_instant
+from sandbox.rules.durations import read_duration, read_instant, write_duration
 from sandbox.scenario.faulty import Wrong, listed, shown, suggestion
 from sandbox.scenario.shapes import Leaf, Notes
 from sandbox.scenario.tree import Node
@@ -112,6 +112,18 @@ def _span(node: Node, notes: Notes) -> timedelta:
     except ValueError as fault:
         bare = isinstance(node.value, int) and not isinstance(node.value, bool)
         raise Wrong(str(fault), f"did you mean '{node.value}s'?" if bare else None) from None
+
+
+def at_most(longest: timedelta) -> Leaf:
+    """A span with a bound."""
+
+    def read(node: Node, notes: Notes) -> timedelta:
+        span = _span(node, notes)
+        if span > longest:
+            raise Wrong(f"{shown(node.value)} is too long", f"{write_duration(longest)} at most")
+        return span
+
+    return Leaf(read, DURATION.described)
 
 
 def _amount(node: Node, notes: Notes) -> Decimal:

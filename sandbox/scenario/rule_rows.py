@@ -1,7 +1,6 @@
 """The `rules` of a scenario (choice 13), checked against the tables of moves and of errors."""
 
 from collections.abc import Iterable
-from dataclasses import fields
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Any
@@ -31,6 +30,7 @@ from sandbox.scenario.leaves import (
     text,
     text_of,
 )
+from sandbox.scenario.setting_rows import shape_of
 from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
 from sandbox.scenario.tree import Node
 from sandbox.settings import Settings
@@ -43,7 +43,22 @@ PRODUCTS_OF = {
     "consent": (),
 }
 TABLES_OF = {"standing_order": ("periodic-payments",), "bulk": ("bulk-payments", "bulk in a file"), "consent": ()}
-TIMINGS = tuple(row.name for row in fields(Settings) if isinstance(row.default, timedelta))
+# The spans that one initiation or one consent can have for itself; what a token lives is no matter of one.
+OWN_SPANS = (
+    "technical_checks",
+    "unsigned_after",
+    "sca_address_life",
+    "instant_settlement",
+    "settlement_begins",
+    "settlement_ends",
+    "contract_activation",
+    "bulk_validation",
+    "bulk_execution",
+    "code_life",
+    "consent_address_life",
+    "consent_life",
+)
+TIMINGS = {name: shape_of(name, getattr(Settings, name)) for name in OWN_SPANS}
 BEHAVIOURS = ("approves", "refuses", "never", "wrong_code")
 PRODUCT_NAMES = tuple(dict.fromkeys(name for names in PRODUCTS_OF.values() for name in names))
 
@@ -151,7 +166,8 @@ ADDED = Table(
     ("bulk", "refuse"),
     "a finding",
 )
-NAMES = {error.name: error for error in Error if error not in OF_CONTROLS}
+# A new authentication is asked for where a consent is read, and never of an initiation.
+NAMES = {error.name: error for error in Error if error not in OF_CONTROLS and error is not Error.SCA_REQUIRED}
 
 
 def _refuse(node: Node, notes: Notes) -> str:
@@ -232,7 +248,7 @@ RULE = Table(
         "title": TITLE,
         "when": WHEN,
         "then": Each(THEN, 1),
-        "timings": Table(dict.fromkeys(TIMINGS, DURATION), called="a mapping of timings"),
+        "timings": Table(TIMINGS, called="a mapping of timings"),
         "validation": Each(ADDED, 1),
         "psu": PSU,
         "refuse": Leaf(_refuse, {"enum": sorted({word for e in NAMES.values() for word in (e.name, *e.value[1:3])})}),

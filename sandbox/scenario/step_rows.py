@@ -17,7 +17,8 @@ class Word(NamedTuple):
     free: bool = False
 
 
-CALLING = ("client", "token", "headers", "expect")  # of every step that calls the bank
+JUDGED = ("expect", "refused")  # what a step says of its own reply; without a word it must succeed
+CALLING = ("client", "token", "headers", "lost", *JUDGED)  # of every step that calls the bank
 AMOUNTS = ("amount", "currency", "minimal_amount", "maximal_amount")
 ORDER = (
     "product", "debtor", "debtor_currency", *AMOUNTS, "creditor_name", "creditor_iban", "creditor_bban",
@@ -26,15 +27,15 @@ ORDER = (
     "version",
 )  # fmt: skip
 PERIODIC = ("type", "start_date", "end_date", "execution_date", "frequency")
-PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", "expect")
+PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", *JUDGED)
 
 STEPS: dict[str, Word] = {
     "pay": Word((*ORDER, *CALLING)),
     "order": Word((*ORDER, *PERIODIC, *CALLING)),
-    "file": Word(("product", "path", "content", "transfers", "debtor", "on", "payment_information_id", *CALLING)),
+    "file": Word(("product", "sample", "content", "transfers", "debtor", "on", "payment_information_id", *CALLING)),
     "consent": Word(("scope", "customer", "account", "accounts", "iban", *CALLING), "scope"),
-    "token": Word(("of", "code", "refresh", "scope", *CALLING), "of"),
-    "refresh": Word(("of", "scope", *CALLING), "of"),
+    "token": Word(("of", "code", "code_verifier", "redirect_uri", "version", *CALLING), "of"),
+    "refresh": Word(("of", "scope", "version", "keep_old", *CALLING), "of"),
     "status": Word(("of", "external", *CALLING), "of"),
     "details": Word(("of", "external", *CALLING), "of"),
     "cancel": Word(("of", "external", *CALLING), "of"),
@@ -45,17 +46,17 @@ STEPS: dict[str, Word] = {
         "account",
     ),
     "psu": Word(PSU_KEYS),
-    "sign": Word(("of", "customer", "expect"), "of"),
-    "clock": Word(("advance", "set", "mode", "rate")),
-    "await": Word(("of", "payment", "status", "within", "expect")),
+    "sign": Word(("of", "customer", *JUDGED)),
+    "clock": Word(("advance", "set", "mode", "rate", *JUDGED), "advance"),
+    "await": Word(("of", "payment", "status", "within", *JUDGED)),
     "reset": Word((), "reset"),
-    "move": Word(("of", "payment", "status", "reason", "expect")),
-    "book": Word(("account", "amount", "currency", "counterparty", "name", "communication", "on", "expect")),
-    "withdraw": Word(("client", "customer", "scope", "expect")),
+    "move": Word(("of", "payment", "status", "reason", *JUDGED)),
+    "book": Word(("account", "amount", "currency", "counterparty", "name", "communication", "on", *JUDGED)),
+    "withdraw": Word(("client", "customer", "scope", *JUDGED)),
     "settings": Word((), free=True),
     "fault": Word(("title", "when", "answer", "delay", "cut", "change")),
     "expect": Word((), free=True),
-    "call": Word(("method", "path", "query", "body", "json", "form", *CALLING)),
+    "call": Word(("method", "path", "query", "body", "json", "form", "version", *CALLING)),
 }
 NAME = text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.log.store import StateFileError
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.explaining import why
@@ -18,6 +19,9 @@ from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
 from sandbox.worlds import Exchange, World, Worlds
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
 
 View = Callable[[Call], Response]
 Announce = Callable[[Exchange, str, float], None]
@@ -72,23 +76,49 @@ class WorldPath:
         return self.inner(environ, start_response)
 
 
-def route(app: Flask, worlds: Worlds, announce: Announce | None) -> None:
+def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: "Trust | None" = None) -> None:
     """Everything of the bank's own interface."""
+    app.before_request(lambda: check_certificate(worlds, trust))
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
         app.add_url_rule(
             operation.path,
             name,
-            endpoint_of(operation, view, worlds),
+            endpoint_of(operation, view, worlds, trust),
             methods=[operation.method],
             provide_automatic_options=False,
         )
+    frame(app)
+    app.after_request(lambda response: stamp(response, worlds, announce))
+
+
+def frame(app: Flask) -> None:
+    """What every app of the sandbox has, also one of the controls alone: worlds in the path, one body for every no."""
     app.register_error_handler(Refusal, tell)
     app.register_error_handler(HTTPException, http_refusal)
-    app.after_request(lambda response: stamp(response, worlds, announce))
+    app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.url_map.merge_slashes = False
     app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
+
+
+def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
+    """Before the path is even looked at (choice 2)."""
+    environ, rule = request.environ, request.url_rule
+    name = environ["sandbox.world"]
+    world = worlds.known(name) if rule is None else worlds.get(name)
+    settings = world.bank.settings
+    if settings.client_certificates == "off" or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+        return
+    operation = None if rule is None else BY_NAME.get(rule.endpoint)
+    named = environ.get("HTTP_CLIENT_ID")
+    if operation is not None and not operation.bank_headers:  # as client_of has it, before there is a call
+        named = request.authorization.username if request.authorization else None
+    client = world.bank.clients.get(named) if named else None
+    role = operation.role if operation else None
+    from sandbox.wire.certificates import demand_certificate  # with the cryptography that most banks never need
+
+    demand_certificate(environ, settings, trust, client, role, world.certificate_time())
 
 
 def here(worlds: Worlds) -> World:
@@ -96,20 +126,28 @@ def here(worlds: Worlds) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
-def endpoint_of(operation: Operation, view: View, worlds: Worlds) -> Callable[..., Response]:
+def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
     def endpoint(**path: str) -> Response:
         environ = request.environ
         # The request itself: `request` looks it up anew at every use.
-        call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path)
+        call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
         environ["sandbox.call"] = call
         world = call.world
-        fault = world.faults.for_call(operation.name, environ.get("HTTP_CLIENT_ID"), world.bank.clock.now)
+        fault = world.faults.for_call(operation.name, client_of(call), world.bank.clock.now)
         if fault is None:
             return view(admit(call))
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
     return endpoint
+
+
+def client_of(call: Call) -> str | None:
+    """As it calls itself: in its header, at /token by its credentials."""
+    if call.operation.bank_headers:
+        return call.header("Client-ID")
+    credentials = call.request.authorization
+    return None if credentials is None else credentials.username
 
 
 def refusable(view: View, call: Call) -> Response:
@@ -168,7 +206,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
         response.status_code,
-        environ.get("HTTP_CLIENT_ID"),
+        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
         *why(environ),
     )
     exchange = world.note(exchange)

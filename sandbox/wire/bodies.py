@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
 
 from sandbox.bank.records import Address, Creditor, Debtor, Order
@@ -14,6 +13,7 @@ from sandbox.rules.money import Money, is_currency
 from sandbox.rules.products import FIELDS, PRODUCTS, Product, Use, use_of
 from sandbox.rules.remittance import read_structured
 from sandbox.wire.fields import MISSING, Amount, Choice, Day, Text
+from sandbox.wire.strict_json import read_strict
 
 CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
 COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
@@ -78,9 +78,9 @@ PAYMENT_BODY = PaymentBody()
 def read_json(body: bytes) -> Any:
     """The bytes as JSON; what the strict reader does not take is refused."""
     try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise Refusal(Error.INPUT_INVALID, input="body", why="it is not JSON") from None
+        return read_strict(body)
+    except ValueError as fault:
+        raise Refusal(Error.INPUT_INVALID, input="body", why=str(fault)) from None
 
 
 def load(schema: Schema, content: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from sandbox.bank.subjects import Subject
 from sandbox.errors import Refusal
 from sandbox.wire.gate import Call
 
@@ -28,11 +29,10 @@ def why(environ: dict[str, Any]) -> Why:
     if call is not None and subject is not None:
         found = call.world.bank.known(subject)
         if found is not None:
-            state, number = found.status.value, getattr(found, "rule", None)
-            rule = None if number is None else call.world.bank.rulebook.rules[number].title
+            state, rule = state_of(call, found, refused=refusal is not None), call.world.bank.title_of(found)
     fault = environ.get("sandbox.fault")
-    if fault is not None and (fault.answer is not None or fault.cut is not None):
-        return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule)
+    if fault is not None:
+        return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule or fault.title)
     if refusal is not None:
         row = refusal.error.value
         by_rule = refusal.facts.get("rule")
@@ -40,3 +40,9 @@ def why(environ: dict[str, Any]) -> Why:
     if call is None:
         return NOWHERE
     return Why(None, f"{call.operation.name} was admitted and done", call.operation.clause, subject, state, rule)
+
+
+def state_of(call: Call, found: Subject, *, refused: bool) -> str:
+    """What it was judged at: of a cancellation that was done, the status before it."""
+    before = found.history[-1].source if call.operation.method == "DELETE" and not refused else None
+    return (before or found.status).value

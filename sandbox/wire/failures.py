@@ -9,6 +9,7 @@ from sandbox.errors import Error, Refusal
 from sandbox.wire.addresses import consent_address
 from sandbox.wire.replies import MEDIA
 
+RETRY_AFTER = 5  # seconds, where nobody names any
 REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
 
 
@@ -23,6 +24,8 @@ def refusal_response(refusal: Refusal) -> Response:
             response.headers["WWW-Authenticate"] = "Bearer"
         case Error.CREDENTIALS_REFUSED:
             response.headers["WWW-Authenticate"] = 'Basic realm="token"'
+        case Error.TOO_MANY_REQUESTS | Error.UNAVAILABLE:
+            response.headers["Retry-After"] = str(refusal.facts.get("seconds", RETRY_AFTER))
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])
     return response

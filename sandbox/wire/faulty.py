@@ -1,8 +1,8 @@
 """Ordered faults on their way out: another answer, a late one, half of one, or none (choice 13)."""
 
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import orjson
 from flask import Response, request
@@ -44,15 +44,7 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
     if fault.delay:
         wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
         wait(fault.delay)
-    if fault.cut == "before":
-        cut()
-    if fault.cut == "within":
-        return _cut_within(response)
-    return response
-
-
-def cut() -> NoReturn:
-    raise request.environ.get("sandbox.cut", Cut)("a fault rule cuts the connection")
+    return _cut(response, fault.cut) if fault.cut else response
 
 
 def _answer(answer: Answer) -> Response:
@@ -100,16 +92,24 @@ def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in known]
 
 
-def _cut_within(response: Response) -> Response:
-    """The length that was promised does not come."""
+class HangingUp(Response):
+    """Its body ends in a broken connection, also where the status has none."""
+
+    def get_app_iter(self, environ: Any) -> Iterable[bytes]:
+        return self.iter_encoded()
+
+
+def _cut(response: Response, place: str) -> Response:
+    """No byte comes, or less than the length that was promised. Raised from the body: the framework sees no error."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
 
-    def half() -> Iterator[bytes]:
-        yield body[: len(body) // 2]
-        raise ended("a fault rule cuts the reply")
+    def some() -> Iterator[bytes]:
+        if place == "within":
+            yield body[: len(body) // 2]
+        raise ended("a fault rule cuts the connection")
 
-    cut_short = Response(half(), response.status, content_type=response.content_type)
-    cut_short.headers.extend((name, value) for name, value in response.headers if name not in ("Content-Type",))
+    cut_short = HangingUp(some(), response.status, content_type=response.content_type)
+    cut_short.headers.extend((name, value) for name, value in response.headers if name != "Content-Type")
     cut_short.headers["Content-Length"] = str(len(body))
     return cut_short

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from flask import Request
 
@@ -14,12 +15,17 @@ from sandbox.bank.records import Client, Origin
 from sandbox.bank.replays import Ask, demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
+from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.rules import pkce
 from sandbox.rules.names import fits_redirect
 from sandbox.rules.products import PRODUCTS
+from sandbox.wire import bounds
 from sandbox.wire.negotiation import languages_asked, screen_language, versions_asked
 from sandbox.wire.operations import Authorization, Operation
 from sandbox.worlds import World
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 
@@ -38,6 +44,7 @@ class Call:
     world: World
     request: Request
     path: dict[str, str]
+    trust: "Trust | None" = None  # whose certificates are believed
     request_id: str = ""
     version: int = 0
     language: str | None = None
@@ -151,6 +158,7 @@ def client(call: Call, bank: Bank) -> None:
     if call.operation.role not in known.roles:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
     call.client = known
+    bounds.count_call(call.world, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
     elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
@@ -194,6 +202,35 @@ def challenge(call: Call, bank: Bank) -> None:
     call.challenge = (method, value)
 
 
+def signature(call: Call, bank: Bank) -> None:
+    """Digest, Date and Signature on initiations (choice 9); lenient: each is verified when it is there."""
+    mode = bank.settings.signatures
+    if call.operation.success != 201 or mode == "off":
+        return
+    digest, date, proof = call.header("Digest"), call.header("Date"), call.header("Signature")
+    if mode == "strict":
+        for name, given in (("Digest", digest), ("Date", date), ("Signature", proof)):
+            if given is None:
+                raise Refusal(Error.HEADER_MISSING, input=name)
+    elif digest is None and date is None and proof is None:
+        return
+    if (call.request.content_length or 0) > FILE_BYTES_MAX:
+        return  # refused for that, unread, when the body's turn comes
+
+    from sandbox.wire import certificates, jws  # with the cryptography that most calls never need
+
+    body = call.request.get_data()
+    if digest is not None:
+        jws.demand_digest(digest, body)
+    if date is not None:
+        jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
+    if proof is not None:
+        now = call.world.certificate_time()
+        jws.demand_signature(
+            proof, body, call.client.keys, lambda der: certificates.seal_key(der, call.trust, call.client, now)
+        )
+
+
 def authorization(call: Call, bank: Bank) -> None:
     """A present token must hold, also where none is needed (choice 2)."""
     needed = call.operation.authorization
@@ -222,6 +259,13 @@ def query(call: Call, bank: Bank) -> None:
             raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
 
 
+def attendance(call: Call, bank: Bank) -> None:
+    """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
+    logical_id = call.path.get("logical_id")
+    if bank.settings.reads_per_day and logical_id and call.query("psu_involved") != "true" and not call.query("next"):
+        bounds.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
+
+
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
 BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
@@ -229,8 +273,10 @@ BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
     host,
     redirect_uri,
     challenge,
+    signature,
     authorization,
     query,
+    attendance,
 )
 
 

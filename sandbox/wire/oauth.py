@@ -11,6 +11,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.tokens import Issued
 from sandbox.errors import Error, Refusal
 from sandbox.wire import replies
+from sandbox.wire.bounds import count_call
 from sandbox.wire.gate import Call
 
 # The fields of the two variants; never mix them.
@@ -37,6 +38,7 @@ def token(call: Call) -> Response:
 
 def _demand(bank: Bank, call: Call, client_id: str, secret: str) -> None:
     tokens.demand_client(bank, client_id, secret)
+    count_call(call.world, bank, client_id)
     replays.demand_fresh(bank, client_id, call.request_id)
 
 

@@ -1,151 +1,15 @@
-"""A real browser signs, refuses and picks another account, in both languages (service 1, choice 5).
-
-Where Chromium is missing these are reported as not run; with BROWSER_REQUIRED=1 that is a failure.
-"""
-
-import os
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+"""A real browser signs, refuses and picks another account, in both languages (service 1, choice 5)."""
 
 import pytest
-from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-from werkzeug.serving import make_server
+from playwright.sync_api import Browser
 
-from tests.tpp import SCT, Tpp, payment
+from tests.browser.visit import Visit
+from tests.tpp import Tpp
 
-ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 860}
-FORM_REFUSED = "the server responded with a status of 422"  # a form with a fault, which is no fault of the page
 LANGUAGES = {
     "fr": ("Identifiez-vous", "Vérifiez le virement", "1\u202f234,80\xa0€", "Les fonds disponibles sur ce compte"),
     "nl": ("Meld u aan", "Controleer de overschrijving", "€\xa01.234,80", "Op deze rekening staat niet genoeg"),
 }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
-        assert os.environ.get("BROWSER_REQUIRED") != "1", "a browser is required, and there is no chromium"
-        pytest.skip("not run: there is no chromium on this machine")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-class Back(BaseHTTPRequestHandler):
-    """The TPP's callback: a page that says nothing."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b'<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>back</title>')
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """A test does not talk."""
-
-
-@pytest.fixture
-def callback() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Back) as server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/back?own=1"
-        server.shutdown()
-
-
-@pytest.fixture
-def bank(app: Flask) -> Iterator[str]:
-    """The same bank, on a port."""
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-@dataclass
-class Visit:
-    """A page of the browser, what it asked for, and what it complained of."""
-
-    page: Page
-    bank: str
-    callback: str
-    tpp: Tpp
-    asked: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.page.set_default_timeout(10_000)
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-
-    def address(self, language: str, **changes: Any) -> str:
-        body = payment(SCT, **changes)
-        reply = self.tpp.initiate(SCT, body, accept_language=language, redirect_uri=self.callback)
-        return f"{self.bank}{urlsplit(reply.headers['Location']).path}?state=s-1"
-
-    def heading(self) -> str:
-        return self.page.locator("h1").inner_text()
-
-    def choose(self, name: str, place: int = 0) -> None:
-        self.page.locator(f"input[name={name}]").nth(place).check()
-        self.page.locator("button.go").click()
-
-    def log_in(self, customer: str) -> None:
-        self.page.locator(f"input[value={customer}]").check()
-        self.page.locator("button.go").click()
-
-    def sign(self) -> dict[str, list[str]]:
-        """From the review to the callback; the answer is its query."""
-        self.page.locator("a.go").click()
-        self.page.fill("#code", self.page.locator("#shown").inner_text())
-        self.page.locator("button.go").click()
-        return self.query()
-
-    def query(self) -> dict[str, list[str]]:
-        self.page.wait_for_url(f"{self.callback}*")
-        return parse_qs(urlsplit(self.page.url).query)
-
-    def demand_quiet(self) -> None:
-        """Nothing was asked of anyone else, and the browser had nothing to complain of."""
-        homes = (f"{self.bank}/psu/", self.callback, "data:")
-        assert [url for url in self.asked if not url.startswith(homes)] == []
-        assert [text for text in self.complaints if FORM_REFUSED not in text] == []
-
-    def demand_fits(self) -> None:
-        """Nothing stands outside the screen."""
-        self.page.wait_for_load_state()
-        assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-
-
-@pytest.fixture(params=[PHONE, DESKTOP], ids=["phone", "desktop"])
-def context(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[BrowserContext]:
-    made = chromium.new_context(viewport=request.param)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def visit(context: BrowserContext, bank: str, callback: str, tpp: Tpp) -> Visit:
-    return Visit(context.new_page(), bank, callback, tpp)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -242,7 +242,8 @@ def test_a_world_made_again_begins_anew(tpp: Tpp, app: Flask) -> None:
         ({"seed": 1.0}, "seed"),
         ({"seed": None}, "seed"),
         ({"scenario": "none"}, "scenario"),
-        ({"scenario": {}}, "scenario"),
+        ({"scenario": 7}, "scenario"),
+        ({"scenario": {"settings": {"page_sise": 7}}}, "page_sise"),
         ({"clock": "now"}, "clock"),
         ({"clock": {"rate": 1, "frozen": False}}, "clock"),
         ({"clock": {"now": MORNING}}, "clock"),
@@ -278,9 +279,9 @@ def test_looking_for_a_world_or_an_unknown_path_below_it_makes_none(tpp: Tpp) ->
     assert [row["name"] for row in tpp.listed("worlds")] == ["default"]
 
 
-def test_declared_worlds_must_be_made_first(app: Flask, worlds: Worlds) -> None:
-    worlds.beginning = replace(worlds.beginning, settings=Settings(worlds="declared"))
+def test_declared_worlds_must_be_made_first(app: Flask) -> None:
     tpp, mine = Tpp(app), Tpp(app, "mine")
+    assert tpp.control("PATCH", "/settings", worlds="declared").status_code == 200
     assert refused(mine.initiate(), 404, "SBX-0404", "world")
     assert refused(mine.control("GET", "/clock"), 404, "SBX-0404", "world")
     assert tpp.control("PUT", "/worlds/mine").status_code == 201
@@ -438,3 +439,8 @@ def test_a_world_without_a_fixed_beginning_begins_at_the_machine_s_time(tpp: Tpp
         now.control("POST", "/clock", advance="5d")
         reply = now.control("POST", "/reset")
         assert datetime.fromisoformat(reply.json["clock"]["now"]) == datetime(2031, 5, 5, 12, 1, 40, tzinfo=UTC)
+
+
+def test_a_world_may_be_made_of_a_scenarios_content(tpp: Tpp) -> None:
+    made = tpp.control("PUT", "/worlds/mine", scenario={"seed": 5, "settings": {"page_size": 7}})
+    assert (made.status_code, made.json["seed"]) == (201, 5)

@@ -36,7 +36,7 @@ def test_the_first_signer_hears_that_more_signatures_follow(tpp: Tpp, psu: Psu) 
     assert "Ce compte demande 2 signatures." in psu.pick(address, OFFICE).text
 
 
-@pytest.mark.parametrize("query, heading", [("?lang=fr", "À signer"), ("?lang=nl", "Te ondertekenen")])
+@pytest.mark.parametrize("query, heading", [("?lang=fr", "Votre espace bancaire"), ("?lang=nl", "Uw bankomgeving")])
 def test_the_second_signer_signs_in_the_channel(query: str, heading: str, waiting: str, tpp: Tpp, psu: Psu) -> None:
     assert status_of(tpp) == "PATC"
     assert waiting in enter(psu, "griet", query) and title(psu.page) == heading

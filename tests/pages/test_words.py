@@ -22,8 +22,9 @@ TABLE = [*WORDS.items(), *REFUSALS.items()]
 SAME = {"code.shown"}  # written alike in both
 # Keys that a template or a view puts together from what it shows.
 MADE = re.compile(
-    r"kind\.|review\.|channel\.(signed|waiting)|(outdated|signed|cosigned|cancelled|unknown|lost|failed)\.|"
-    r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk)$"
+    r"kind\.|review\.|consent\.(tpp|sees|life|again)|channel\.(signed|waiting|withdrawn|sees)|"
+    r"(outdated|signed|cosigned|cancelled|ended|rejected|withdrawn|unknown|lost|failed)\.|"
+    r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk|consent|renewal|one)$"
 )
 
 

@@ -15,7 +15,7 @@ from flask import Flask
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
-from tests.tpp import CALLBACK, VERIFIER, Tpp, payment
+from tests.tpp import CALLBACK, VERIFIER, Tpp, payment, version
 
 BANK = "https://bank.test"  # the library wants TLS; nothing leaves this program
 
@@ -64,10 +64,10 @@ def callback_of_a_signed_payment(tpp: Tpp) -> str:
     return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"])
 
 
-def fetched(session: OAuth2Session, callback: str, **changes: str) -> dict[str, Any]:
+def fetched(session: OAuth2Session, callback: str, **changes: Any) -> dict[str, Any]:
     session.state = "s-1"
-    asked = {"authorization_response": callback, "code_verifier": VERIFIER, **changes}
-    return dict(session.fetch_token(f"{BANK}/token", headers=headers(), **asked))
+    asked = {"authorization_response": callback, "code_verifier": VERIFIER, "headers": headers(), **changes}
+    return dict(session.fetch_token(f"{BANK}/token", **asked))
 
 
 def test_the_library_fetches_tokens_for_the_code(tpp: Tpp, session: OAuth2Session) -> None:
@@ -103,21 +103,60 @@ def test_the_library_finds_the_state_it_gave(tpp: Tpp, session: OAuth2Session) -
         fetched(session, callback.replace("s-1", "s-2"))
 
 
-def test_the_library_goes_from_consent_to_the_accounts(tpp: Tpp, session: OAuth2Session) -> None:
-    asked = {"accept": "application/vnd.service.api+json; version=4"}
-    (entry,) = tpp.call(
-        "GET", "/consent-uris?scope=AIS", code_challenge=create_s256_code_challenge(VERIFIER), **asked
-    ).json
+def callback_of_a_consent(tpp: Tpp, session: OAuth2Session, query: str = "scope=AIS", number: int = 4) -> str:
+    """The library appends its own parameters to the address, as OAuth libraries do; the bank's page ignores them."""
+    challenge = create_s256_code_challenge(VERIFIER)
+    (entry,) = tpp.call("GET", f"/consent-uris?{query}", code_challenge=challenge, accept=version(number)).json
     address, _ = session.create_authorization_url(entry["consent_uri"], state="s-1", code_verifier=VERIFIER)
-    callback = tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"]
-    assert fetched(session, callback)["scope"] == "AIS"
-    reply = session.get(
-        f"{BANK}/accounts",
-        headers={
-            "Request-ID": str(uuid4()),
-            "Accept": "application/vnd.service.api+json; version=2",
-            "Accept-Language": "fr",
-            "Client-ID": "demo-tpp",
-        },
-    )
-    assert reply.status_code == 200 and len(reply.json()["_embedded"]["accounts"]) == 2
+    return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"])
+
+
+def read(session: OAuth2Session, path: str, **more: str) -> requests.Response:
+    """The library adds the access token to each call."""
+    sent = {"Request-ID": str(uuid4()), "Accept": version(2), "Accept-Language": "fr", "Client-ID": "demo-tpp"}
+    return session.get(f"{BANK}{path}", headers=sent | more)
+
+
+def test_the_library_goes_from_consent_to_the_accounts_and_their_last_page(tpp: Tpp, session: OAuth2Session) -> None:
+    token = fetched(session, callback_of_a_consent(tpp, session))
+    assert token["scope"] == "AIS"
+    rows = read(session, "/accounts").json()["_embedded"]["accounts"]
+    assert len(rows) == 2
+    account = read(session, rows[0]["_links"]["self"]["href"]).json()
+    assert account["iban"] == rows[0]["iban"]
+    path, found = account["_links"]["transactions"]["href"], []
+    while path:
+        page = read(session, path, **{"SCA-Token": token["sca_token"]}).json()
+        found += [row["transaction_ref"] for row in page["_embedded"]["transactions"]]
+        path = page["_links"].get("next", {}).get("href")
+    assert len(set(found)) == len(found) > 400
+
+
+def test_the_library_refreshes_tokens_for_accounts(tpp: Tpp, session: OAuth2Session) -> None:
+    old = fetched(session, callback_of_a_consent(tpp, session))
+    new = session.refresh_token(f"{BANK}/token", headers=headers())
+    assert new["access_token"] != old["access_token"]
+    assert read(session, "/accounts").status_code == 200
+    tpp.advance("1h")
+    assert read(session, "/accounts").status_code == 401
+    session.refresh_token(f"{BANK}/token", headers=headers())
+    assert read(session, "/accounts").status_code == 200
+
+
+def test_the_library_reads_on_after_the_psu_authenticated_again(tpp: Tpp, session: OAuth2Session) -> None:
+    fetched(session, callback_of_a_consent(tpp, session))
+    path = read(session, "/accounts").json()["_embedded"]["accounts"][0]["_links"]["self"]["href"]
+    tpp.advance("91d")
+    session.refresh_token(f"{BANK}/token", headers=headers())
+    refusal = read(session, f"{path}/transactions")
+    assert (refusal.status_code, refusal.json()["error"]) == (401, "SCA_REQUIRED")
+    address = refusal.json()["_links"]["sca_redirect"]["href"]
+    assert tpp.control("POST", "/psu/approve", address=f"{address}?state=s-2").status_code == 200
+    assert read(session, f"{path}/transactions").status_code == 200
+
+
+def test_the_library_fetches_tokens_for_one_account(tpp: Tpp, session: OAuth2Session) -> None:
+    callback = callback_of_a_consent(tpp, session, f"scope=CAF&iban={tpp.iban_of('alice')}", 3)
+    token = fetched(session, callback, headers={**headers(), "Accept": version(2)})
+    assert token["scope"] == "CAF"
+    assert read(session, f"/accounts/{token['logical_id']}").json()["iban"] == tpp.iban_of("alice")

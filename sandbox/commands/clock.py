@@ -1,0 +1,57 @@
+"""`bank-sandbox clock`: the bank's time, and how it goes."""
+
+from typing import Any
+
+import click
+
+from sandbox.commands.remote import Far, remote
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+@remote
+def clock(far: Far, context: click.Context) -> None:
+    """Shows the bank's clock; the words below move it."""
+    if context.invoked_subcommand is None:
+        _show(far, far.call("GET", "/clock"))
+
+
+@clock.command()
+@click.argument("span")
+@remote
+def advance(far: Far, span: str) -> None:
+    """Moves it on by SPAN, such as 61m, 2h30m or 5d; all that falls due on the way happens."""
+    _show(far, far.call("POST", "/clock", {"advance": span}))
+
+
+@clock.command("set")
+@click.argument("time")
+@remote
+def set_to(far: Far, time: str) -> None:
+    """Moves it on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
+    _show(far, far.call("POST", "/clock", {"set": time}))
+
+
+@clock.command()
+@remote
+def freeze(far: Far) -> None:
+    """Lets it stand."""
+    _show(far, far.call("POST", "/clock", {"mode": "frozen"}))
+
+
+@clock.command()
+@click.option("--rate", type=float, default=1, show_default=True, help="Seconds at the bank for each of yours.")
+@remote
+def run(far: Far, rate: float) -> None:
+    """Lets it run."""
+    _show(far, far.call("POST", "/clock", {"mode": "running", "rate": rate}))
+
+
+def _show(far: Far, face: Any) -> None:
+    far.tell(face, lambda: face_of(face))
+
+
+def face_of(face: Any) -> str:
+    pace = "frozen" if face["mode"] == "frozen" else f"running, {face['rate']} s a second"
+    ahead = f"; next is due at {face['due_next']}" if face["due_next"] else ""
+    return f"{face['now']}, {pace}{ahead}"

@@ -1,0 +1,25 @@
+"""Options of the commands: each can also be set in the environment."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import click
+
+
+def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
+    """An option that can also be set in the environment, as SANDBOX_ and its name."""
+    variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
+    return click.option(name, *names, envvar=variable, show_envvar=True, show_default=True, **more)
+
+
+class Instant(click.ParamType[datetime]):
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+        from sandbox.rules.durations import read_instant
+
+        try:
+            return read_instant(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

@@ -1,0 +1,183 @@
+"""The command `bank-sandbox pki`: a test PKI that lives in a folder."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sandbox.machine import machine_time
+
+directory = click.option(
+    "--dir",
+    "path",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("pki"),
+    envvar="SANDBOX_PKI",
+    show_default=True,
+    show_envvar=True,
+    help="The folder of the PKI.",
+)
+
+
+def now() -> datetime:
+    return datetime.fromtimestamp(int(machine_time()), UTC)
+
+
+def kindly(act: Callable[..., Any], *given: Any) -> Any:
+    """A fault of the caller's as one line."""
+    try:
+        return act(*given)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.group()
+def pki() -> None:
+    """Certificates as TPPs and banks use them, made on the spot: QWAC and QSealC, right or wrong on purpose."""
+
+
+@pki.command()
+@directory
+@click.option("--host", "hosts", multiple=True, help="A further name or address of the sandbox's own server.")
+def init(path: Path, hosts: tuple[str, ...]) -> None:
+    """Makes a root, an issuing authority, the server's own certificate and an empty revocation list."""
+    from sandbox.pki.folder import Folder
+
+    kindly(Folder(path).init, now(), hosts)
+    click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem")
+    click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
+
+
+class Instant(click.ParamType[datetime]):
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+        from sandbox.rules.durations import read_instant
+
+        try:
+            return read_instant(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@pki.command(epilog="With --fault the certificate is wrong in that one way.")
+@directory
+@click.argument("name")
+@click.option("--organisation", required=True, help="The organisation identifier, such as PSDBE-NBB-1234567890.")
+@click.option("--kind", type=click.Choice(["qwac", "qseal", "both"]), default="both", show_default=True)
+@click.option("--roles", default="PIS,AIS", show_default=True, help="PIS, AIS, or PSP_AS, PSP_PI, PSP_AI, PSP_IC.")
+@click.option("--authority-name", default="Sandbox national authority", show_default=True)
+@click.option("--authority-id", default=None, help="Such as BE-NBB; by default as the organisation says.")
+@click.option("--key", type=click.Choice(["ec", "rsa"]), default="ec", show_default=True)
+@click.option("--from", "begins", type=Instant(), default=None, help="When it begins; now when left out.")
+@click.option("--days", type=click.IntRange(1, 3650), default=365, show_default=True, help="How long it is valid.")
+@click.option("--host", "hosts", multiple=True, help="A name or address for the subject's alternative names.")
+@click.option(
+    "--fault",
+    type=click.Choice(
+        [
+            "expired",
+            "not-yet-valid",
+            "revoked",
+            "wrong-role",
+            "wrong-organisation",
+            "unknown-issuer",
+            "broken-chain",
+            "weak-key",
+        ]
+    ),
+    default=None,
+)
+def issue(
+    path: Path,
+    name: str,
+    organisation: str,
+    kind: str,
+    roles: str,
+    authority_name: str,
+    authority_id: str | None,
+    key: str,
+    begins: datetime | None,
+    days: int,
+    hosts: tuple[str, ...],
+    fault: str | None,
+) -> None:
+    """Makes the certificates of a TPP in the folder NAME: .pem, .key, -chain.pem, and the public key as .jwk."""
+    from sandbox.pki.folder import Folder
+    from sandbox.pki.making import Wanted
+    from sandbox.pki.statements import QSEAL, QWAC, Qualified
+
+    start = begins or now() - timedelta(minutes=5)
+    identifier = authority_id or kindly(authority_of, organisation)
+    for each in (QWAC, QSEAL) if kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[kind],):
+        said = Qualified(each, kindly(read_roles, roles), authority_name, identifier)
+        wanted = Wanted(name, organisation, said, start, start + timedelta(days=days), key, hosts)
+        click.echo(kindly(Folder(path).issue, wanted, fault, now()))
+
+
+def read_roles(text: str) -> tuple[str, ...]:
+    from sandbox.pki.statements import ROLE_OF, ROLES
+
+    found = tuple(ROLE_OF.get(role.strip(), role.strip()) for role in text.split(","))
+    for role in found:
+        if role not in ROLES.values():
+            raise ValueError(f"{role} is no role; known are PIS, AIS, {', '.join(ROLES.values())}")
+    return found
+
+
+def authority_of(organisation: str) -> str:
+    """PSDBE-NBB-1234 was given by BE-NBB (ETSI TS 119 495)."""
+    parts = organisation.split("-")
+    if len(parts) < 3 or len(parts[0]) != 5 or len(organisation) > 100:
+        raise ValueError("an organisation identifier is like PSDBE-NBB-1234567890")
+    return f"{parts[0][3:]}-{parts[1]}"
+
+
+@pki.command()
+@directory
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def revoke(path: Path, file: Path) -> None:
+    """Puts a certificate on the revocation list; servers that run know it with their next call."""
+    from sandbox.pki.folder import Folder, read_certificate
+
+    kindly(Folder(path).revoke, kindly(read_certificate, file), now())
+    click.echo(f"{file} is revoked")
+
+
+@pki.command()
+@directory
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+def show(path: Path, file: Path | None) -> None:
+    """Lists the certificates of TPPs, or one: what they say, and what a bank would say of them."""
+    from sandbox.pki.folder import Folder, read_certificate
+    from sandbox.pki.trust import Trust
+
+    trust = kindly(Trust, path)
+    found = [(str(file), kindly(read_certificate, file))] if file else Folder(path).certificates()
+    for place, certificate in found:
+        click.echo(f"{place}\n  {described(trust, certificate)}")
+
+
+def described(trust: Any, certificate: Any) -> str:
+    from sandbox.pki.trust import Untrusted, bearer_of
+
+    try:
+        bearer = bearer_of(certificate)
+    except Untrusted as fault:
+        return str(fault)
+    said = bearer.said
+    try:
+        trust.judge(certificate, said.kind, now())
+        verdict = "a bank would believe it"
+    except Untrusted as fault:
+        verdict = f"a bank would not believe it: {fault}"
+    lines = (
+        f"{said.kind} of {bearer.organisation}, roles {', '.join(said.roles)}",
+        f"authority {said.authority_name} ({said.authority_id})",
+        f"valid {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} to {certificate.not_valid_after_utc:%Y-%m-%d %H:%M}",
+        f"serial {certificate.serial_number:x}",
+        verdict,
+    )
+    return "\n  ".join(lines)

@@ -1,0 +1,112 @@
+"""What all commands share that drive a running sandbox: where it is, and how its answers are shown."""
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from sandbox.commands.options import option
+
+if TYPE_CHECKING:
+    from sandbox.client import Controls
+
+URL = "http://127.0.0.1:8080"
+SHARED = ("url", "world", "key", "as_json")
+
+
+class Far:
+    """One world of a running sandbox, and how to tell of it."""
+
+    def __init__(self, controls: "Controls", as_json: bool) -> None:
+        self.controls = controls
+        self.as_json = as_json
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The body of the answer; a refusal or a sandbox that is not there ends the command with 1."""
+        import httpx
+
+        from sandbox.client import Refused, Unreadable
+
+        try:
+            return self.controls.call(method, path, body).body
+        except Refused as no:
+            raise click.ClickException(f"{no.status} {no.error}: {no.error_description}") from None
+        except Unreadable as no:
+            raise click.ClickException(f"what answers there is no sandbox: {no}") from None
+        except (httpx.TransportError, httpx.InvalidURL) as no:
+            where = self.controls.desk.base_url
+            raise click.ClickException(
+                f"no sandbox answers at {where}: {no}. `bank-sandbox serve` starts one"
+            ) from None
+
+    def tell(self, body: Any, written: Callable[[], str]) -> None:
+        """As a person reads it, or as JSON."""
+        click.echo(as_json(body) if self.as_json else written())
+
+    def tell_rows(self, body: dict[str, Any], name: str, columns: Sequence[str]) -> None:
+        self.tell(body, lambda: table([[cell(at(row, column)) for column in columns] for row in body[name]], columns))
+
+
+def remote(command: Callable[..., None]) -> Callable[..., Any]:
+    """The options of a command that drives a running sandbox; it gets a Far first."""
+
+    @option("--url", default=URL, help="Where the sandbox runs.")
+    @option("--world", default="default", help="The world; `default` is the bare address.")
+    @option("--key", default=None, help="The key of its controls.")
+    @option("--json", "as_json", is_flag=True, help="The answer as JSON.")
+    @functools.wraps(command)
+    def driven(*words: Any, **given: Any) -> None:
+        from sandbox.client import Controls
+
+        url, world, key, as_json = (_chosen(name, given.pop(name)) for name in SHARED)
+        with Controls(url, key=key) as server:
+            command(Far(server if world == "default" else server.world(world), as_json), *words, **given)
+
+    return cast(Callable[..., Any], driven)
+
+
+def _chosen(name: str, value: Any) -> Any:
+    """`clock --world b advance 1h` means the same as `clock advance 1h --world b`."""
+    context = click.get_current_context()
+    above = context.parent
+    typed = click.core.ParameterSource.COMMANDLINE
+    if context.get_parameter_source(name) is not typed and above and above.get_parameter_source(name) is typed:
+        return above.params[name]
+    return value
+
+
+def at(row: Any, path: str) -> Any:
+    """A part of a row, such as `order.creditor_name`."""
+    for name in path.split("."):
+        row = row.get(name) if isinstance(row, dict) else None
+    return row
+
+
+def cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(cell(item) for item in value)
+    if isinstance(value, dict):
+        return " ".join(cell(item) for item in value.values())
+    return "" if value is None else str(value)
+
+
+def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
+    """Aligned, with a head; a column is called by the last word of its path."""
+    head = [column.rpartition(".")[2] for column in columns]
+    widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(columns))]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+def as_json(body: Any) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=2, default=_number)
+
+
+def _number(value: Any) -> float:
+    assert isinstance(value, Decimal)
+    return float(value)

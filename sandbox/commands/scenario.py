@@ -1,0 +1,174 @@
+"""The command `bank-sandbox scenario`: stories are listed, checked and played."""
+
+import json
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+import click
+
+from sandbox.commands.acting import load
+from sandbox.commands.options import option
+from sandbox.machine import machine_time
+
+if TYPE_CHECKING:
+    from sandbox.player.playing import Played
+    from sandbox.player.running import Report, Script
+
+FAILED, UNREADABLE = 1, 2
+
+
+@click.group()
+def scenario() -> None:
+    """Scenarios: a bank, a day, its people, and what shall happen."""
+
+
+@scenario.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_shipped(as_json: bool) -> None:
+    """Lists the shipped scenarios."""
+    from sandbox.scenario import shipped
+
+    rows = shipped()
+    if as_json:
+        found = [{"name": name, "title": title, "about": about} for name, title, about in rows]
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    width = max(len(name) for name, _, _ in rows)
+    for name, title, _ in rows:
+        click.echo(f"{name.ljust(width)}  {title}")
+
+
+@scenario.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def check(files: tuple[str, ...]) -> None:
+    """Says what is wrong with scenario files, by line and column. Ends with 1 when something is."""
+    faults = [fault for file in files for fault in _faults(file)]
+    for fault in faults:
+        click.echo(fault)
+    if faults:
+        sys.exit(FAILED)
+    click.echo(f"{len(files)} read, nothing wrong")
+
+
+def _faults(file: str) -> list[str]:
+    from sandbox.player.running import read_script
+    from sandbox.scenario import ScenarioErrors
+
+    try:
+        read_script(file)
+    except ScenarioErrors as errors:
+        return [str(error) for error in errors.errors]
+    return []
+
+
+@scenario.command()
+def schema() -> None:
+    """Prints the JSON Schema of a scenario file, for editors."""
+    from sandbox.scenario import schema as schema_of
+
+    click.echo(json.dumps(schema_of(), indent=2, ensure_ascii=False))
+
+
+@scenario.command()
+@click.argument("name", default="default")
+def values(name: str) -> None:
+    """Prints the well-known values of a scenario as a table in Markdown: what to write, and what it leads to."""
+    from sandbox.scenario.values import markdown
+
+    (script,) = _scripts((name,))
+    click.echo(markdown(script.scenario))
+
+
+@scenario.command()
+@click.argument("scenarios", nargs=-1, required=True, metavar="FILE_OR_NAME...")
+@option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML there.")
+@option("--url", default=None, help="A sandbox that runs already; without it one of its own is started.")
+@option("--key", default=None, help="The key of that sandbox's controls.")
+@option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="How many play at once.")
+@option("--quiet", is_flag=True, help="Only what did not hold, and the sum.")
+def run(
+    scenarios: tuple[str, ...], junit: Path | None, url: str | None, key: str | None, jobs: int, quiet: bool
+) -> None:
+    """Plays scenarios, each in a world of its own, and says step by step what held.
+
+    Ends with 0 when all held, 1 when one did not, 2 when a file cannot be read."""
+    from sandbox.player.junit import junit as junit_of
+    from sandbox.player.running import run as play_all
+    from sandbox.player.running import serving
+
+    scripts = _scripts(scenarios)
+    reports: list[Report] = []
+    apart = "" if url is None else f".{token_hex(3)}"
+    with serving(machine_time, jobs) if url is None else nullcontext(url) as address:
+        for report in play_all(scripts, address, machine_time, jobs, key, apart):
+            _clear_progress()
+            _tell(report, quiet)
+            if url is not None and not report.held:
+                click.echo(f"    its world stays for a look: --world {report.world}")
+            reports.append(report)
+            _progress(f"{len(reports)} of {len(scripts)} played")
+    _clear_progress()
+    if junit is not None:
+        junit.write_bytes(junit_of(reports))
+    failed = sum(not report.held for report in reports)
+    click.echo(f"{len(reports) - failed} of {len(reports)} scenarios held")
+    sys.exit(FAILED if failed else 0)
+
+
+scenario.add_command(load)
+
+
+def _scripts(names: tuple[str, ...]) -> "list[Script]":
+    from sandbox.player.running import read_script
+    from sandbox.scenario import ScenarioErrors
+
+    scripts, faults = [], []
+    for name in names:
+        try:
+            scripts.append(read_script(name))
+        except ScenarioErrors as errors:
+            faults += [str(error) for error in errors.errors]
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        sys.exit(UNREADABLE)
+    return scripts
+
+
+def _tell(report: "Report", quiet: bool) -> None:
+    if report.held and quiet:
+        return
+    word = click.style("holds", fg="green") if report.held else click.style("fails", fg="red")
+    click.echo(f"{word}  {report.name}  ({len(report.steps)} steps, {report.seconds:.2f} s)")
+    for step in report.steps:
+        _tell_step(step, quiet)
+    if report.trouble is not None:
+        click.echo(f"    {report.trouble}")
+
+
+def _tell_step(step: "Played", quiet: bool) -> None:
+    if quiet and not step.faults:
+        return
+    word = "not played" if step.skipped else "holds" if step.held else click.style("FAILS", fg="red")
+    place = "" if step.step.line is None else f"line {step.step.line}, "
+    click.echo(f"    {word}  {place}{step.text}")
+    for fault in step.faults:
+        click.echo(f"        {click.style(fault, fg='red')}")
+    for exchange in step.exchanges if step.faults else ():
+        for line in exchange.lines():
+            click.echo(f"        {line}")
+
+
+def _progress(text: str) -> None:
+    """A line that goes away again; only for a person who looks on."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{text}", nl=False, err=True)
+
+
+def _clear_progress() -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[2K", nl=False, err=True)

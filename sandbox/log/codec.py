@@ -1,0 +1,132 @@
+"""Acts and beginnings as JSON and back: what a log keeps on disk, and what travels to another machine."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from sandbox import faults
+from sandbox.bank import grants, records, replays, rules
+from sandbox.bank.contracts import Contract
+from sandbox.rules.lifecycle import Status
+from sandbox.rules.money import Money
+from sandbox.rules.recurrence import Frequency
+from sandbox.seed.fixtures import Fixtures, Profile
+from sandbox.settings import Settings
+
+TAG = "~"
+
+# What acts and beginnings are made of. A name that is not here is not read back, whoever wrote it.
+KNOWN: dict[str, type[Any]] = {
+    known.__qualname__ if known.__module__ != "sandbox.faults" else f"faults.{known.__qualname__}": known
+    for known in (
+        records.Account,
+        records.Address,
+        records.Client,
+        records.Creditor,
+        records.Customer,
+        records.Debtor,
+        records.Order,
+        records.Origin,
+        grants.Grant,
+        replays.Ask,
+        rules.Added,
+        rules.AmountIs,
+        rules.Psu,
+        rules.Rule,
+        rules.Then,
+        rules.When,
+        faults.Answer,
+        faults.Fault,
+        faults.When,
+        Contract,
+        Fixtures,
+        Frequency,
+        Money,
+        Profile,
+        Settings,
+        Status,
+    )
+}
+NAMES = {known: name for name, known in KNOWN.items()}
+
+
+def keep(kind: type[Any]) -> type[Any]:
+    """For records of rooms further out: they may be kept too."""
+    KNOWN[kind.__qualname__] = kind
+    NAMES[kind] = kind.__qualname__
+    return kind
+
+
+def encode(value: Any) -> Any:
+    """Only plain JSON comes out; a kind of value that no one foresaw is our mistake."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return [encode(item) for item in value]
+    if kind in NAMES:
+        return {TAG: NAMES[kind], "v": _parts(value)}
+    for name, (of, write, _) in LEAVES.items():
+        if kind is of:
+            return {TAG: name, "v": write(value)}
+    assert kind is dict, f"no way to keep {kind}"
+    return {TAG: "dict", "v": [[encode(key), encode(item)] for key, item in value.items()]}
+
+
+def decode(value: Any) -> Any:
+    """A ValueError for what encode did not write. Lists become tuples: acts are given nothing that changes."""
+    if isinstance(value, list):
+        return tuple(decode(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    try:
+        name, content = value[TAG], value["v"]
+        if name == "dict":
+            return {decode(key): decode(item) for key, item in content}
+        if name in LEAVES:
+            return LEAVES[name][2](content)
+        return _made(KNOWN[name], content)
+    except (KeyError, TypeError, ArithmeticError) as fault:
+        raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
+
+
+def _parts(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Settings):  # by name: a newer program may know more of them
+        return {name: encode(getattr(value, name)) for name in _names(Settings)}
+    if is_dataclass(value):
+        kind: Any = type(value)
+        return [encode(getattr(value, name)) for name in _names(kind)]
+    return [encode(item) for item in value]  # a named tuple
+
+
+def _made(kind: type[Any], content: Any) -> Any:
+    if issubclass(kind, Enum):
+        return kind(content)
+    if kind is Settings:
+        return Settings(**{name: decode(item) for name, item in content.items()})
+    return kind(*(decode(item) for item in content))
+
+
+@lru_cache(maxsize=64)
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(row.name for row in fields(kind) if row.init)
+
+
+LEAVES: dict[str, tuple[type[Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "decimal": (Decimal, str, Decimal),
+    "time": (datetime, lambda at: at.astimezone(UTC).isoformat(), datetime.fromisoformat),
+    "date": (date, date.isoformat, date.fromisoformat),
+    "span": (
+        timedelta,
+        lambda span: [span.days, span.seconds, span.microseconds],
+        lambda parts: timedelta(*parts),
+    ),
+    "bytes": (bytes, lambda raw: b64encode(raw).decode(), lambda text: b64decode(text, validate=True)),
+}

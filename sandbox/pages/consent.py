@@ -1,0 +1,131 @@
+"""The consent address: log in, choose accounts, read, confirm or refuse (service 4.7, choice 8)."""
+
+from collections.abc import Callable
+
+from flask import Response
+
+from sandbox.bank import consent_screens
+from sandbox.errors import Error, Refusal
+from sandbox.pages.allowed import ConsentSight, consent_at
+from sandbox.pages.drawing import draw
+from sandbox.pages.papers import consent_lines
+from sandbox.pages.steps import ENDS, WRONG, code_typed, goes_on, leave, wording
+from sandbox.pages.visits import Visit, address_cookie, form_targets, go, keep
+from sandbox.pages.words import say
+
+STEPS = ("login", "accounts", "review", "code")
+TEMPLATES = {"login": "login", "accounts": "consent_accounts", "review": "consent_review", "code": "code"}
+
+
+def open_address(visit: Visit) -> Response:
+    """Where the TPP sends the PSU, with its state."""
+    token = visit.path["token"]
+    session_id, same, state = goes_on(visit)
+    if not same:
+        session_id = visit.world.act(consent_screens.enter, token, state)
+    response = show(visit, session_id, "review")
+    keep(visit, response, address_cookie(token), session_id)
+    return response
+
+
+def see_step(visit: Visit) -> Response:
+    return show(visit, visit.session_id(address_cookie(visit.path["token"])), visit.path["step"])
+
+
+def take_step(visit: Visit) -> Response:
+    """A form of one of the steps."""
+    token, step = visit.path["token"], visit.path["step"]
+    visit.world.ask(consent_screens.waiting, token)  # that it is over is told first
+    session_id, _ = visit.form(address_cookie(token))
+    take = TAKES.get(step)
+    if take is None:
+        raise Refusal(Error.NOT_FOUND, input="step")
+    return take(visit, session_id, token)
+
+
+def log_in(visit: Visit, session_id: str, token: str) -> Response:
+    customer = visit.request.form.get("login")
+    if not customer:
+        return show(visit, session_id, "login", problem="choose.customer")
+    try:
+        visit.world.act(consent_screens.log_in, session_id, token, customer)
+    except Refusal as refusal:
+        return told(visit, session_id, "login", refusal)
+    return go(visit.to(f"/consent/{token}/accounts"))
+
+
+def choose(visit: Visit, session_id: str, token: str) -> Response:
+    """Only what the list offers; the bank itself asks again whose accounts they are."""
+    chosen = tuple(dict.fromkeys(visit.request.form.getlist("account")))
+    sight = visit.world.ask(consent_at, session_id, token)
+    if not chosen or not set(chosen) <= {choice.account.iban for choice in sight.choices}:
+        return show(visit, session_id, "accounts", problem="choose.accounts")
+    try:
+        visit.world.act(consent_screens.choose, session_id, token, chosen)
+    except Refusal as refusal:
+        return told(visit, session_id, "accounts", refusal)
+    return go(visit.to(f"/consent/{token}/review"))
+
+
+def confirm(visit: Visit, session_id: str, token: str) -> Response:
+    code = code_typed(visit.request.form.get("code", ""))
+    if code is None:
+        return show(visit, session_id, "code", problem="type.code")
+    try:
+        callback = visit.world.act(consent_screens.confirm, session_id, token, code)
+    except Refusal as refusal:
+        return told(visit, session_id, "code" if refusal.error is Error.CODE_WRONG else "accounts", refusal)
+    return leave(visit, callback)
+
+
+def turn_down(visit: Visit, session_id: str, token: str) -> Response:
+    return leave(visit, visit.world.act(consent_screens.turn_down, session_id, token))
+
+
+TAKES: dict[str, Callable[[Visit, str, str], Response]] = {
+    "login": log_in,
+    "accounts": choose,
+    "code": confirm,
+    "refuse": turn_down,
+}
+
+
+def told(visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
+    """The bank's no on the page where something else may be chosen."""
+    if refusal.error in ENDS:
+        raise refusal
+    return show(visit, session_id, step, refusal=refusal)
+
+
+def show(
+    visit: Visit, session_id: str, step: str, *, problem: str | None = None, refusal: Refusal | None = None
+) -> Response:
+    """The step that was asked for, or the first before it that is not done yet."""
+    sight = visit.world.ask(consent_at, session_id, visit.path["token"])
+    language = visit.language(sight.address.language)
+    steps = [name for name in STEPS if not (name == "accounts" and sight.given)]
+    shown = first_open(sight, step)
+    return draw(
+        visit,
+        language,
+        TEMPLATES[shown],
+        status=WRONG if problem or refusal else 200,
+        session_id=session_id,
+        forms=form_targets(sight.address.redirect_uri),
+        sight=sight,
+        kind=sight.kind,
+        headline=(say(language, "consent.drawn"), sight.tpp),
+        lines=consent_lines(language, sight),
+        at=f"/consent/{visit.path['token']}",
+        number=steps.index(shown) + 1,
+        of=len(steps),
+        problem=wording(language, problem, refusal),
+    )
+
+
+def first_open(sight: ConsentSight, asked: str) -> str:
+    if sight.customer is None or asked == "login":
+        return "login"
+    if not sight.given and (not sight.chosen or asked == "accounts"):
+        return "accounts"
+    return "code" if asked == "code" else "review"

@@ -1,0 +1,48 @@
+"""What the steps at an address and in the channel share."""
+
+from flask import Response
+
+from sandbox.bank import screens
+from sandbox.errors import Error, Refusal
+from sandbox.pages.known import session_at
+from sandbox.pages.refusals import say_refusal
+from sandbox.pages.visits import Visit, address_cookie, drop, go
+from sandbox.pages.words import say
+from sandbox.pages.writing import country
+
+# After these there is nothing left to do at the address; the rest is told on the page itself.
+ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
+WRONG = 422
+
+
+def goes_on(visit: Visit) -> tuple[str, bool, str | None]:
+    """The browser's session, whether it is one of this address and state, and the state that came along.
+
+    A second visit goes on where the first was; another state begins anew.
+    """
+    token = visit.path["token"]
+    states = visit.request.args.getlist("state")
+    session_id = visit.session_id(address_cookie(token))
+    session = visit.world.ask(session_at, session_id, token)
+    same = session is not None and not (states and states[-1] != session.state)
+    return session_id, same, states[-1] if states else None
+
+
+def code_typed(text: str) -> str | None:
+    """The six digits; what has not the shape of a code is none, and costs no try."""
+    code = "".join(text.split())
+    return code if len(code) == screens.CODE_DIGITS and code.isascii() and code.isdigit() else None
+
+
+def leave(visit: Visit, callback: str) -> Response:
+    """Back to the TPP, and nowhere else."""
+    response = go(callback)
+    drop(visit, response, address_cookie(visit.path["token"]))
+    return response
+
+
+def wording(language: str, problem: str | None, refusal: Refusal | None) -> str:
+    if refusal is not None:
+        facts = {"country": country(language, str(refusal.facts["country"]))} if "country" in refusal.facts else {}
+        return say_refusal(language, refusal, **facts)
+    return say(language, problem) if problem else ""

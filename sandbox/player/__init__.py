@@ -1,0 +1,1 @@
+"""Plays the steps of scenarios over HTTP, and tells what held."""

@@ -1,0 +1,100 @@
+"""The steps of customers and of whoever holds the clock, through the controls."""
+
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.client import Kind, Reply
+from sandbox.player.orders import Content, amount
+from sandbox.player.stage import Held, ScriptFault, Stage
+
+
+def psu(stage: Stage, content: Content) -> Reply:
+    """Approves or refuses at the address; where the TPP has none yet, it asks for the file's status first."""
+    verb = "approve" if "approves" in content else "refuse"
+    name = content.get(f"{verb}s")
+    found = stage.named(name)
+    if found.address is None and found.reference is not None and found.reference.kind is Kind.BULK:
+        told = stage.tpp(found.client).status(found.reference)
+        found.address, found.flow = told.sca_address, told.flow
+    if found.address is None:
+        raise ScriptFault(f"{name!r} has no address to send a customer to")
+    body: Content = {"address": found.address}
+    if "customer" in content:
+        body["customer"] = content["customer"]
+    if "account" in content:
+        body["account"] = stage.iban(content["account"])
+    if "accounts" in content:
+        body["accounts"] = [stage.iban(name) for name in content["accounts"]]
+    reply = stage.controls.call("POST", f"/psu/{verb}", body)
+    found.callback = reply.body["redirect"]
+    return reply
+
+
+def sign(stage: Stage, content: Content) -> Reply:
+    body = {"payment_id": _id(stage, content), "customer": content.get("customer")}
+    return stage.controls.call("POST", "/psu/sign", body)
+
+
+def withdraw(stage: Stage, content: Content) -> Reply:
+    body = {"client_id": "demo-tpp", "scope": "AIS"} | {
+        {"client": "client_id"}.get(name, name): content[name]
+        for name in ("client", "customer", "scope")
+        if name in content
+    }
+    return stage.controls.call("POST", "/psu/withdraw", body)
+
+
+def clock(stage: Stage, content: Content) -> Reply:
+    body = {name: content[name] for name in ("advance", "set", "mode", "rate") if name in content}
+    return stage.controls.call("POST", "/clock", body)
+
+
+def wait(stage: Stage, content: Content) -> Reply:
+    body = {"payment_id": _id(stage, content)}
+    body |= {name: content[name] for name in ("status", "within") if name in content}
+    return stage.controls.call("POST", "/await", body)
+
+
+def reset(stage: Stage, content: Content) -> Reply:
+    reply = stage.controls.call("POST", "/reset", {})
+    stage.begin()
+    return reply
+
+
+def move(stage: Stage, content: Content) -> Reply:
+    body = {name: content[name] for name in ("status", "reason") if name in content}
+    return stage.controls.call("POST", f"/payments/{quote(_id(stage, content), safe='')}/move", body)
+
+
+def book(stage: Stage, content: Content) -> Reply:
+    body: Content = {"amount": amount(content.get("amount"))}
+    body |= {name: content[name] for name in ("currency", "communication") if name in content}
+    if "on" in content:
+        body["date"] = content["on"]
+    other = {"iban": stage.iban(content["counterparty"])} if "counterparty" in content else {}
+    other |= {"name": content["name"]} if "name" in content else {}
+    if other:
+        body["counterparty"] = other
+    iban = stage.iban(str(content.get("account")))
+    return stage.controls.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", body)
+
+
+def settings(stage: Stage, content: Content) -> Reply:
+    return stage.controls.call("PATCH", "/settings", content)
+
+
+def fault(stage: Stage, content: Content) -> Reply:
+    return stage.controls.call("POST", "/faults", content)
+
+
+def _id(stage: Stage, content: Content) -> Any:
+    """A captured initiation by its name; any other text is an id already."""
+    name = content.get("of", content.get("payment"))
+    found: Held | None = stage.held.get(name) if isinstance(name, str) else None
+    if found is None and isinstance(name, str) and len(name) == 36:
+        return name
+    return (stage.initiated(name).reference or _never()).id
+
+
+def _never() -> Any:
+    raise AssertionError("what was initiated has a reference")

@@ -1,0 +1,72 @@
+"""What went over the line in a step, kept so that a failing step can show it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+BODY_SHOWN_MAX = 2_000  # characters
+TOLD = ("request-id", "accept", "client-id", "authorization", "content-type", "location", "retry-after")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and what came of it."""
+
+    request: httpx.Request
+    response: httpx.Response | None
+    trouble: str = ""
+
+    def lines(self) -> list[str]:
+        """As a person reads it."""
+        asked = [f"> {self.request.method} {self.request.url}", *_headers(">", self.request.headers)]
+        if self.request.content:
+            asked.append(f"> {_text(self.request.content)}")
+        if self.response is None:
+            return [*asked, f"< {self.trouble}"]
+        told = [f"< {self.response.status_code}", *_headers("<", self.response.headers)]
+        return asked + told + ([f"< {_text(self.response.content)}"] if self.response.content else [])
+
+
+def _headers(sign: str, headers: httpx.Headers) -> list[str]:
+    pairs = ((name.decode(), value.decode("latin-1")) for name, value in headers.raw)
+    return [f"{sign} {name}: {value}" for name, value in pairs if name.lower() in TOLD]
+
+
+def _text(content: bytes) -> str:
+    text = content.decode("utf-8", "replace").strip()
+    return text if len(text) <= BODY_SHOWN_MAX else f"{text[:BODY_SHOWN_MAX]}... ({len(content)} bytes)"
+
+
+class Ear(httpx.BaseTransport):
+    """A line that remembers what goes over it, and puts a step's own headers on the bank's calls."""
+
+    def __init__(self, line: httpx.BaseTransport) -> None:
+        self._line = line
+        self.heard: list[Exchange] = []
+        self.headers: Mapping[str, Any] = {}
+
+    def listen(self, headers: Mapping[str, Any]) -> None:
+        """A new step begins; a header that is None is left out."""
+        self.heard = []
+        self.headers = headers
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if "/_sandbox/" not in request.url.path:
+            for name, value in self.headers.items():
+                request.headers.pop(name, None)
+                if value is not None:
+                    request.headers[name] = str(value)
+        request.read()
+        try:
+            response = self._line.handle_request(request)
+            response.read()
+        except httpx.TransportError as broken:
+            self.heard.append(Exchange(request, None, f"the line broke: {broken}"))
+            raise
+        self.heard.append(Exchange(request, response))
+        return response
+
+    def close(self) -> None:
+        self._line.close()

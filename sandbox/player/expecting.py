@@ -1,0 +1,185 @@
+"""What a script expects: of the last reply, of an initiation, of an account, and of what the world noted."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.client import Kind, Reply
+from sandbox.player.matching import at, differences, in_order, number, shown
+from sandbox.player.orders import Content
+from sandbox.player.stage import ScriptFault, Stage
+
+HTTP = range(100, 600)
+REGISTERS = {Kind.PAYMENT: "payments", Kind.STANDING_ORDER: "standing-orders", Kind.BULK: "bulk-payments"}
+
+
+def of_reply(wanted: Content, reply: Reply | None) -> Iterator[str]:
+    """`status` is the HTTP status when it is a number, else the field of the body; so is every other name."""
+    if reply is None:
+        yield "no reply came"
+        return
+    for name, value in wanted.items():
+        if name == "status" and isinstance(value, int) and value in HTTP:
+            if reply.status != value:
+                yield f"status: expected {value}, found {reply.status}{_refusal(reply)}"
+        elif name == "headers" and isinstance(value, dict):
+            for header, text in value.items():
+                yield from differences(text, reply.headers.get(header), header)
+        elif name == "list":
+            yield from differences(value, reply.body, "list")
+        else:
+            yield from differences(value, at(reply.body, name), name)
+
+
+def _refusal(reply: Reply) -> str:
+    told = reply.body if isinstance(reply.body, dict) else {}
+    return f" ({told['error']}: {told.get('error_description')})" if "error" in told else ""
+
+
+def refused_as(wanted: Any, reply: Reply | None, callback_error: str | None) -> bool:
+    """An error by its token, its code, its HTTP status, what a callback says, or any at all."""
+    told = reply.body if reply is not None and isinstance(reply.body, dict) else {}
+    status = None if reply is None else reply.status
+    return wanted is True or wanted in (told.get("error"), told.get("error_code"), status, callback_error)
+
+
+def expect(stage: Stage, content: Content) -> list[str]:
+    """Everything that does not hold, a sentence each."""
+    subjects = [name for name in SUBJECTS if name in content]
+    if len(subjects) > 1:
+        raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
+    if not subjects:
+        return list(of_reply(content, stage.reply))
+    rest = {name: value for name, value in content.items() if name != subjects[0]}
+    return list(SUBJECTS[subjects[0]](stage, content[subjects[0]], rest))
+
+
+def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+    """As the controls show it; `went` is its way through the statuses."""
+    reference = stage.initiated(name).reference
+    assert reference is not None
+    found = stage.controls.call("GET", f"/{REGISTERS[reference.kind]}/{quote(reference.id, safe='')}").body
+    found["went"] = _way([row["status"] for row in found["history"]])
+    for field, value in rest.items():
+        yield from differences(value, at(found, field), field)
+
+
+def _way(statuses: list[str]) -> list[str]:
+    return [status for index, status in enumerate(statuses) if index == 0 or statuses[index - 1] != status]
+
+
+def _account(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+    """`balance` is a number, `unchanged` since the script began, or by how much it is `less` or `more`."""
+    iban = stage.iban(str(name))
+    currency = rest.get("currency", "EUR")
+    found = stage.balances().get((iban, currency))
+    before = stage.opening.get((iban, currency))
+    if found is None:
+        raise ScriptFault(f"there is no account {name!r} with {currency}")
+    unknown = set(rest) - {"balance", "currency"}
+    if unknown or "balance" not in rest:
+        raise ScriptFault(f"of an account one expects its balance (and names the currency), not {', '.join(unknown)}")
+    yield from _balance(rest["balance"], found, found if before is None else before)
+
+
+def _balance(wanted: Any, found: Decimal, before: Decimal) -> Iterator[str]:
+    change = {"less": -1, "more": 1}
+    if isinstance(wanted, dict) and len(wanted) == 1 and set(wanted) <= set(change):
+        ((name, value),) = wanted.items()
+        step = number(value)
+        if step is None:
+            raise ScriptFault(f"{name} takes an amount")
+        wanted = before + change[name] * step
+    elif wanted == "unchanged":
+        wanted = before
+    elif isinstance(wanted, str | int | float) and number(wanted) is not None:
+        wanted = number(wanted)
+    elif not isinstance(wanted, dict):
+        raise ScriptFault('a balance is a number, unchanged, {less: "1.00"}, {more: "1.00"}, or {over:, under:}')
+    if isinstance(wanted, dict):
+        yield from differences(wanted, found, "balance")
+    elif wanted != found:
+        yield f"balance: expected {wanted}, found {found}; it was {before} when the script began"
+
+
+def _noted(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
+    """Entries of a list that must be there in this order; others may stand between. `of` looks at one subject only."""
+
+    def expected(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+        rows = stage.controls.listed(register)
+        if "of" in rest:
+            reference = stage.initiated(rest["of"]).reference
+            rows = [row for row in rows if reference is not None and row.get("subject") == reference.id]
+        if isinstance(wanted, list):
+            yield from in_order([_by_id(stage, entry) for entry in wanted], rows, register)
+        else:
+            yield from differences(_by_id(stage, wanted), rows, register)
+
+    return expected
+
+
+def _by_id(stage: Stage, entry: Any) -> Any:
+    """A subject may be named as it was captured."""
+    if isinstance(entry, dict):
+        found = stage.held.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
+        known = {"subject": found.reference.id} if found is not None and found.reference is not None else {}
+        return {name: _by_id(stage, value) for name, value in entry.items()} | known
+    return entry
+
+
+def _clock(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+    now = stage.controls.clock.get().now.isoformat()
+    if not now.startswith(str(wanted)):
+        yield f"clock: expected {wanted}, found {now}"
+
+
+def _explain(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+    """Why a captured call was answered so."""
+    reply = stage.named(name).reply
+    if reply is None or reply.request_id is None:
+        raise ScriptFault(f"{name!r} was no call of the bank")
+    found = stage.controls.call("GET", f"/explain/{quote(reply.request_id, safe='')}").body
+    for field, value in rest.items():
+        yield from differences(value, at(found, field), field)
+
+
+def _reply(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
+    yield from of_reply(rest, stage.named(name).reply)
+
+
+def _same(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+    """Values that must all be equal, or (`differ`) all be different."""
+    if not isinstance(wanted, list) or len({str(value) for value in wanted}) != 1:
+        yield f"same: these differ: {shown(wanted)}"
+
+
+def _differ(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+    if not isinstance(wanted, list) or len({str(value) for value in wanted}) != len(wanted):
+        yield f"differ: some of these are equal: {shown(wanted)}"
+
+
+# What a script may expect something of; without one of these it is the last reply. The referee will be a row.
+SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
+    "payment": _initiation,
+    "order": _initiation,
+    "file": _initiation,
+    "account": _account,
+    "journal": _noted("journal"),
+    "timeline": _noted("timeline"),
+    "callbacks": _noted("callbacks"),
+    "requests": _noted("requests"),
+    "clock": _clock,
+    "explain": _explain,
+    "reply": _reply,
+    "same": _same,
+    "differ": _differ,
+}
+
+
+def foreseen(step_after: Content) -> bool:
+    """Whether the step that follows expects a refusal of the one before it."""
+    if any(name in step_after for name in SUBJECTS):
+        return False
+    status = step_after.get("status")
+    return "error" in step_after or "error_code" in step_after or (isinstance(status, int) and status >= 400)

@@ -1,0 +1,118 @@
+"""Holding what was found against what a script expects of it."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from fnmatch import fnmatchcase
+from typing import Any
+
+SHOWN_MAX = 200  # characters of a value that a sentence quotes
+MISSING = object()
+_PART = re.compile(r"([^.\[\]]+)|\[(-?[0-9]{1,6})\]")
+BOUNDS = {"over", "under"}
+OF_LISTS = {"count", "some", "none", "first", "last"}
+
+
+def at(found: Any, path: str) -> Any:
+    """The part that a path such as `bulks[0].status` names; MISSING where there is none."""
+    if isinstance(found, dict) and path in found:
+        return found[path]
+    for name, index in _PART.findall(path):
+        if name and isinstance(found, dict) and name in found:
+            found = found[name]
+        elif index and isinstance(found, list) and -len(found) <= int(index) < len(found):
+            found = found[int(index)]
+        else:
+            return MISSING
+    return found
+
+
+def differences(wanted: Any, found: Any, place: str) -> Iterator[str]:
+    """A sentence for each thing that does not hold; an object may have more than is asked for."""
+    if isinstance(wanted, dict) and isinstance(found, list):
+        yield from _of_list(wanted, found, place)
+    elif isinstance(wanted, dict) and wanted and set(wanted) <= BOUNDS:
+        if not _within(wanted, number(found)):
+            bounds = " and ".join(f"{name} {bound}" for name, bound in wanted.items())
+            yield f"{place}: expected {bounds}, found {shown(found)}"
+    elif isinstance(wanted, dict) and isinstance(found, dict):
+        for name, value in wanted.items():
+            yield from differences(value, at(found, name), f"{place}.{name}" if place else name)
+    elif isinstance(wanted, list) and isinstance(found, list):
+        if len(wanted) != len(found):
+            yield f"{place}: expected {len(wanted)} of them, found {len(found)}: {shown(found)}"
+        for index, (value, item) in enumerate(zip(wanted, found, strict=False)):
+            yield from differences(value, item, f"{place}[{index}]")
+    elif not same(wanted, found):
+        yield f"{place}: expected {shown(wanted)}, found {shown(found)}"
+
+
+def same(wanted: Any, found: Any) -> bool:
+    """A value, a number however it is written, a text with * as a pattern; null is also what is not there."""
+    if wanted is None:
+        return found is None or found is MISSING
+    if wanted == "*":
+        return found is not MISSING and found is not None
+    if isinstance(wanted, bool) or isinstance(found, bool):
+        return wanted is found
+    if isinstance(wanted, str) and isinstance(found, str):
+        return wanted == found or ("*" in wanted and fnmatchcase(found, wanted.replace("[", "[[]")))
+    if isinstance(wanted, int | float | str) and isinstance(found, int | float | Decimal | str):
+        ours, theirs = number(wanted), number(found)
+        return ours is not None and ours == theirs
+    return bool(wanted == found)
+
+
+def number(value: Any) -> Decimal | None:
+    """As money is read, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        return None
+
+
+def in_order(wanted: list[Any], found: list[Any], place: str) -> Iterator[str]:
+    """Each must be among what was found, after the one before it; others may stand between."""
+    position = 0
+    for index, value in enumerate(wanted):
+        ahead = (at for at in range(position, len(found)) if not list(differences(value, found[at], place)))
+        held = next(ahead, None)
+        if held is None:
+            seen = f"; after the ones before it there are {shown(found[position:])}" if found else "; there is none"
+            yield f"{place}[{index}]: nothing fits {shown(value)}{seen}"
+            return
+        position = held + 1
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence quotes it."""
+    if value is MISSING or value is None:
+        return "nothing"
+    text = str(value)
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
+
+
+def _within(bounds: dict[str, Any], found: Decimal | None) -> bool:
+    over, under = number(bounds.get("over")), number(bounds.get("under"))
+    return found is not None and (over is None or found > over) and (under is None or found < under)
+
+
+def _of_list(wanted: dict[str, Any], found: list[Any], place: str) -> Iterator[str]:
+    for name, value in wanted.items():
+        match name:
+            case "count":
+                yield from differences(value, len(found), f"{place}, their number")
+            case "some":
+                if all(list(differences(value, item, place)) for item in found):
+                    yield f"{place}: none of the {len(found)} fits {shown(value)}"
+            case "none":
+                fitting = [item for item in found if not list(differences(value, item, place))]
+                if fitting:
+                    yield f"{place}: none was to fit {shown(value)}, found {shown(fitting[0])}"
+            case "first" | "last":
+                item = found[0 if name == "first" else -1] if found else MISSING
+                yield from differences(value, item, f"{place}, the {name}")
+            case _:
+                yield f"{place}: a list has no {name}; ask for {', '.join(sorted(OF_LISTS))}"

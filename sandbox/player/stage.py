@@ -1,0 +1,178 @@
+"""Where a script plays: one world, its TPPs, what was captured so far, and the balances it began with."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+
+from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
+from sandbox.player.exchanges import Ear
+from sandbox.player.matching import MISSING, at
+from sandbox.scenario import Scenario
+from sandbox.seed.fixtures import Fixtures
+
+CALLBACK = "http://127.0.0.1:9999/callback"
+_REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.([^{}\s]{1,200})\}")
+_DAY = re.compile(r"\{today(?:([+-][0-9]{1,4}))?\}")
+
+
+class ScriptFault(Exception):
+    """The script asks for what cannot be, such as a name that was never captured."""
+
+
+@dataclass(slots=True)
+class Held:
+    """What a step left behind, under its name."""
+
+    reply: Reply | None = None
+    client: str = "demo-tpp"
+    initiation: Initiation | None = None
+    address: str | None = None
+    flow: Flow | None = None
+    callback: str | None = None
+    tokens: Tokens | None = None
+    logical_ids: dict[str, str] = field(default_factory=dict)  # by IBAN
+
+    @property
+    def reference(self) -> Reference | None:
+        return self.initiation.reference if self.initiation else None
+
+    def part(self, path: str) -> Any:
+        """What `{name.path}` stands for: our own words first, then the reply's body."""
+        known: dict[str, Callable[[], Any]] = {
+            "payment_id": lambda: self.initiation and self.initiation.payment_id,
+            "address": lambda: self.address,
+            "callback": lambda: self.callback,
+            "code": lambda: self.callback and httpx.URL(self.callback).params.get("code"),
+            "state": lambda: self.flow and self.flow.state,
+            "verifier": lambda: self.flow and self.flow.verifier,
+            "redirect_uri": lambda: self.flow and self.flow.redirect_uri,
+            "access_token": lambda: self.tokens and self.tokens.access,
+            "refresh_token": lambda: self.tokens and self.tokens.refresh,
+            "sca_token": lambda: self.tokens and self.tokens.sca_token,
+            "request_id": lambda: self.reply and self.reply.request_id,
+        }
+        value = known[path]() if path in known else None
+        return at(self.reply.body, path) if value is None and self.reply is not None else value
+
+
+@dataclass
+class Stage:
+    """All that a step may touch."""
+
+    scenario: Scenario
+    url: str
+    http: httpx.Client
+    ear: Ear
+    controls: Controls
+    held: dict[str, Held] = field(default_factory=dict)
+    keys: Held | None = None  # the latest that brought tokens, whether it has a name or not
+    reply: Reply | None = None
+    opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    _tpps: dict[str, Client] = field(default_factory=dict)
+    _numbers: int = 0
+
+    def tpp(self, name: str | None) -> Client:
+        """A registered client, or one that the bank does not know."""
+        name = name or "demo-tpp"
+        if name not in self._tpps:
+            known = self.people.clients.get(name)
+            secret = known.secret if known else "no-secret"
+            vendor = self.scenario.settings.vendor
+            self._tpps[name] = Client(self.url, name, secret, CALLBACK, vendor=vendor, http=self.http)
+        return self._tpps[name]
+
+    @property
+    def people(self) -> Fixtures:
+        return self.scenario.fixtures
+
+    def number(self) -> int:
+        """For references that nobody chose: the same ones in each run."""
+        self._numbers += 1
+        return self._numbers
+
+    def iban(self, name: str) -> str:
+        """An account by its name or its customer's; anything else is an IBAN already."""
+        if name in self.people.names:
+            return self.people.names[name]
+        owned = [account for account in self.people.accounts.values() if name in account.owners]
+        return owned[0].iban if owned else name
+
+    def named(self, name: Any) -> Held:
+        if not isinstance(name, str) or name not in self.held:
+            known = f"; so far there are {', '.join(self.held)}" if self.held else ""
+            raise ScriptFault(f"nothing was captured as {name!r}{known}")
+        return self.held[name]
+
+    def initiated(self, name: Any) -> Held:
+        found = self.named(name)
+        if found.initiation is None:
+            raise ScriptFault(f"{name!r} is no payment, order or file that the bank took in")
+        return found
+
+    def with_tokens(self, name: Any) -> Held:
+        """By name, or the latest that has some."""
+        if name is not None:
+            found = self.named(name)
+            if found.tokens is None:
+                raise ScriptFault(f"{name!r} has no tokens: there is a step `token: {name}`")
+            return found
+        if self.keys is None:
+            raise ScriptFault("no step brought tokens so far")
+        return self.keys
+
+    def access(self, content: dict[str, Any], default: Held | None = None) -> str | None:
+        """The access token of a call: a captured one by its name, any other text as it is, or the default's."""
+        if "token" in content:
+            name = content["token"]
+            if not isinstance(name, str):
+                return None
+            if name not in self.held:
+                return name
+            return (self.with_tokens(name).tokens or _never()).access
+        return default.tokens.access if default is not None and default.tokens is not None else None
+
+    def filled(self, value: Any) -> Any:
+        """The content with its references replaced; one that stands alone keeps its type."""
+        if isinstance(value, dict):
+            return {name: self.filled(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self.filled(inner) for inner in value]
+        if not isinstance(value, str) or "{" not in value:
+            return value
+        alone = _REFERENCE.fullmatch(value)
+        if alone:
+            return self._part(alone)
+        text = _REFERENCE.sub(lambda found: str(self._part(found)), value)
+        return _DAY.sub(lambda found: self._day(int(found[1] or 0)), text)
+
+    def _part(self, found: re.Match[str]) -> Any:
+        value = self.named(found[1]).part(found[2])
+        if value is None or value is MISSING:
+            raise ScriptFault(f"{found[1]!r} has no {found[2]}")
+        return value
+
+    def _day(self, ahead: int) -> str:
+        return (self.controls.clock.get().now.date() + timedelta(days=ahead)).isoformat()
+
+    def balances(self) -> dict[tuple[str, str], Decimal]:
+        """Of each compartment, as the controls tell them."""
+        return {
+            (row["iban"], part["currency"]): Decimal(str(part["balance"]))
+            for row in self.controls.listed("accounts")
+            for part in row["balances"]
+        }
+
+    def begin(self) -> None:
+        """What `unchanged` looks back to; nothing that was captured lives longer."""
+        self.held.clear()
+        self.keys = self.reply = None
+        self.opening = self.balances()
+
+
+def _never() -> Tokens:
+    raise AssertionError("with_tokens gives none without tokens")

@@ -1,0 +1,39 @@
+"""A step in one line, for people."""
+
+from typing import Any
+
+from sandbox.client import Reply
+from sandbox.player.matching import shown
+from sandbox.scenario import Step
+
+LINE_MAX = 110  # characters
+
+
+def told(step: Step, reply: Reply | None = None) -> str:
+    """What it does, what it is called, and how that was answered."""
+    text = f"{step.what} {_content(step.content)}".rstrip()
+    if len(text) > LINE_MAX:
+        text = f"{text[:LINE_MAX]}..."
+    if step.as_name:
+        text += f" as {step.as_name}"
+    return text if reply is None else f"{text} -> {reply.status}{_status(reply)}"
+
+
+def _content(content: Any) -> str:
+    if isinstance(content, dict):
+        return ", ".join(f"{name}: {_inner(value)}" for name, value in content.items())
+    return "" if content is None else shown(content)
+
+
+def _inner(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_inner(inner)}" for name, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_inner(item) for item in value) + "]"
+    return "null" if value is None else str(value)
+
+
+def _status(reply: Reply) -> str:
+    body = reply.body if isinstance(reply.body, dict) else {}
+    parts = [str(body[name]) for name in ("error", "status", "reason") if name in body]
+    return "".join(f" {part}" for part in parts)

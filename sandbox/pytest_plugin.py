@@ -1,0 +1,131 @@
+"""The fixture `bank`: one server for a whole run, a world of its own for each test (choice 12).
+
+Imported by every pytest run of whoever installed the sandbox, so all else is imported when a test asks for a bank.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from sandbox.testing import Bank, Start
+
+# Name, what it says.
+OPTIONS = (
+    ("url", "The address of a server elsewhere; without, one is started on a free port."),
+    ("key", "The key of that server's controls."),
+    ("scenario", "A shipped scenario by its name, or a file."),
+    ("seed", "Same seed, same bytes (default: the scenario's, or 1)."),
+    ("at", "Where the bank's clock begins (default: the scenario's, or 2027-03-01T09:00); now for the machine's time."),
+    ("frozen", "Whether the clock stands until it is moved: yes or no (default: the scenario's, or yes)."),
+)
+NAMES = ("scenario", "seed", "at", "frozen", "settings")
+WORDS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+MARKER = "bank(scenario=..., seed=..., at=..., frozen=..., settings={...}): how this test's bank begins."
+TEST_NAME_MAX = 40
+BANK: pytest.StashKey["Bank"] = pytest.StashKey()
+RUN: pytest.StashKey[str] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("bank", "a sandbox of one bank for each test")
+    for name, told in OPTIONS:
+        group.addoption(f"--bank-{name}", default=None, metavar=name.upper(), help=told)
+        parser.addini(f"bank_{name}", told, default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+    worker = getattr(config, "workerinput", {}).get("workerid", "main")
+    # At a server that others use too, the names of worlds are this run's own.
+    config.stash[RUN] = f"{worker}-{token_hex(4)}" if chosen(config, "url") else worker
+
+
+def chosen(config: pytest.Config, name: str) -> str | None:
+    """By the option, else by the ini file."""
+    option: str | None = config.getoption(f"--bank-{name}")
+    return option if option is not None else config.getini(f"bank_{name}") or None
+
+
+@pytest.fixture(scope="session")
+def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
+    """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
+    import sandbox
+    from sandbox.testing.serving import at_server
+
+    url = chosen(pytestconfig, "url")
+    opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
+    with opened as server:
+        yield server
+
+
+@pytest.fixture
+def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]":
+    """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
+    from sandbox.testing.serving import world_of
+
+    item = request.node
+    test = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.name)[:TEST_NAME_MAX]
+    with world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start_of(item)) as world:
+        item.stash[BANK] = world
+        try:
+            yield world
+        finally:
+            del item.stash[BANK]
+
+
+def start_of(item: pytest.Item) -> "Start":
+    """The marker nearest to the test says first, then those around it, then the command line, then the ini file."""
+    from sandbox.testing import Start
+
+    config = item.config
+    told: dict[str, Any] = {"settings": {}}
+    for mark in item.iter_markers("bank"):
+        unknown = sorted(mark.kwargs.keys() - set(NAMES))
+        if mark.args or unknown:
+            wrong = ", ".join(unknown) or "a value without a name"
+            raise pytest.UsageError(f"@pytest.mark.bank does not know {wrong}; it is {MARKER}")
+        told = {**mark.kwargs, **told, "settings": {**mark.kwargs.get("settings", {}), **told["settings"]}}
+    for name, read in (("scenario", str), ("seed", number_of), ("at", str), ("frozen", word_of)):
+        text = chosen(config, name)
+        if text is not None and name not in told:
+            told[name] = read(text)
+    if isinstance(told.get("scenario"), str):
+        told["scenario"] = found(told["scenario"], config)
+    return Start(**told)
+
+
+def found(scenario: str, config: pytest.Config) -> str:
+    """A file is looked for below the root of the tests, then where pytest was called."""
+    if Path(scenario).suffix not in (".yaml", ".yml"):
+        return scenario
+    places = [folder / scenario for folder in (config.rootpath, config.invocation_params.dir)]
+    return str(next((place for place in places if place.exists()), places[0]))
+
+
+def number_of(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise pytest.UsageError(f"bank_seed is a whole number, not {text!r}")
+    return int(text)
+
+
+def word_of(text: str) -> bool:
+    if text.lower() not in WORDS:
+        raise pytest.UsageError(f"bank_frozen is yes or no, not {text!r}")
+    return WORDS[text.lower()]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    """A failed test shows what its bank saw."""
+    report = yield
+    bank = item.stash.get(BANK, None)
+    if report.failed and report.when != "teardown" and bank is not None:
+        from sandbox.testing.report import told
+
+        report.sections.append(("bank", told(bank)))
+    return report

@@ -1,0 +1,181 @@
+"""One world of a server, as a test holds it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from sandbox.client import Client, Controls, Initiation, Refused
+
+Subject = str | Initiation
+Rows = list[dict[str, Any]]
+NOT_FOUND = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """When a status held, and how much bank time went by until then."""
+
+    payment_id: str
+    status: str
+    at: datetime
+    waited: timedelta
+
+
+class Faults:
+    """The fault rules of one world (choice 13)."""
+
+    def __init__(self, controls: Controls) -> None:
+        self._controls = controls
+
+    def add(self, **fault: Any) -> None:
+        """One more, of `title`, `when`, `answer`, `delay`, `cut` and `change`."""
+        self._controls.call("POST", "/faults", fault)
+
+    def clear(self) -> None:
+        self._controls.call("DELETE", "/faults")
+
+    def all(self) -> Rows:
+        """Each rule's title, and how often it was met."""
+        return self._controls.listed("faults")
+
+
+class Bank:
+    """The bank's interface at `base_url`, its clock, its customers, and all that it holds (choice 12)."""
+
+    def __init__(self, server: Controls, name: str) -> None:
+        self.name = name
+        self._server = server
+        self.controls = server if name == "default" else server.world(name)
+        self.base_url = self.controls.desk.base_url
+        self.clock = self.controls.clock
+        self.psu = self.controls.psu
+        self.faults = Faults(self.controls)
+        self._forks: list[Bank] = []
+
+    def __repr__(self) -> str:
+        return f"<bank {self.name} at {self.base_url}>"
+
+    @cached_property
+    def tpp(self) -> Client:
+        """The reference client, as `demo-tpp`."""
+        return self.client()
+
+    def client(self, client_id: str = "demo-tpp", secret: str = "demo-secret", **more: Any) -> Client:
+        """The reference client under other credentials, with another `redirect_uri`, `language` or `vendor`."""
+        return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **more)
+
+    def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
+        """Moves bank time from event to event until the status holds; Refused (409) says why it never can."""
+        body = {"payment_id": _id_of(subject), "status": status}
+        if within is not None:
+            body["within"] = _span(within)
+        told = self.controls.call("POST", "/await", body).body
+        at, waited = datetime.fromisoformat(told["at"]), timedelta(seconds=float(told["waited"]))
+        return Awaited(told["payment_id"], told["status"], at, waited)
+
+    @property
+    def customers(self) -> Rows:
+        return self.controls.listed("customers")
+
+    @property
+    def accounts(self) -> Rows:
+        return self.controls.listed("accounts")
+
+    def account(self, iban: str) -> dict[str, Any]:
+        """One account with its balances."""
+        return {row["iban"]: row for row in self.accounts}[iban]
+
+    @property
+    def payments(self) -> Rows:
+        return self.controls.listed("payments")
+
+    def payment(self, subject: Subject) -> dict[str, Any]:
+        """One payment with its history."""
+        return self._told(f"/payments/{quote(_id_of(subject), safe='')}")
+
+    @property
+    def standing_orders(self) -> Rows:
+        return self.controls.listed("standing-orders")
+
+    @property
+    def bulk_payments(self) -> Rows:
+        return self.controls.listed("bulk-payments")
+
+    @property
+    def requests(self) -> Rows:
+        """The calls of the bank's interface, oldest first."""
+        return self.controls.listed("requests")
+
+    @property
+    def journal(self) -> Rows:
+        """What changed."""
+        return self.controls.listed("journal")
+
+    @property
+    def timeline(self) -> Rows:
+        """What will happen next, soonest first."""
+        return self.controls.listed("timeline")
+
+    def explain(self, request_id: str) -> dict[str, Any]:
+        """Why that call was answered so."""
+        return self._told(f"/explain/{quote(request_id, safe='')}")
+
+    def settings(self, **changes: Any) -> dict[str, Any]:
+        """All settings as they are now; what is named changes first."""
+        if not changes:
+            return self._told("/settings")["settings"]  # type: ignore[no-any-return]
+        written = {name: _span(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
+        return self.controls.call("PATCH", "/settings", written).body["settings"]  # type: ignore[no-any-return]
+
+    def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
+        """Forces a legal move."""
+        self.controls.move(_id_of(subject), status, reason)
+
+    def book(self, iban: str, amount: str, **rest: Any) -> None:
+        """A transaction by hand, such as a salary."""
+        self.controls.book(iban, amount, **rest)
+
+    def scenario(self, told: str | Mapping[str, Any]) -> None:
+        """Begins again with another scenario, a shipped one by its name or any by its content."""
+        body = {"name": told} if isinstance(told, str) else {"scenario": dict(told)}
+        self.controls.call("PUT", "/scenario", body)
+
+    def reset(self) -> None:
+        """The world as it was first loaded."""
+        self.controls.reset()
+
+    def fork(self, name: str | None = None, at: str | datetime | None = None) -> "Bank":
+        """A second bank that is this one as it is, or was at a time; both go on apart."""
+        name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
+        body = {"as": name} | ({} if at is None else {"at": at.isoformat() if isinstance(at, datetime) else at})
+        self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)
+        twin = Bank(self._server, name)
+        self._forks.append(twin)
+        return twin
+
+    def drop(self) -> None:
+        """Takes this world and its forks from the server; the server's own world stays."""
+        for name in [*(fork.name for fork in self._all_forks()), *([] if self.name == "default" else [self.name])]:
+            try:
+                self._server.drop_world(name)
+            except Refused as refused:
+                if refused.status != NOT_FOUND:  # a test may have dropped it
+                    raise
+        self._forks.clear()
+
+    def _all_forks(self) -> "list[Bank]":
+        return [later for fork in self._forks for later in (fork, *fork._all_forks())]
+
+    def _told(self, path: str) -> dict[str, Any]:
+        return self.controls.call("GET", path).body  # type: ignore[no-any-return]
+
+
+def _id_of(subject: Subject) -> str:
+    return subject if isinstance(subject, str) else subject.payment_id
+
+
+def _span(span: str | timedelta) -> str:
+    return f"{span.total_seconds():f}s" if isinstance(span, timedelta) else span

@@ -1,0 +1,52 @@
+"""What a failed test shows of its bank: the clock, what happened, what comes, and the last calls."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from sandbox.client import Refused, Unreadable
+from sandbox.testing.bank import Bank
+
+JOURNAL_MAX = 20
+COMING_MAX = 5
+CALLS_MAX = 10
+REFUSED = 400
+
+
+def told(bank: Bank) -> str:
+    """A bank that cannot be asked hides no failure of the test."""
+    try:
+        return "\n".join(lines(bank))
+    except (httpx.HTTPError, Refused, Unreadable) as error:
+        return f"{bank.base_url} cannot be asked: {error}"
+
+
+def lines(bank: Bank) -> Iterator[str]:
+    face = bank.clock.get()
+    yield f"{bank.base_url}, its clock {face.mode} at {face.now.isoformat()}"
+    yield from _part("what happened", map(_change, bank.journal[-JOURNAL_MAX:]))
+    yield from _part("what comes next", map(_promise, bank.timeline[:COMING_MAX]))
+    yield from _part("the last calls", (line for call in bank.requests[-CALLS_MAX:] for line in _call(bank, call)))
+
+
+def _part(title: str, rows: Iterator[str]) -> Iterator[str]:
+    yield f"{title}:"
+    found = [f"  {row}" for row in rows]
+    yield from found or ["  nothing"]
+
+
+def _change(row: dict[str, Any]) -> str:
+    came = f"{row['from']} -> {row['to']}" if row["from"] else row["to"]
+    return f"{row['at']}  {row['subject']}  {came}  {row['trigger']}{' ' + row['reason'] if row['reason'] else ''}"
+
+
+def _promise(row: dict[str, Any]) -> str:
+    return f"{row['at']}  {row['subject']}  {row['trigger']}"
+
+
+def _call(bank: Bank, row: dict[str, Any]) -> Iterator[str]:
+    yield f"{row['at']}  {row['method']} {row['path']}  {row['status']}  {row['request_id']}"
+    if row["status"] >= REFUSED:
+        why = bank.explain(row["request_id"])
+        yield "    " + ", ".join(part for part in (why["error"], why["rule"], why["clause"]) if part)

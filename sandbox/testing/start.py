@@ -1,0 +1,97 @@
+"""How a tester's bank begins: what was asked for, then the scenario's word, then ours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sandbox.assembly import first_beginning
+from sandbox.beginning import Beginning
+from sandbox.rules.durations import read_instant, write_instant
+from sandbox.scenario.model import Scenario
+from sandbox.scenario.reading import load, read_content
+from sandbox.scenario.yaml_text import read_yaml
+
+SEED = 1
+OPENING = "2027-03-01T09:00:00+01:00"  # a Monday; tests that run on any day want one day
+NOW = "now"
+FILES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What is None is as the scenario says, and where that is silent: seed 1, at OPENING, frozen."""
+
+    scenario: str | Mapping[str, Any] = "default"  # a name, a file, or its content
+    seed: int | None = None
+    at: str | datetime | None = None  # NOW: as the server began, which is the machine's time unless it was told one
+    frozen: bool | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def beginning_of(start: Start) -> Beginning:
+    """For a server of one's own."""
+    scenario = _read(start)
+    beginning = first_beginning(SEED, read_instant(OPENING), 0.0, scenario)
+    if start.seed is not None:
+        beginning = replace(beginning, seed=start.seed)
+    if start.at is not None:
+        beginning = replace(beginning, at=None if start.at == NOW else read_instant(_written(start.at)))
+    if start.frozen is not None:
+        beginning = replace(beginning, rate=0.0 if start.frozen else beginning.rate or 1.0)
+    return beginning
+
+
+def wanted_of(start: Start) -> dict[str, Any]:
+    """The same for a world of any server (choice 10): scenario, seed and clock, wherever that server begins."""
+    scenario = _read(start)
+    clock: dict[str, Any] = {}
+    if start.at is not None and start.at != NOW:
+        clock["at"] = _written(start.at)
+    elif start.at is None and scenario.at is None:
+        clock["at"] = OPENING
+    if start.frozen is not None or scenario.rate is None:
+        clock["frozen"] = start.frozen is not False
+    seed = scenario.seed if start.seed is None else start.seed
+    told = _told(start)
+    return {"seed": SEED if seed is None else seed, "clock": clock} | ({} if told == "default" else {"scenario": told})
+
+
+def _told(start: Start) -> str | dict[str, Any]:
+    """A shipped scenario by its name, anything else by its content; settings are laid on top."""
+    if not isinstance(start.scenario, str):
+        content = dict(start.scenario)
+    elif Path(start.scenario).suffix in FILES:
+        path = Path(start.scenario)
+        content = dict(_content(path, path.stat().st_mtime_ns) if path.exists() else {})
+    elif start.settings:
+        content = {"extends": start.scenario}
+    else:
+        return start.scenario
+    if start.settings:
+        content["settings"] = {**content.get("settings", {}), **start.settings}
+    return content
+
+
+def _read(start: Start) -> Scenario:
+    """ScenarioErrors tells, with line and column, what is wrong with it."""
+    told = _told(start)
+    if isinstance(start.scenario, str):
+        named = load(start.scenario)
+        if isinstance(told, str) or not start.settings:
+            return named
+    assert isinstance(told, dict)
+    return read_content(told, "scenario")
+
+
+@lru_cache(maxsize=64)
+def _content(path: Path, changed: int) -> dict[str, Any]:
+    """A file's content; read again once it changed."""
+    content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
+    return content if isinstance(content, dict) else {}
+
+
+def _written(at: str | datetime) -> str:
+    return write_instant(at) if isinstance(at, datetime) else at

@@ -1,0 +1,129 @@
+"""The reference in a real browser: nothing from outside, nothing on the console, and a call that is tried out."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from werkzeug.serving import make_server
+
+ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    found = shutil.which("chromium")
+    if found is None:
+        assert os.environ.get("BROWSER_REQUIRED") != "1", "a browser is required, and there is no chromium"
+        pytest.skip("not run: there is no chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def bank(app: Flask) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class Watch:
+    """A page, with what it asked for and what it complained of."""
+
+    def __init__(self, page: Page, bank: str) -> None:
+        self.page, self.complaints = page, []
+        self.outside: list[str] = []
+        page.on("console", self.hear)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda asked: None if asked.url.startswith((bank, "data:")) else self.outside.append(asked.url),
+        )
+
+    def hear(self, line: ConsoleMessage) -> None:
+        if line.type in ("error", "warning"):
+            self.complaints.append(line.text)
+
+    def is_clean(self) -> bool:
+        assert (self.complaints, self.outside) == ([], [])
+        return True
+
+
+@pytest.fixture(params=[("light", WIDE), ("dark", PHONE)], ids=["light-wide", "dark-phone"])
+def watch(chromium: Browser, bank: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
+    scheme, size = request.param
+    context = chromium.new_context(color_scheme=scheme, viewport=size)
+    context.set_default_timeout(15_000)
+    yield Watch(context.new_page(), bank)
+    context.close()
+
+
+def keep(page: Page, name: str) -> None:
+    """A picture for whoever asks for it."""
+    folder = os.environ.get("SCREENSHOTS")
+    if folder:
+        page.screenshot(path=f"{folder}/{name}-{page.viewport_size['width']}.png")
+
+
+def test_the_page_that_explains(watch: Watch, bank: str) -> None:
+    watch.page.goto(f"{bank}/_sandbox/docs")
+    keep(watch.page, "docs")
+    watch.page.get_by_role("navigation").get_by_role("link", name="Errors").click()
+    expect(watch.page.get_by_role("heading", name="Errors", exact=True)).to_be_in_viewport()
+    keep(watch.page, "docs-errors")
+    watch.page.locator("a[href='#choice-5']").first.click()
+    expect(watch.page.locator("#choice-5 h3")).to_be_in_viewport()
+    keep(watch.page, "docs-choice")
+    wider = watch.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    assert not wider, "the page is wider than the screen"
+    assert watch.is_clean()
+
+
+def test_swagger_ui_tries_out_a_call_of_a_world(watch: Watch, bank: str) -> None:
+    page = watch.page
+    page.goto(f"{bank}/worlds/b/_sandbox/docs/try")
+    operation = page.locator("[id='operations-Single_payments-payment_initiation_sepa_credit_transfers']")
+    expect(operation).to_be_visible()
+    keep(page, "try")
+    operation.locator(".opblock-summary").click()
+    operation.get_by_role("button", name="Try it out").click()
+    keep(page, "try-open")
+    with page.expect_response(lambda reply: reply.url.endswith("/payments/sepa-credit-transfers")) as heard:
+        operation.get_by_role("button", name="Execute").click()
+    sent = heard.value.request
+    assert sent.url == f"{bank}/worlds/b/payments/sepa-credit-transfers"
+    assert sent.headers["accept"] == "application/vnd.service.api+json; version=3"
+    assert heard.value.status == 201, heard.value.text()
+    expect(operation.locator(".live-responses-table")).to_contain_text("RCVD")
+    operation.locator(".live-responses-table").scroll_into_view_if_needed()
+    keep(page, "try-done")
+    assert watch.is_clean()
+
+
+def test_a_cancellation_is_tried_out_with_its_version(watch: Watch, bank: str) -> None:
+    page = watch.page
+    page.goto(f"{bank}/_sandbox/docs/try")
+    operation = page.locator("[id='operations-Bulk_files-bulk_cancellation']")
+    operation.locator(".opblock-summary").click()
+    operation.get_by_role("button", name="Try it out").click()
+    operation.locator("tr[data-param-name='payment-file-id'] input").fill("nothing-here")
+    with page.expect_response(lambda reply: "/nothing-here" in reply.url) as heard:
+        operation.get_by_role("button", name="Execute").click()
+    assert heard.value.request.headers["accept"] == "application/vnd.service.api+json; version=2"
+    assert heard.value.status == 404
+    assert watch.outside == []
+
+
+def test_the_controls_are_tried_out_too(watch: Watch, bank: str) -> None:
+    watch.page.goto(f"{bank}/_sandbox/docs/try?controls")
+    expect(watch.page.get_by_text("Moves the clock").first).to_be_visible()
+    keep(watch.page, "try-controls")
+    assert watch.is_clean()

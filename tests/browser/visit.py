@@ -1,0 +1,76 @@
+"""A visit in a real browser: its page, what it asked for, and what it complained of."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page
+
+from tests.pages.psu import consent_address
+from tests.tpp import SCT, Tpp, payment
+
+FORM_REFUSED = "the server responded with a status of 422"  # a form with a fault, which is no fault of the page
+
+
+@dataclass
+class Visit:
+    """A page of the browser, what it asked for, and what it complained of."""
+
+    page: Page
+    bank: str
+    callback: str
+    tpp: Tpp
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(10_000)
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def address(self, language: str, **changes: Any) -> str:
+        body = payment(SCT, **changes)
+        reply = self.tpp.initiate(SCT, body, accept_language=language, redirect_uri=self.callback)
+        return f"{self.bank}{urlsplit(reply.headers['Location']).path}?state=s-1"
+
+    def consent(self, language: str, iban: str | None = None) -> str:
+        path = consent_address(self.tpp, language, iban, redirect_uri=self.callback)
+        return f"{self.bank}{path}?response_type=code&client_id=demo-tpp&state=s-1"
+
+    def heading(self) -> str:
+        return self.page.locator("h1").inner_text()
+
+    def choose(self, name: str, place: int = 0) -> None:
+        self.page.locator(f"input[name={name}]").nth(place).check()
+        self.page.locator("button.go").click()
+
+    def log_in(self, customer: str) -> None:
+        self.page.locator(f"input[value={customer}]").check()
+        self.page.locator("button.go").click()
+
+    def type_code(self) -> None:
+        """As the drawn card reader shows it."""
+        self.page.fill("#code", self.page.locator("#shown").inner_text())
+        self.page.locator("button.go").click()
+
+    def sign(self) -> dict[str, list[str]]:
+        """From the review to the callback; the answer is its query."""
+        self.page.locator("a.go").click()
+        self.type_code()
+        return self.query()
+
+    def query(self) -> dict[str, list[str]]:
+        self.page.wait_for_url(f"{self.callback}*")
+        return parse_qs(urlsplit(self.page.url).query)
+
+    def demand_quiet(self) -> None:
+        """Nothing was asked of anyone else, and the browser had nothing to complain of."""
+        homes = (f"{self.bank}/psu/", self.callback, "data:")
+        assert [url for url in self.asked if not url.startswith(homes)] == []
+        assert [text for text in self.complaints if FORM_REFUSED not in text] == []
+
+    def demand_fits(self) -> None:
+        """Nothing stands outside the screen."""
+        self.page.wait_for_load_state()
+        assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

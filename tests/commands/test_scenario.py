@@ -1,0 +1,131 @@
+"""`bank-sandbox scenario`: stories are played, checked and listed (choice 12)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
+from lxml import etree
+
+from sandbox.cli import main
+from sandbox.scenario.library import SHIPPED
+from sandbox.scenario.yaml_text import read_yaml
+
+SHORT = "an_unsigned_payment_expires_after_an_hour"
+README = Path(__file__).parents[2] / "README.md"
+FAILING = """
+clock: {at: 2027-03-01T09:00}
+steps:
+  - pay: {debtor: alice}
+    as: rent
+  - status: {of: rent, expect: {status: ACSC}}
+  - reset
+"""
+
+
+def run(*words: str, **env: str) -> Result:
+    return CliRunner().invoke(main, ["scenario", *words], env=env)
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> str:
+    path = tmp_path / "failing.yaml"
+    path.write_text(FAILING)
+    return str(path)
+
+
+def test_what_held_is_said_step_by_step() -> None:
+    done = run("run", SHORT)
+    assert done.exit_code == 0
+    assert f"holds  {SHORT}" in done.output
+    assert "    holds  line 5, pay debtor: alice" in done.output
+    assert "1 of 1 scenarios held" in done.output
+
+
+def test_what_did_not_hold_is_said_with_its_exchange(failing: str) -> None:
+    done = run("run", SHORT, failing)
+    assert done.exit_code == 1
+    assert "FAILS  line 6, status of: rent" in done.output
+    assert "status: expected ACSC, found RCVD" in done.output
+    assert "> GET http://127.0.0.1:" in done.output and '"status":"RCVD"' in done.output
+    assert "not played  line 7, reset" in done.output
+    assert "1 of 2 scenarios held" in done.output
+
+
+def test_quiet_says_only_what_did_not_hold(failing: str) -> None:
+    done = run("run", "--quiet", SHORT, failing)
+    assert SHORT not in done.output and "line 4" not in done.output
+    assert "FAILS  line 6" in done.output
+
+
+def test_a_file_that_cannot_be_read_ends_with_2(tmp_path: Path, failing: str) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("steps:\n  - pey: {}\n")
+    done = run("run", failing, str(wrong), "nowhere")
+    assert done.exit_code == 2
+    assert "wrong.yaml:2:5: no step is called 'pey' (did you mean 'pay'?)" in done.output
+    assert "nowhere" in done.output
+    assert "line" not in done.output
+
+
+def test_junit_is_written(tmp_path: Path, failing: str) -> None:
+    out = tmp_path / "out.xml"
+    done = run("run", failing, SANDBOX_JUNIT=str(out))
+    assert done.exit_code == 1
+    assert etree.parse(out).getroot().get("failures") == "1"
+
+
+def test_it_plays_on_a_sandbox_that_runs(url: str, failing: str) -> None:
+    assert run("run", SHORT, "--url", url, "--jobs", "1").exit_code == 0
+    done = run("run", failing, SANDBOX_URL=url)
+    assert done.exit_code == 1
+    world = done.output.partition("its world stays for a look: --world ")[2].split()[0]
+    looked = CliRunner().invoke(main, ["payments", "--url", url, "--world", world])
+    assert "RCVD" in looked.output
+
+
+def test_a_sandbox_that_is_not_there_ends_with_1() -> None:
+    done = run("run", SHORT, "--url", "http://127.0.0.1:1")
+    assert done.exit_code == 1
+    assert "refused" in done.output
+
+
+def test_check_tells_every_fault_with_its_place(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("clok: {}\nsteps:\n  - status: rent\n")
+    done = run("check", SHORT, str(wrong))
+    assert done.exit_code == 1
+    assert "wrong.yaml:1:1: an unknown key 'clok' (did you mean 'clock'?)" in done.output
+    wrong.write_text("steps:\n  - status: rent\n")
+    assert "wrong.yaml:2:5: nothing was captured as 'rent'" in run("check", str(wrong)).output
+    assert run("check", SHORT).exit_code == 0
+
+
+def test_the_list_has_every_shipped_scenario() -> None:
+    told = run("list").output
+    for name in SHIPPED:
+        assert name in told
+    rows = json.loads(run("list", "--json").output)
+    assert [row["name"] for row in rows] == list(SHIPPED)
+
+
+def test_every_shipped_scenario_fits_the_schema_that_editors_get() -> None:
+    validator = Draft202012Validator(json.loads(run("schema").output))
+    for text in SHIPPED.values():
+        assert list(validator.iter_errors(read_yaml(text, "a.yaml").plain())) == []
+
+
+def test_the_table_of_values_is_printed_for_other_scenarios_too(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    rule = "{title: Late, when: {creditor_name: Slow}, timings: {settlement_ends: 2h}}"
+    own.write_text(f"extends: null\nbank: default\nrules: [{rule}]\n")
+    done = run("values", str(own))
+    assert "| `Slow` | `creditor_name` | payment or standing order | late | `settlement_ends` 2h |" in done.output
+
+
+def test_the_scenario_of_the_readme_holds(tmp_path: Path) -> None:
+    story = tmp_path / "story.yaml"
+    story.write_text(README.read_text().partition("```yaml\n")[2].partition("```")[0])
+    done = run("run", str(story))
+    assert done.exit_code == 0, done.output

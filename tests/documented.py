@@ -1,0 +1,111 @@
+"""Holds every reply of the bank's interface against the document, whichever test asked for it.
+
+Replies of the same form are looked into a few times and then taken as seen, so that the suite stays quick.
+"""
+
+from collections import Counter
+from datetime import date
+from functools import cache
+from typing import Any
+
+import orjson
+from flask import Flask, Response, request, request_finished
+from jsonschema import Draft202012Validator
+
+from sandbox.reference.document import addresses_of, document
+from sandbox.wire.gate import Call
+from sandbox.wire.operations import OPERATIONS
+
+LOOKS = 3  # at replies of the same form
+VENDOR = "service"
+TODAY = date(2027, 3, 1)
+
+Form = tuple[Any, ...]
+
+
+@cache
+def told() -> dict[str, Any]:
+    return document("http://127.0.0.1:8080", VENDOR, TODAY)
+
+
+@cache
+def operations() -> dict[tuple[str, str], dict[str, Any]]:
+    """What the document says about an operation and a product; a product that it leaves out has none."""
+    return {
+        (operation.name, product): told()["paths"][address][operation.method.lower()]
+        for operation in OPERATIONS
+        for address, products in addresses_of(operation)
+        for product in products or ("",)
+    }
+
+
+@cache
+def judge(name: str, product: str, status: int, version: int) -> Draft202012Validator | None:
+    """The schema of a reply, ready to use; None where there is to be no body."""
+    response = operations()[name, product]["responses"][str(status)]
+    if "content" not in response:
+        return None
+    media = f"application/vnd.{VENDOR}.api+json; version={version}"
+    chosen = response["content"].get(media) or response["content"]["application/json"]
+    return Draft202012Validator({**chosen["schema"], "components": told()["components"]})
+
+
+def form_of(content: Any) -> Any:
+    """Keys and kinds of value, without the values; of a list its first and last."""
+    if isinstance(content, dict):
+        return tuple((key, form_of(value)) for key, value in content.items())
+    if isinstance(content, list):
+        return tuple(form_of(row) for row in (content[:1] + content[-1:]))
+    return type(content).__name__
+
+
+def thinned(content: Any) -> Any:
+    """Long lists by their first and last, for all are written by one line of code."""
+    if isinstance(content, dict):
+        return {key: thinned(value) for key, value in content.items()}
+    return [thinned(row) for row in content[:1] + content[-1:]] if isinstance(content, list) else content
+
+
+class Recorder:
+    """What was replied otherwise than documented."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.looked: Counter[Form] = Counter()
+        self.held = 0
+
+    def hear(self, sender: Flask, response: Response, **more: Any) -> None:
+        call: Call | None = request.environ.get("sandbox.call")
+        if call is None or "sandbox.fault" in request.environ:  # what a fault rule orders need not be documented
+            return
+        found = self.fault_of(call, response)
+        if found is not None:
+            self.faults.append(f"{call.operation.name} {response.status_code}: {found}")
+
+    def fault_of(self, call: Call, response: Response) -> str | None:
+        name, product, status = call.operation.name, call.path.get("product", ""), response.status_code
+        if (name, product) not in operations():
+            return None if status in (404, 405, 406) else "the document has no such product"
+        if str(status) not in operations()[name, product]["responses"]:
+            return "the document has no such status"
+        self.held += 1
+        body = response.get_data()
+        if status == 204:
+            return "a body" if body else None
+        content = orjson.loads(body)
+        code = content.get("error_code") if isinstance(content, dict) else None
+        form = (name, product, status, call.version, code, form_of(content))
+        self.looked[form] += 1
+        if self.looked[form] > LOOKS:
+            return None
+        return self.look(judge(name, product, status, call.version), content)
+
+    def look(self, schema: Draft202012Validator | None, content: Any) -> str | None:
+        if schema is None:
+            return "the document says there is no body"
+        error = next(schema.iter_errors(thinned(content)), None)
+        return None if error is None else f"{error.json_path}: {error.message[:300]}"
+
+
+RECORDER = Recorder()
+request_finished.connect(RECORDER.hear)

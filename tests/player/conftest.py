@@ -1,0 +1,34 @@
+"""One server for the scripts of these tests; each plays in a world of its own."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.machine import machine_time
+from sandbox.player.playing import Played
+from sandbox.player.running import Script, run_one, serving
+from sandbox.scenario import read_scenario
+
+Play = Callable[..., tuple[Played, ...]]
+
+
+@pytest.fixture(scope="session")
+def url() -> Iterator[str]:
+    with serving(machine_time, jobs=4) as address:
+        yield address
+
+
+@pytest.fixture
+def play(url: str) -> Play:
+    """Plays steps, and more of a scenario when it is given."""
+
+    def played(*steps: Any, **more: Any) -> tuple[Played, ...]:
+        content = {"clock": {"at": "2027-03-01T09:00"}, "steps": list(steps), **more}
+        text = json.dumps(content)
+        report = run_one(Script(read_scenario(text, "test"), text), url, machine_time)
+        assert report.trouble is None, report.trouble
+        return report.steps
+
+    return played

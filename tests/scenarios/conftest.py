@@ -1,0 +1,14 @@
+"""One server for all the stories; each plays in a world of its own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.machine import machine_time
+from sandbox.player.running import serving
+
+
+@pytest.fixture(scope="session")
+def url() -> Iterator[str]:
+    with serving(machine_time, jobs=4) as address:
+        yield address

@@ -1,0 +1,67 @@
+"""A PKI made on the spot, and a bank that believes it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from sandbox.assembly import assemble, first_beginning
+from sandbox.pki.folder import Folder
+from sandbox.pki.making import Wanted
+from sandbox.pki.statements import QSEAL, QWAC, Qualified
+from sandbox.pki.trust import Trust
+from sandbox.settings import Settings
+from sandbox.worlds import Worlds
+from tests.tpp import Tpp
+
+REAL = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # the machine's time in these tests
+DEMO = "PSDBE-SBX-DEMO01"
+
+Issue = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def pki(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trust") / "pki"
+    Folder(path).init(REAL)
+    return path
+
+
+@pytest.fixture(scope="session")
+def issue(pki: Path) -> Issue:
+    """Makes a certificate of demo-tpp, or one that is wrong in one way."""
+
+    def issued(
+        fault: str | None = None,
+        kind: str = QWAC,
+        roles: tuple[str, ...] = ("PSP_PI", "PSP_AI"),
+        organisation: str = DEMO,
+        key: str = "ec",
+    ) -> Path:
+        assert kind in (QWAC, QSEAL)
+        name = f"{fault or 'sound'}-{'-'.join(roles)}-{organisation}-{key}"
+        said = Qualified(kind, roles, "Authority", "BE-SBX")
+        wanted = Wanted(name, organisation, said, REAL - timedelta(days=1), REAL + timedelta(days=365), key)
+        return Folder(pki).issue(wanted, fault, REAL)
+
+    return issued
+
+
+Bank = Callable[..., Tpp]
+
+
+@pytest.fixture
+def bank(pki: Path) -> Bank:
+    """A client of a bank with settings of its own, whose machine stands at REAL."""
+
+    def opened(trusting: bool = True, frozen_at: datetime | None = REAL, **settings: object) -> Tpp:
+        beginning = first_beginning(seed=7, at=frozen_at, rate=0)
+        beginning = replace(beginning, settings=replace(Settings(), **settings))  # type: ignore[arg-type]
+        app: Flask = assemble(Worlds(beginning, REAL.timestamp), trust=Trust(pki) if trusting else None)
+        app.testing = True
+        return Tpp(app)
+
+    return opened

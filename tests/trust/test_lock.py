@@ -1,0 +1,188 @@
+"""The controls' lock (choice 10, 12), and a server that does not open itself to strangers."""
+
+import json
+from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+
+from sandbox.assembly import assemble, assemble_controls, first_beginning
+from sandbox.cli import main
+from sandbox.control.app import CONTROLS
+from sandbox.control.lock import Lock
+from sandbox.machine import machine_time
+from sandbox.rules.durations import read_instant
+from sandbox.worlds import Worlds
+from tests.conftest import MORNING
+from tests.test_cli import PATIENCE, ended, get, serving
+from tests.tpp import Tpp, refused
+
+KEY = "a-key-for-the-team"
+
+
+def opened(worlds: Worlds, lock: Lock) -> Flask:
+    app = assemble(worlds, lock=lock)
+    app.testing = True
+    return app
+
+
+@pytest.mark.parametrize("shown", [None, "", "wrong", f"{KEY}x", KEY[:-1], "é"])
+def test_without_the_key_no_control_answers(worlds: Worlds, shown: str | None) -> None:
+    http = opened(worlds, Lock(KEY)).test_client()
+    given = {} if shown is None else {"X-Sandbox-Key": shown}
+    for method, path, _ in CONTROLS:
+        for prefix in ("", "/worlds/mine"):
+            reply = http.open(f"{prefix}/_sandbox{path}", method=method, headers=given)
+            assert refused(reply, 401, "SBX-0401-000001", "X-Sandbox-Key")
+    assert refused(http.get("/_sandbox/nowhere", headers=given), 401, "SBX-0401")
+    assert refused(http.get("/_sandbox", headers=given), 401, "SBX-0401")
+
+
+def test_with_the_key_they_answer_and_the_bank_needs_none(worlds: Worlds) -> None:
+    http = opened(worlds, Lock(KEY)).test_client()
+    assert http.get("/_sandbox/health", headers={"X-Sandbox-Key": KEY}).status_code == 200
+    assert Tpp(opened(worlds, Lock(KEY))).initiate().status_code == 201
+
+
+def test_switched_off_they_are_nowhere(worlds: Worlds) -> None:
+    http = opened(worlds, Lock(here=False)).test_client()
+    for method, path, _ in CONTROLS:
+        assert http.open(f"/_sandbox{path}", method=method).status_code == 404
+    assert Tpp(opened(worlds, Lock(here=False))).initiate().status_code == 201
+
+
+def test_on_a_port_of_their_own_they_move_the_same_worlds_and_are_no_bank(worlds: Worlds) -> None:
+    bank = Tpp(opened(worlds, Lock(here=False)))
+    apart = assemble_controls(worlds, Lock(KEY)).test_client()
+    bank.initiated()
+    given = {"X-Sandbox-Key": KEY}
+    assert len(apart.get("/_sandbox/payments", headers=given).json["payments"]) == 1
+    assert refused(apart.get("/_sandbox/payments"), 401, "SBX-0401")
+    assert apart.post("/payments/sepa-credit-transfers").status_code == 404
+
+
+def test_a_page_of_another_origin_cannot_move_the_bank(tpp: Tpp) -> None:
+    for origin in ("https://evil.example", "null", "http://localhost.evil.example", "http://localhost:9"):
+        reply = tpp.http.post("/_sandbox/reset", headers={"Origin": origin})
+        assert refused(reply, 403, "SBX-0403-000004", "another origin")
+    assert tpp.http.post("/_sandbox/reset", headers={"Origin": "http://localhost"}).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["..", "a/../b", ".hidden", "%2e%2e", "a%00b", "a\\b", "x" * 65, "a b", "é"])
+def test_a_world_is_not_named_like_a_path(tpp: Tpp, name: str) -> None:
+    assert tpp.http.get(f"/worlds/{name}/_sandbox/clock").status_code in (400, 404)
+    assert tpp.http.put(f"/_sandbox/worlds/{name}").status_code in (400, 404, 405)
+    assert [row["name"] for row in tpp.listed("worlds")] == ["default"]
+
+
+# The server
+
+
+def refused_start(*words: str, **variables: str) -> str:
+    done = CliRunner(env=variables).invoke(main, ["serve", "--port", "0", *words])
+    assert done.exit_code == 2, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "bank.example"])
+def test_it_does_not_open_its_controls_to_a_network(host: str) -> None:
+    told = refused_start("--host", host)
+    for way in ("--key", "SANDBOX_KEY", "--controls-port", "--controls off", "--open"):
+        assert way in " ".join(told.split())
+    refused_start("--controls-port", "0", "--controls-host", host)
+
+
+def test_other_mistakes_are_told_before_anything_listens(tmp_path: Path) -> None:
+    assert "empty key" in refused_start("--key", "")
+    assert "--pki" in refused_start("--tls")
+    assert "holds no PKI" in refused_start("--pki", str(tmp_path))
+
+
+@pytest.mark.parametrize("words", [("--open",), ("--controls", "off"), ("--controls-port", "0")])
+def test_one_of_these_is_enough(words: tuple[str, ...]) -> None:
+    with serving("--port", "0", "--host", "127.0.0.1", *words) as (server, port):
+        assert ask(port, "GET", "/accounts")[0] == 406
+        ended(server)
+
+
+def ask(port: int, method: str, path: str, **headers: str) -> tuple[int, Any]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.request(method, path, headers=headers)
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())
+    finally:
+        connection.close()
+
+
+def test_a_key_from_the_environment_locks_and_is_told_to_nobody() -> None:
+    with serving("--port", "0", SANDBOX_KEY=KEY) as (server, port):
+        assert ask(port, "GET", "/_sandbox/health")[0] == 401
+        assert ask(port, "GET", "/_sandbox/health", **{"X-Sandbox-Key": KEY})[0] == 200
+        out, err = ended(server)
+    assert KEY not in out + err
+
+
+def test_controls_on_a_port_of_their_own_say_where() -> None:
+    with serving("--port", "0", "--controls-port", "0") as (server, port):
+        assert ask(port, "GET", "/_sandbox/health")[0] == 404
+        assert server.stderr is not None
+        told = next(line for line in server.stderr if "Controls: " in line)
+        apart = int(told.partition("http://127.0.0.1:")[2].partition("/")[0])
+        assert get(apart, "/_sandbox/health") == {"status": "ready"}
+        ended(server)
+
+
+@pytest.mark.parametrize(
+    "raw, status, code",
+    [
+        (b"GET /accounts HTTP/1.1\r\nHost: x\r\nX-Long: ".ljust(65_536, b"a"), 400, "GEN-1202-100001"),
+        (b"nonsense\r\n\r\n", 400, "GEN-1202-100002"),
+        (b"POST /token HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400, "GEN-1202-100001"),
+        (b"POST /token HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 400, "GEN-1202-100002"),
+    ],
+)
+def test_what_the_server_refuses_itself_has_the_banks_body(raw: bytes, status: int, code: str) -> None:
+    import socket
+
+    with serving("--port", "0") as (server, port), socket.create_connection(("127.0.0.1", port), PATIENCE) as line:
+        line.sendall(raw)
+        reply = b""
+        while piece := line.recv(65_536):
+            reply += piece
+        ended(server)
+    head, _, body = reply.decode().partition("\r\n\r\n")
+    assert head.split()[1] == str(status)
+    assert json.loads(body)["error_code"] == code
+    assert "response-id: " in head.lower()
+
+
+# Secrets
+
+
+def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    from sandbox.journal_lines import announcer
+
+    beginning = replace(first_beginning(seed=7, at=read_instant(MORNING), rate=0))
+    for kind in ("text", "json"):
+        worlds = Worlds(beginning, machine_time)
+        app = assemble(worlds, announcer(kind, machine_time), lock=Lock(KEY))
+        tpp = Tpp(app)
+        tpp.http.environ_base["HTTP_X_SANDBOX_KEY"] = KEY
+        token = tpp.token_for("alice")
+        tpp.initiate(authorization=f"Bearer {token}")
+        views = [
+            tpp.control("GET", path).text
+            for method, path, _ in CONTROLS
+            if method == "GET" and "<" not in path and "reference" not in path
+        ]
+        bank = worlds.get("default").bank
+        secrets = [KEY, token, *bank.codes, *bank.refresh_tokens, *(client.secret for client in bank.clients.values())]
+        said = capsys.readouterr()
+        for text in (*views, said.out, said.err):
+            for secret in secrets:
+                assert secret not in text

@@ -1,0 +1,90 @@
+"""The extra [tls], with real handshakes: one laptop, no proxy (choice 9)."""
+
+import ssl
+import threading
+from collections.abc import Iterator
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from sandbox.tls import tls_server_of
+from tests.tpp import headers, version
+from tests.trust.conftest import Bank, Issue
+from tests.trust.test_certificates import WRONG
+
+PATIENCE = 20
+
+
+@pytest.fixture
+def port(bank: Bank, pki: Path) -> Iterator[int]:
+    app = bank(client_certificates="tls").http.application
+    server = tls_server_of(app, "127.0.0.1", 0, 4, pki)
+    running = threading.Thread(target=server.run, daemon=True)
+    running.start()
+    yield server.socket.getsockname()[1]
+    server.stop()
+    running.join(PATIENCE)
+
+
+def line(port: int, pki: Path, certificate: Path | None = None) -> HTTPSConnection:
+    context = ssl.create_default_context(cafile=str(pki / "root.pem"))
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")  # so that a weak key can be shown at all
+    if certificate is not None:
+        context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+    return HTTPSConnection("127.0.0.1", port, context=context, timeout=PATIENCE)
+
+
+def ask(connection: HTTPSConnection, method: str, path: str, body: bytes | None = None, **more: str) -> tuple[int, Any]:
+    connection.request(method, path, body, headers(accept=version(3)) | more)
+    reply = connection.getresponse()
+    return reply.status, orjson.loads(reply.read())
+
+
+def test_a_payment_over_tls_with_a_believed_certificate(port: int, pki: Path, issue: Issue) -> None:
+    connection = line(port, pki, issue())
+    body = orjson.dumps({
+        "creditor_account": {"iban": "BE68539007547034"}, "creditor_name": "Jan", "endtoend_identification": "A-1",
+        "instructed_amount": {"amount": "1.00"},
+    })  # fmt: skip
+    path = "/payments/sepa-credit-transfers"
+    status, reply = ask(connection, "POST", path, body, **{"Content-Type": "application/json"})
+    assert status == 201, reply
+    assert reply["_links"]["sca_redirect"]["href"].startswith(f"https://127.0.0.1:{port}/psu/")
+    assert ask(connection, "GET", f"{path}/{reply['payment_id']}/status")[0] == 200  # on the same connection
+    connection.close()
+
+
+@pytest.mark.parametrize("wrong, told", WRONG)
+def test_each_certificate_failure_is_495_after_a_real_handshake(
+    port: int, pki: Path, issue: Issue, wrong: dict[str, str], told: str
+) -> None:
+    connection = line(port, pki, issue(**wrong))
+    status, reply = ask(connection, "GET", "/payments/sepa-credit-transfers/x/status")
+    assert (status, reply["error"]) == (495, "CERTIFICATE_ERROR")
+    assert told in reply["error_description"]
+    connection.close()
+
+
+def test_without_a_certificate_it_is_495_and_the_controls_answer(port: int, pki: Path) -> None:
+    connection = line(port, pki)
+    status, reply = ask(connection, "GET", "/accounts")
+    assert (status, "none was given" in reply["error_description"]) == (495, True)
+    assert ask(connection, "GET", "/_sandbox/health") == (200, {"status": "ready"})
+    connection.close()
+
+
+def test_a_forged_header_does_not_stand_in_for_a_handshake(port: int, pki: Path, issue: Issue) -> None:
+    connection = line(port, pki)
+    forged = {"X-Client-Cert": issue().read_text().replace("\n", ""), "Sandbox.certificate": "x"}
+    assert ask(connection, "GET", "/accounts", None, **forged)[0] == 495
+    connection.close()
+
+
+def test_what_the_server_refuses_itself_has_the_banks_body(port: int, pki: Path) -> None:
+    connection = line(port, pki)
+    status, reply = ask(connection, "GET", "/accounts", None, **{"X-Long": "a" * 70_000})
+    assert (status, reply["error_code"]) == (400, "GEN-1202-100001")
+    connection.close()
