@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from sandbox.beginning import Beginning
     from sandbox.log.store import Store
 
-TABLE_NAMES = ("moves", "errors", "operations", "products", "settings", "referee")
-
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bank-sandbox")

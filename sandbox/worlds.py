@@ -5,14 +5,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
-from uuid import UUID
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
 from sandbox.bank.state import VERBS, Bank, name_of
-from sandbox.beginning import Beginning, Pace, bank_of, seed_of
+from sandbox.beginning import Beginning, Pace, bank_of, nth_id, seed_of
 from sandbox.errors import Error, Refusal
 from sandbox.faults import Faults
 from sandbox.limits import Limits
@@ -296,8 +294,3 @@ class Worlds:
 
     def all(self) -> list[World]:
         return [self._worlds[name] for name in sorted(self._worlds)]
-
-
-def nth_id(seed: int, number: int) -> str:
-    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
-    return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))

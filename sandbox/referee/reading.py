@@ -83,7 +83,7 @@ def read_initiation(seen: Seen, call: Call, authorization: str | None) -> None:
         seen.signed = algorithm_of(proof)
         seen.undated = call.header("Digest") is None or call.header("Date") is None
     elif seen.accepted:
-        seen.unsigned = bool(getattr(call.client, "keys", ()))
+        seen.unsigned = bool(call.client.keys)
 
 
 def algorithm_of(proof: str) -> str | None:

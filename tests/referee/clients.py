@@ -1,10 +1,9 @@
 """For every rule a small client, that does wrong or does right; what is the same in both is said once."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import replace
 from uuid import uuid4
 
-from sandbox.bank.records import Client
 from tests.referee.actor import Actor
 
 ANOTHER = "A7rQ2mXz9KpLwE4vTn6sYcB8dFgHjUo3iR5yWqZxC1V"
@@ -255,17 +254,11 @@ def _(tpp: Actor, wrong: bool) -> None:
     tpp.pay(accept_language="en" if wrong else "en, nl;q=0.5")
 
 
-class Keyed(Client):
-    """A client that registered a key."""
-
-    keys = ("{}",)
-
-
 @client_for("signature-missing")
 def _(tpp: Actor, wrong: bool) -> None:
     if wrong:
         clients = tpp.bank.clients
-        clients["demo-tpp"] = Keyed(**asdict(clients["demo-tpp"]))
+        clients["demo-tpp"] = replace(clients["demo-tpp"], keys=("{}",))
     tpp.pay()
 
 
