@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
+from uuid import UUID
 
 from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
@@ -57,3 +58,8 @@ def seed_of(seed: int, name: str) -> int:
         return seed
     own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
     return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS
+
+
+def nth_id(seed: int, number: int) -> str:
+    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
+    return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))

@@ -55,6 +55,11 @@ def with_account(operation: Operation) -> bool:
     return with_order(operation) or operation.name == "consent_addresses"
 
 
+def with_channel(operation: Operation) -> bool:
+    """A file at once only where a scenario says so: its accounts are known when it is validated."""
+    return with_account(operation) or operation.name == "bulk_initiation"
+
+
 def with_order(operation: Operation) -> bool:
     return operation.name in ORDERS
 
@@ -113,7 +118,7 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
         "the token has another scope or another customer, or the account or resource is refused",
         with_token,
     ),
-    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", with_account),
+    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", with_channel),
     (
         Error.CONSENT_ENDED,
         "the customer withdrew the consent, or it ended",
@@ -123,8 +128,8 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
     (
         Error.PROFILE_FORBIDS,
         "the customer's profile forbids it: a limit, a country, urgent from a private account, "
-        "a standing order on an account of two signatures",
-        with_order,
+        "a standing order on an account of two signatures; of a file, where a scenario says so",
+        lambda operation: with_order(operation) or operation.name == "bulk_initiation",
     ),
     (Error.FUNDS_MISSING, "funds are missing for a directly executed payment", CROSS_BORDER),
     (

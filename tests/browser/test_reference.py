@@ -1,29 +1,16 @@
 """The reference in a real browser: nothing from outside, nothing on the console, and a call that is tried out."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from threading import Thread
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from werkzeug.serving import make_server
 
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+expect.set_options(timeout=20_000)  # the machine may be busy
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
-        assert os.environ.get("BROWSER_REQUIRED") != "1", "a browser is required, and there is no chromium"
-        pytest.skip("not run: there is no chromium on this machine")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -61,7 +48,7 @@ class Watch:
 def watch(chromium: Browser, bank: str, request: pytest.FixtureRequest) -> Iterator[Watch]:
     scheme, size = request.param
     context = chromium.new_context(color_scheme=scheme, viewport=size)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(20_000)
     yield Watch(context.new_page(), bank)
     context.close()
 

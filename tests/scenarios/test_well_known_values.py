@@ -77,7 +77,7 @@ def refused(rule: Rule) -> Steps:
     told = rule.title.removeprefix("Refused at the POST, ")
     found = {"error_code": f"*-{told}-*"} if told.isdecimal() else {"error": told}
     bodies = {"pay": pay(rule), "order": order(rule)}
-    words = ["order"] if rule.when.kind == "standing_order" else ["pay", "order"]
+    words = {"payment": ["pay"], "standing_order": ["order"]}.get(rule.when.kind or "", ["pay", "order"])
     return [{word: {**bodies[word], "refused": True, "expect": found}} for word in words]
 
 
