@@ -81,9 +81,12 @@ def throughput(load: Load, threads: int, seconds: float, rounds: int, connection
         bank(threads) as empty,
         bank(threads) as full,
         bank(threads, "text") as told,
+        bank(threads) as watched,
+        bank(threads) as unwatched,
     ):
         yield from fill(load, full)
-        for server in (empty, told):
+        unwatched.ask("PATCH", "/settings", referee="off")
+        for server in (empty, told, watched, unwatched):
             load.run(server.port, INITIATION, 201, calls=100)
 
         def round_of(server: Server, request: str, expected: int, targets: list[str], *, anew: bool = False) -> Turn:
@@ -103,6 +106,8 @@ def throughput(load: Load, threads: int, seconds: float, rounds: int, connection
                 "empty": round_of(empty, STATUS, 200, empty.payments()),
                 "full": round_of(full, STATUS, 200, full.payments()),
                 "told": round_of(told, STATUS, 200, told.payments()),
+                "watched": round_of(watched, STATUS, 200, watched.payments()),
+                "unwatched": round_of(unwatched, STATUS, 200, unwatched.payments()),
             },
             rounds,
         )
@@ -111,6 +116,8 @@ def throughput(load: Load, threads: int, seconds: float, rounds: int, connection
                 "bare": round_of(bare, INITIATION, 201, []),
                 "empty": round_of(empty, INITIATION, 201, [], anew=True),
                 "full": round_of(full, INITIATION, 201, []),
+                "watched": round_of(watched, INITIATION, 201, []),
+                "unwatched": round_of(unwatched, INITIATION, 201, []),
             },
             rounds,
         )
@@ -120,6 +127,8 @@ def throughput(load: Load, threads: int, seconds: float, rounds: int, connection
         yield beside("GET status at 20,000, to empty", got["full"], got["empty"], least=0.9)
         yield beside("POST initiation, to bare Flask", put["empty"], put["bare"], least=1 / 3)
         yield beside("POST initiation at 20,000, to empty", put["full"], put["empty"], least=0.9)
+        yield beside("GET status with the referee, to without", got["watched"], got["unwatched"], least=0.95)
+        yield beside("POST initiation with the referee, to without", put["watched"], put["unwatched"], least=0.95)
         ceiling = max(outcome.rate / outcome.busy for outcome in got["wsgi"])
         most = max(median(outcome.busy for outcome in of) for of in (got["bare"], got["empty"], put["empty"]))
         yield Figure("the load's own rate, were it never to wait", ceiling, "calls/s")

@@ -10,6 +10,7 @@ from sandbox.console.app import route as route_console
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
+from sandbox.referee.watching import watch
 from sandbox.reference.app import route as route_reference
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
@@ -34,6 +35,7 @@ def assemble(
     worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
+    watch(app, worlds)
     route_bank(app, worlds, announce, trust)
     route_pages(app, worlds)
     if lock.here:
@@ -47,6 +49,7 @@ def assemble(
 def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
     """The controls alone, for a port of their own."""
     app = Flask("sandbox", static_folder=None)
+    watch(app, worlds)
     frame(app)
     guard(app, lock)
     route_controls(app, worlds)

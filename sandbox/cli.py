@@ -19,6 +19,7 @@ from sandbox.commands.doors import Doors, door_options
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, option
 from sandbox.commands.pki import pki
+from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
 from sandbox.machine import machine_time
 
@@ -34,6 +35,8 @@ def main() -> None:
 
 
 main.add_command(bulk)
+main.add_command(referee)
+main.add_command(coverage)
 main.add_command(collection)
 main.add_command(openapi)
 main.add_command(scenario)
@@ -143,7 +146,9 @@ def _stop(number: int, frame: Any) -> None:
 
 
 @main.command()
-@click.argument("names", nargs=-1, type=click.Choice(["moves", "errors", "operations", "products", "settings"]))
+@click.argument(
+    "names", nargs=-1, type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee"])
+)
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""
     from sandbox.tables import TABLES, printed

@@ -29,6 +29,8 @@ MARKER = "bank(scenario=..., seed=..., at=..., frozen=..., settings={...}): how 
 TEST_NAME_MAX = 40
 BANK: pytest.StashKey["Bank"] = pytest.StashKey()
 RUN: pytest.StashKey[str] = pytest.StashKey()
+COVERED: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
+LEVELS = ("error", "warning", "advice")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,10 +38,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, told in OPTIONS:
         group.addoption(f"--bank-{name}", default=None, metavar=name.upper(), help=told)
         parser.addini(f"bank_{name}", told, default="")
+    told = "A test fails when the referee finds something as grave as this at its clients."
+    group.addoption("--bank-referee", choices=LEVELS, default=None, help=told)
+    told = "RULE:REASON; waves a rule's findings off in every test. May be repeated."
+    group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=told)
+    told = "Says at the end what of the bank the tests have met, and what to try next."
+    group.addoption("--bank-coverage", action="store_true", help=told)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+    config.stash[COVERED] = []
     worker = getattr(config, "workerinput", {}).get("workerid", "main")
     # At a server that others use too, the names of worlds are this run's own.
     config.stash[RUN] = f"{worker}-{token_hex(4)}" if chosen(config, "url") else worker
@@ -76,6 +85,8 @@ def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]
             yield world
         finally:
             del item.stash[BANK]
+            if item.config.getoption("--bank-coverage"):
+                item.config.stash[COVERED].append(world.coverage)
 
 
 def start_of(item: pytest.Item) -> "Start":
@@ -117,6 +128,46 @@ def word_of(text: str) -> bool:
     if text.lower() not in WORDS:
         raise pytest.UsageError(f"bank_frozen is yes or no, not {text!r}")
     return WORDS[text.lower()]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """A test that held fails all the same where its client was found at fault (--bank-referee)."""
+    outcome = yield
+    bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
+    if bank is not None and level is not None:
+        from sandbox.testing.watched import blamed
+
+        if told := blamed(bank, level, item.config.getoption("--bank-waive")):
+            pytest.fail(told, pytrace=False)
+    return outcome
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist hands on what its tests have met."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and session.config.stash[COVERED]:
+        from sandbox.referee.coverage import merged
+
+        parts: list[dict[str, Any]] = session.config.stash[COVERED]
+        output["bank_coverage"] = merged(parts)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """What a worker has met is added to the others'."""
+    found = getattr(node, "workeroutput", {}).get("bank_coverage")
+    if found is not None:
+        node.config.stash[COVERED].append(found)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    parts: list[dict[str, Any]] = config.stash[COVERED]
+    if parts:
+        from sandbox.testing.watched import covered
+
+        terminalreporter.section("what of the bank was met")
+        terminalreporter.write_line(covered(parts))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -49,6 +49,8 @@ class Settings:
     wrong_codes_max: int = choice(3, "choice 5")  # at the card reader; then the initiation is refused
     execution_days_ahead_max: int = choice(365, "choice 5")
 
+    referee: str = choice("on", "choice 10")  # on or off: whether it watches the clients
+    referee_waives: tuple[str, ...] = choice((), "choice 10")  # findings waved off, each `rule: reason`
     requests_kept: int = choice(10_000, "choice 10")  # the oldest go first
     due_events_max: int = choice(10_000_000, "choice 10")  # an endless agenda is our bug, so find it
     body_size_max: int = choice(1_000_000, "choice 2")  # bytes of a JSON or form body

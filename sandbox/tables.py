@@ -5,6 +5,7 @@ from dataclasses import fields
 from datetime import timedelta
 
 from sandbox.errors import Error
+from sandbox.referee.table import TABLE as REFEREE
 from sandbox.rules.durations import write_duration
 from sandbox.rules.lifecycle import MOVES
 from sandbox.rules.products import FIELDS, PRODUCTS
@@ -70,12 +71,18 @@ def settings() -> Table:
     return ("setting", "default", "clause", ""), _with_ours(rows)
 
 
+def referee() -> Table:
+    rows: list[Row] = [(row.id, row.severity.value, row.title, row.instead, row.clause) for row in REFEREE]
+    return ("rule", "severity", "what is seen", "instead", "clause", ""), _with_ours(rows)
+
+
 TABLES = {
     "moves": moves,
     "errors": errors,
     "operations": operations,
     "products": products,
     "settings": settings,
+    "referee": referee,
 }
 
 

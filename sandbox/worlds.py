@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
@@ -78,6 +78,7 @@ class World:
         self.limits = Limits()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
+        self.kept: dict[str, Any] = {}  # what other rooms keep of this world; gone when it begins again
 
     @classmethod
     def revived(cls, name: str, store: Store, kept: int, machine_time: Callable[[], float]) -> "World":

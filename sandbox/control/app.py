@@ -18,6 +18,7 @@ from sandbox.control import (
     stories,
     tenants,
     traveller,
+    watching,
 )
 from sandbox.rules import countries
 from sandbox.wire.app import here
@@ -66,6 +67,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("POST", "/await", _of_world(traveller.wait)),
     ("GET", "/timeline", _of_world(traveller.timeline)),
     ("GET", "/explain/<request_id>", _by("request_id", traveller.explain)),
+    ("GET", "/referee", _of_world(watching.findings)),
+    ("GET", "/coverage", _of_world(watching.coverage)),
     ("GET", "/scenarios", _of_worlds(stories.every)),
     ("GET", "/scenario", _of_world(stories.one)),
     ("PUT", "/scenario", lambda reach: stories.put(reach.worlds, reach.world, reach.request)),

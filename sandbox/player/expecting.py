@@ -159,7 +159,24 @@ def _differ(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
         yield f"differ: some of these are equal: {shown(wanted)}"
 
 
-# What a script may expect something of; without one of these it is the last reply. The referee will be a row.
+def _referee(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+    """`clean`, or the rules that must have a finding; what is waved off does not count."""
+    if wanted != "clean" and not isinstance(wanted, list):
+        raise ScriptFault("of the referee one expects `clean`, or a list of rules")
+    if rest:
+        raise ScriptFault(f"of the referee one expects nothing else: {', '.join(rest)}")
+    found = [row for row in stage.controls.call("GET", "/referee").body["findings"] if not row["waved_off"]]
+    expected = [] if wanted == "clean" else wanted
+    for row in found:
+        if row["rule"] not in expected:
+            call = f"{row['call']['method']} {row['call']['path']}"
+            yield f"referee: {row['severity']} {row['rule']} in {call}: {row['what']}. {row['instead']}"
+    for name in expected:
+        if all(row["rule"] != name for row in found):
+            yield f"referee: expected {name}, and it was not found"
+
+
+# What a script may expect something of; without one of these it is the last reply.
 SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "payment": _initiation,
     "order": _initiation,
@@ -172,6 +189,7 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "clock": _clock,
     "explain": _explain,
     "reply": _reply,
+    "referee": _referee,
     "same": _same,
     "differ": _differ,
 }

@@ -16,6 +16,7 @@ WORDS = {
     "certificate_clock": ("real", "bank"),
     "settled_status": ("ACSC", "ACSP"),
     "closed_days": ("ignore", "respect"),
+    "referee": ("on", "off"),
 }
 NUMBER_MAX = 1_000_000_000
 # Fewer events than one advance may meet would stop the bank itself.
@@ -47,6 +48,8 @@ def shape_of(name: str, default: Any) -> Shape:
         return at_most(LONGEST[name]) if name in LONGEST else DURATION
     if isinstance(default, int):
         return number(*BOUNDS.get(name, (1, NUMBER_MAX)))
+    if name == "referee_waives":
+        return Each(text(r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show"))
     return Each(TEXT) if isinstance(default, tuple) else TEXT
 
 

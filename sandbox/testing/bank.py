@@ -123,6 +123,16 @@ class Bank:
         """Why that call was answered so."""
         return self._told(f"/explain/{quote(request_id, safe='')}")
 
+    @property
+    def findings(self) -> Rows:
+        """What the referee noticed about the clients; of those that are waved off `reason` says why."""
+        return self._told("/referee")["findings"]  # type: ignore[no-any-return]
+
+    @property
+    def coverage(self) -> dict[str, Any]:
+        """What of the bank was met, in numbers and cell by cell."""
+        return self._told("/coverage")
+
     def settings(self, **changes: Any) -> dict[str, Any]:
         """All settings as they are now; what is named changes first."""
         if not changes:

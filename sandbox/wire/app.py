@@ -210,6 +210,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         *why(environ),
     )
     exchange = world.note(exchange)
+    environ["sandbox.noted"] = (world, exchange, perf_counter())  # for whoever watches the stream
     response.headers["Response-ID"] = exchange.request_id
     if announce is not None:
         announce(exchange, name, perf_counter() - environ["sandbox.started"])

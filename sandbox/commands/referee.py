@@ -1,0 +1,68 @@
+"""The commands `bank-sandbox referee` and `coverage`: what a running sandbox noticed about its clients."""
+
+import sys
+from typing import Any
+from urllib.parse import urlencode
+
+import click
+
+from sandbox.commands.remote import Far, remote, table
+
+LEVELS = ("error", "warning", "advice")
+FORMATS = ("sarif", "junit", "html")
+
+
+@click.command()
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Ends with 1 when a finding is as grave as this.")
+@click.option("--waive", multiple=True, metavar="RULE:REASON", help="Waves a rule's findings off; may be repeated.")
+@click.option("--format", "kind", type=click.Choice(["text", *FORMATS]), default="text", show_default=True)
+@remote
+def referee(far: Far, fail_on: str | None, waive: tuple[str, ...], kind: str) -> None:
+    """Says what the clients of a running sandbox did wrong."""
+    waived = [("waive", text) for text in waive]
+    report = far.call("GET", f"/referee?{urlencode(waived)}")
+    if kind == "text":
+        far.tell(report, lambda: "\n".join(lines(report)))
+    else:
+        query = urlencode([*waived, ("format", kind), ("level", fail_on or "error")])
+        click.echo(written(far, f"/referee?{query}"), nl=False)
+    if fail_on is not None and any(report["counts"][level] for level in LEVELS[: LEVELS.index(fail_on) + 1]):
+        sys.exit(1)
+
+
+def written(far: Far, path: str) -> str:
+    """An answer that is no JSON, or is to stay as it is."""
+    desk = far.controls.desk
+    headers = {} if desk.key is None else {"X-Sandbox-Key": desk.key}
+    return desk.http.get(f"{desk.base_url}/_sandbox{path}", headers=headers).text
+
+
+def lines(report: dict[str, Any]) -> list[str]:
+    """The findings for a person, and how many there are."""
+    told = []
+    for row in report["findings"]:
+        waved = f" (waved off: {row['reason']})" if row["waved_off"] else ""
+        call = row["call"]
+        told += [
+            f"{row['severity']:8}{row['rule']}: {row['title']}{waved}",
+            f"        {row['what']}; {call['at']} {call['method']} {call['path']} {call['request_id']}".rstrip(),
+            f"        {row['instead']} ({row['clause']})",
+        ]
+    counts = ", ".join(f"{count} {level}" for level, count in report["counts"].items())
+    return [*told, f"{counts}; {report['waved_off']} waved off; {report['rules']} rules"]
+
+
+@click.command()
+@remote
+def coverage(far: Far) -> None:
+    """Says what of the bank the clients of a running sandbox have met, and what to try next."""
+    found = far.call("GET", "/coverage")
+    far.tell(found, lambda: covered(found))
+
+
+def covered(found: dict[str, Any]) -> str:
+    """The table, the whole, and the most useful that is missing."""
+    rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in found["table"]]
+    missing = "\n".join(f"  {text}" for text in found["most_useful_not_met"])
+    head = table(rows, ("kind", "met", "all", "percent"))
+    return f"{head}\n\n{found['percent']} % of everything. Not met yet, most useful first:\n{missing}"

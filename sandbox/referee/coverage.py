@@ -1,0 +1,154 @@
+"""What a run has met of all that the bank can do, and the most useful of what it has not."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sandbox.bank.state import Bank
+from sandbox.errors import Error
+from sandbox.referee.watching import Referee, referee_of
+from sandbox.rules.lifecycle import MOVES, Status
+from sandbox.wire.operations import BY_NAME, OPERATIONS
+from sandbox.worlds import World
+
+USEFUL = 10
+CONTROLS_ONLY = {
+    Error.CONTROL_INVALID,
+    Error.KEY_REFUSED,
+    Error.MOVE_ILLEGAL,
+    Error.NEVER,
+    Error.ALREADY_OVER,
+    Error.CODE_WRONG,
+    Error.ADDRESS_OUTDATED,
+}
+FOLLOWED = {
+    "payment_status": "sepa-credit-transfers",
+    "standing_order_status": "periodic-payments",
+    "bulk_status": "bulk-payments",
+}
+# What a client that was never tried with it will meet first in production, most useful first.
+WANTED = (
+    "status payment_status RJCT",
+    "status payment_status CANC",
+    "error SCA_REQUIRED",
+    "error CONSENT_ENDED",
+    "error REFRESH_TOKEN_REFUSED",
+    "error ACCESS_TOKEN_REFUSED",
+    "error TOO_MANY_REQUESTS",
+    "error UNAVAILABLE",
+    "error FUNDS_MISSING",
+    "error PROFILE_FORBIDS",
+    "error NOT_CANCELLABLE",
+    "status payment_status PDNG",
+    "status standing_order_status CANC",
+    "status bulk_status RJCT",
+)
+# A fault rule answers without a refusal of the bank; these numbers tell the error by themselves.
+BY_FAULT = {
+    408: Error.REQUEST_TIMEOUT.name,
+    429: Error.TOO_MANY_REQUESTS.name,
+    500: Error.INTERNAL.name,
+    503: Error.UNAVAILABLE.name,
+}
+KINDS = ("operation", "status", "error", "move", "answer", "version")
+
+
+def statuses_of(path: str) -> list[Status]:
+    """Every status that the table of a path knows, in the order of the enumeration."""
+    known = {row.source for row in MOVES[path]} | {row.target for row in MOVES[path]}
+    return [status for status in Status if status in known]
+
+
+def universe(settled_status: str) -> dict[str, list[str]]:
+    """All cells, by kind. Of the tables of moves those that the setting rules."""
+    ended = " (ACSP)"
+    paths = [
+        path
+        for path in MOVES
+        if (path.endswith(ended) if "credit-transfers" in path and settled_status == "ACSP" else ended not in path)
+    ]
+    return {
+        "operation": [row.name for row in OPERATIONS],
+        "version": [f"{row.name} {version}" for row in OPERATIONS for version in row.versions],
+        "answer": [f"{row.name} {status}" for row in OPERATIONS for status in (row.success, *row.errors)],
+        "error": [row.name for row in Error if row not in CONTROLS_ONLY],
+        "status": [f"{name} {status.value}" for name, path in FOLLOWED.items() for status in statuses_of(path)],
+        "move": [move_text(path, row.source, row.trigger, row.target) for path in paths for row in MOVES[path]],
+    }
+
+
+def move_text(path: str, source: str | None, trigger: str, target: str) -> str:
+    return f"{path}: {source} {trigger} {target}"
+
+
+def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
+    """What the stream and the journal have shown."""
+    found: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    for operation, version, status, error, state in list(referee.met):
+        told_error = error or BY_FAULT.get(status)
+        if told_error is not None:
+            found["error"].add(told_error)
+        if operation is None:
+            continue
+        found["answer"].add(f"{operation} {status}")
+        if status == BY_NAME[operation].success:
+            found["operation"].add(operation)
+            found["version"].add(f"{operation} {version}")
+            if operation in FOLLOWED and state is not None:
+                found["status"].add(f"{operation} {state}")
+    found["move"] = {move_text(*row) for row in referee.moved(bank)}
+    return found
+
+
+def coverage_of(world: World) -> dict[str, Any]:
+    """The coverage of a world: the one function that a test plugin needs, with `merged`."""
+
+    def asked(bank: Bank) -> dict[str, Any]:
+        cells = universe(bank.settings.settled_status)
+        met = met_cells(referee_of(world), bank)
+        return told({kind: {cell: cell in met[kind] for cell in cells[kind]} for kind in KINDS})
+
+    return world.ask(asked)
+
+
+def merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Several runs as one: a cell is met if any of them met it."""
+    cells: dict[str, dict[str, bool]] = {kind: {} for kind in KINDS}
+    for part in parts:
+        for kind in KINDS:
+            for cell, met in part["cells"][kind].items():
+                cells[kind][cell] = met or cells[kind].get(cell, False)
+    return told(cells)
+
+
+def told(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
+    """The table, the percentage of everything, and what to try next."""
+    table = [
+        {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
+        for kind, rows in cells.items()
+    ]
+    return {
+        "percent": percent(met for rows in cells.values() for met in rows.values()),
+        "table": table,
+        "most_useful_not_met": most_useful(cells),
+        "cells": cells,
+    }
+
+
+def percent(met: Iterable[bool]) -> float:
+    found = list(met)
+    return round(100 * sum(found) / len(found), 1) if found else 0.0
+
+
+def most_useful(cells: dict[str, dict[str, bool]]) -> list[str]:
+    """First what production brings soonest, then operations, then what surrounds those that were used."""
+    missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
+    used = {cell for cell, met in cells["operation"].items() if met}
+
+    def rank(text: str) -> tuple[int, int]:
+        if text in WANTED:
+            return 0, WANTED.index(text)
+        kind, name = text.split()[:2]
+        near = name in used or kind in ("error", "move", "operation")
+        return 1 + KINDS.index(kind) + (0 if near else len(KINDS)), 0
+
+    return sorted(missing, key=rank)[:USEFUL]

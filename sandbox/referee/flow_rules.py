@@ -1,0 +1,209 @@
+"""Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
+
+from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
+from sandbox.referee.seen import PSU_OPENS, Seen
+
+LETTERS_LEAST = 8  # different ones in a verifier
+STATE_LEAST = 8  # characters
+PROVEN = ""
+
+
+@rule(
+    "pkce-challenge-reused",
+    ERROR,
+    "service 5.2",
+    "A PKCE challenge is used for a second flow",
+    "Make a fresh verifier and challenge for every redirection.",
+    (*REDIRECTING, "token"),
+    refused=False,
+)
+def challenge_again(seen: Seen, own: Own) -> str | None:
+    if seen.challenge is None:
+        for proof in seen.proves:
+            own[seen.client, proof] = PROVEN  # from here on it is the verifier that is used again
+        return None
+    key = (seen.client, seen.challenge[1])
+    first = own.get(key)
+    if first is None:
+        own[key] = seen.exchange.request_id
+        return None
+    if first in (PROVEN, seen.exchange.request_id):
+        return None
+    return f"the challenge is that of call {first}"
+
+
+@rule(
+    "pkce-verifier-reused",
+    ERROR,
+    "service 4.8",
+    "A PKCE verifier that was already shown is used for a new flow",
+    "Forget the verifier once its code is exchanged, and draw another.",
+    (*REDIRECTING, "token"),
+    refused=False,
+)
+def verifier_again(seen: Seen, own: Own) -> str | None:
+    for proof in seen.proves:
+        own[seen.client, proof] = seen.exchange.request_id
+    if seen.challenge is None or (shown := own.get((seen.client, seen.challenge[1]))) is None:
+        return None
+    return f"the challenge belongs to the verifier that call {shown} sent"
+
+
+@rule(
+    "pkce-plain",
+    WARNING,
+    "service 4.0",
+    "The PKCE method is plain",
+    "Use S256: whoever sees a plain challenge can exchange the code.",
+    REDIRECTING,
+    refused=False,
+)
+def plain(seen: Seen, own: Own) -> str | None:
+    return "Code-Challenge-Method is plain" if seen.challenge and seen.challenge[0] == "plain" else None
+
+
+@rule(
+    "pkce-weak",
+    ERROR,
+    "service 4.8",
+    "A PKCE verifier can be guessed",
+    "Draw 32 random bytes and write them as Base64 for URLs.",
+    ("token",),
+    refused=False,
+)
+def weak(seen: Seen, own: Own) -> str | None:
+    return f"the verifier has {seen.letters} different characters" if seen.letters < LETTERS_LEAST else None
+
+
+@rule(
+    "pkce-verifier-wrong",
+    ERROR,
+    "service 4.8",
+    "A verifier does not belong to the challenge",
+    "Keep the verifier with its flow, and send the one that the challenge was made from.",
+    ("token",),
+    refused=True,
+)
+def verifier_wrong(seen: Seen, own: Own) -> str | None:
+    return "the code_verifier was refused" if seen.input == "code_verifier" and seen.status == 401 else None
+
+
+@rule(
+    "pkce-beside-token",
+    ADVICE,
+    "service 4.1",
+    "PKCE headers are sent beside an access token",
+    "Leave them out: they are ignored, and no code comes on the callback.",
+    PAYMENTS,
+)
+def beside_token(seen: Seen, own: Own) -> str | None:
+    return "Code-Challenge was sent with Authorization" if seen.unused_challenge else None
+
+
+@rule(
+    "state-missing",
+    ERROR,
+    "service 5.3",
+    "The address has no state",
+    "Append a state to the address, and check it on the callback.",
+    (PSU_OPENS,),
+)
+def state_missing(seen: Seen, own: Own) -> str | None:
+    return "the PSU came to the address without a state" if seen.mark is None else None
+
+
+@rule(
+    "state-reused",
+    ERROR,
+    "service 5.3",
+    "Two flows have the same state",
+    "Draw a fresh state for every redirection.",
+    (PSU_OPENS,),
+)
+def state_again(seen: Seen, own: Own) -> str | None:
+    if seen.mark is None:
+        return None
+    key, address = (seen.client, seen.mark), seen.addresses[0]
+    if own.get(key, address) != address:
+        return "the state was on another address before"
+    own[key] = address
+    return None
+
+
+@rule(
+    "state-short",
+    WARNING,
+    "service 5.3",
+    "A state can be guessed",
+    "Draw it at random, 16 characters or more.",
+    (PSU_OPENS,),
+)
+def state_short(seen: Seen, own: Own) -> str | None:
+    if seen.mark is None or seen.mark_length >= STATE_LEAST:
+        return None
+    return f"the state has {seen.mark_length} characters"
+
+
+@rule(
+    "code-late",
+    ERROR,
+    "choice 5",
+    "A code is exchanged after its life",
+    "Exchange the code as soon as the callback brings it.",
+    ("token",),
+    refused=True,
+)
+def code_late(seen: Seen, own: Own) -> str | None:
+    return "the code was outdated" if seen.input == "code" and "outdated" in seen.why else None
+
+
+@rule(
+    "code-twice",
+    ERROR,
+    "choice 8",
+    "A code is exchanged twice",
+    "Exchange a code once: the second time ends the tokens that the first one gave.",
+    ("token",),
+    refused=True,
+)
+def code_twice(seen: Seen, own: Own) -> str | None:
+    return "the code was used before" if seen.input == "code" and "used before" in seen.why else None
+
+
+@rule(
+    "redirect-differs",
+    ERROR,
+    "service 4.8",
+    "The redirect_uri is not that of the authorization request",
+    "Send the redirect_uri that the Redirect-URI header had, letter by letter.",
+    ("token",),
+    refused=True,
+)
+def redirect_differs(seen: Seen, own: Own) -> str | None:
+    return "the redirect_uri was refused" if seen.input == "redirect_uri" and seen.status == 401 else None
+
+
+@rule(
+    "redirect-unregistered",
+    ERROR,
+    "choice 2",
+    "Redirect-URI is not registered",
+    "Register every callback address before it is used.",
+    refused=True,
+)
+def redirect_unregistered(seen: Seen, own: Own) -> str | None:
+    if seen.error == "HEADER_INVALID" and seen.input == "Redirect-URI":
+        return "the Redirect-URI was refused"
+    return None
+
+
+@rule(
+    "sca-opened-late",
+    WARNING,
+    "service 4.6",
+    "A PSU is sent to an address after its life",
+    "Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.",
+    (PSU_OPENS,),
+)
+def opened_late(seen: Seen, own: Own) -> str | None:
+    return "the PSU found the address outdated" if seen.status == 410 else None

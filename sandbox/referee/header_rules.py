@@ -1,0 +1,154 @@
+"""Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
+
+from functools import lru_cache
+
+from sandbox.referee.rows import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
+from sandbox.referee.seen import Seen
+from sandbox.wire.negotiation import LANGUAGES, languages_asked, screen_language
+
+SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (choice 3)
+RECOMMENDED = "ES256"
+
+
+@rule(
+    "request-id-constant",
+    ERROR,
+    "service 4.0",
+    "Every call has the same Request-ID",
+    "Draw a fresh version 4 UUID for every call.",
+)
+def constant(seen: Seen, own: Own) -> str | None:
+    before = own.get(seen.client)
+    if before is None:
+        own[seen.client] = [seen.exchange.request_id, seen.body]
+        return None
+    (name, body), before[:] = before, (seen.exchange.request_id, seen.body)
+    if name != seen.exchange.request_id or is_replay(seen, body):
+        return None
+    return "it is that of the call before"
+
+
+@rule(
+    "request-id-reused",
+    ERROR,
+    "service 4.0",
+    "A Request-ID comes back later",
+    "Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.",
+)
+def reused(seen: Seen, own: Own) -> str | None:
+    name = seen.exchange.request_id
+    earlier = own.get((seen.client, name))
+    if earlier is None:
+        own[seen.client, name] = [seen.exchange.seq, seen.body]
+        return None
+    (number, body), earlier[0] = earlier, seen.exchange.seq
+    if number == seen.exchange.seq - 1 or is_replay(seen, body):
+        return None
+    return "an earlier call had it"
+
+
+def is_replay(seen: Seen, body: bytes | None) -> bool:
+    """The identical initiation again, to have a lost reply (choice 2)."""
+    return seen.operation in INITIATIONS and body is not None and body == seen.body
+
+
+@rule(
+    "request-id-wrong",
+    ERROR,
+    "service 4.0",
+    "Request-ID is missing, or no version 4 UUID",
+    "Send a random UUID (version 4) with every call.",
+    refused=True,
+)
+def wrong(seen: Seen, own: Own) -> str | None:
+    if seen.input != "Request-ID" or seen.why.startswith("it was used"):
+        return None
+    return seen.why or "it is missing"
+
+
+@rule(
+    "version-old",
+    WARNING,
+    "service 9.2",
+    "Version 1 is used where a newer one exists",
+    "Ask for the newest version of the operation: version 1 is the earlier interface.",
+)
+def version_old(seen: Seen, own: Own) -> str | None:
+    if seen.version != 1 or seen.newest == 1 or seen.operation in SCOPE_BOUND:
+        return None
+    return f"version 1 was asked for; the newest is {seen.newest}"
+
+
+@rule(
+    "language-unknown",
+    WARNING,
+    "service 4.0",
+    "Accept-Language names what is no language",
+    "Send ISO 639-1 codes, such as fr or nl.",
+)
+def language_unknown(seen: Seen, own: Own) -> str | None:
+    unknown = strangers(seen.language)
+    return f"{unknown} is none" if unknown else None
+
+
+@lru_cache(maxsize=1024)
+def strangers(header: str) -> str:
+    """The first range of an Accept-Language header that no language bears."""
+    for part in header.split(","):
+        tag = part.partition(";")[0].strip().lower()
+        if tag and tag != "*" and tag.partition("-")[0] not in LANGUAGES:
+            return tag[:40]
+    return ""
+
+
+@rule(
+    "language-without-screens",
+    ADVICE,
+    "service 4.0",
+    "The PSU is sent to screens without a language that they have",
+    "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
+    REDIRECTING,
+    refused=False,
+)
+def no_screens(seen: Seen, own: Own) -> str | None:
+    asked = languages_asked(seen.language)
+    if "*" in asked or screen_language(asked) is not None:
+        return None
+    return f"asked for was {seen.language[:40]}"
+
+
+@rule(
+    "signature-missing",
+    ADVICE,
+    "service 5.8",
+    "A client that has a key does not sign its initiation",
+    "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
+    INITIATIONS,
+    refused=False,
+)
+def unsigned(seen: Seen, own: Own) -> str | None:
+    return "there is no Signature" if seen.unsigned else None
+
+
+@rule(
+    "digest-missing",
+    WARNING,
+    "service 5.8",
+    "A signature comes without Digest or Date",
+    "Send Digest and Date beside every Signature.",
+    INITIATIONS,
+)
+def undated(seen: Seen, own: Own) -> str | None:
+    return "Signature stands alone" if seen.undated else None
+
+
+@rule(
+    "signature-algorithm",
+    ADVICE,
+    "service 5.8",
+    "The signature's algorithm is not the recommended one",
+    "Sign with ECDSA on P-256 and SHA-256 (ES256).",
+    INITIATIONS,
+)
+def algorithm(seen: Seen, own: Own) -> str | None:
+    return f"it is {seen.signed}" if seen.signed not in (None, RECOMMENDED) else None

@@ -1,0 +1,61 @@
+"""The report as JUnit XML: one case a rule, so that any build server shows what was broken."""
+
+import re
+
+from lxml.etree import Element, SubElement, _Element, tostring
+
+from sandbox.referee.report import Finding, Report
+from sandbox.referee.rows import Rule, Severity
+from sandbox.referee.table import TABLE
+from sandbox.rules.durations import write_instant
+
+UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(report: Report, level: Severity) -> bytes:
+    """Findings as grave as the level fail their rule's case; the others are told in its output."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_rule.setdefault(finding.found.rule.id, []).append(finding)
+    failed = {row.found.rule.id for row in report.standing(level)}
+    waved = {name for name, rows in by_rule.items() if all(row.reason is not None for row in rows)}
+    suite = Element(
+        "testsuite",
+        name=f"referee {clean(report.world)}",
+        tests=str(len(TABLE)),
+        failures=str(len(failed)),
+        errors="0",
+        skipped=str(len(waved)),
+        time="0",
+    )
+    for rule in TABLE:
+        _case(suite, rule, by_rule.get(rule.id, []), rule.id in failed)
+    suites = Element("testsuites", tests=str(len(TABLE)), failures=str(len(failed)), errors="0")
+    suites.append(suite)
+    return tostring(suites, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+
+
+def _case(suite: _Element, rule: Rule, findings: list[Finding], failed: bool) -> None:
+    case = SubElement(suite, "testcase", classname="referee", name=rule.id, time="0")
+    if not findings:
+        return
+    told = clean("\n".join(map(line, findings)) + f"\n{rule.instead} ({rule.clause})")
+    if failed:
+        SubElement(case, "failure", message=rule.title, type=rule.severity.value).text = told
+    elif findings[0].reason is not None:
+        SubElement(case, "skipped", message=clean(findings[0].reason))
+    else:
+        SubElement(case, "system-out").text = told
+
+
+def line(finding: Finding) -> str:
+    """A finding in one line, for a person."""
+    exchange = finding.found.exchange
+    call = f"{exchange.operation or exchange.method + ' ' + exchange.path} {exchange.request_id}".strip()
+    waved = "" if finding.reason is None else f" (waved off: {finding.reason})"
+    return f"{write_instant(exchange.at)}  {call}: {finding.found.what}{waved}"
+
+
+def clean(text: str) -> str:
+    """Without what XML cannot hold."""
+    return UNWRITABLE.sub("?", text)

@@ -1,0 +1,168 @@
+"""From a call and its answer to what is kept of it. Nothing here changes a reply, and no secret leaves this file."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import suppress
+from datetime import date
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from flask import Response
+
+from sandbox.bank import statements
+from sandbox.errors import Error, Refusal
+from sandbox.referee.rows import INITIATIONS
+from sandbox.referee.seen import Seen, print_of
+from sandbox.rules.callbacks import end_of
+from sandbox.wire.gate import Call
+from sandbox.wire.oauth import credentials
+from sandbox.worlds import Exchange, World
+
+NEXT_KEY = b'"next_page_key":"'
+FORM_MAX = 16_384
+BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
+
+
+def seen_of(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> Seen:
+    """One exchange, whatever it was about."""
+    call: Call | None = environ.get("sandbox.call")
+    refusal: Refusal | None = environ.get("sandbox.refusal")
+    seen = Seen(
+        exchange,
+        world.bank,
+        exchange.operation,
+        exchange.client_id or "",
+        exchange.subject,
+        exchange.status,
+        environ["sandbox.started"],
+        ended,
+        environ.get("HTTP_ACCEPT_LANGUAGE", ""),
+    )
+    seen.state = exchange.state
+    if refusal is not None:
+        seen.error, seen.facts = exchange.error, refusal.facts
+    if environ.get("QUERY_STRING"):
+        seen.query = dict(parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
+    if exchange.status in (429, 503):
+        told = response.headers.get("Retry-After", "")
+        seen.retry_after = int(told) if told.isascii() and told.isdigit() else None
+    authorization: str | None = environ.get("HTTP_AUTHORIZATION")
+    if authorization is not None and authorization[:7].lower() == "bearer ":
+        seen.bearer = print_of(authorization[7:].strip())
+    if call is not None:
+        read_call(seen, call, response, authorization)
+    return seen
+
+
+def read_call(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    """What belongs to the operation."""
+    seen.product = call.path.get("product")
+    if call.version:
+        seen.version, seen.newest = call.version, call.operation.versions_for(seen.product)[0]
+    if call.challenge is not None:
+        seen.challenge = call.challenge[0], print_of(call.challenge[1])
+    match call.operation.name:
+        case "token":
+            read_token(seen, call, response, authorization)
+        case "transactions":
+            read_transactions(seen, call, response)
+        case "consent_addresses" if seen.accepted:
+            seen.addresses = addresses_of(content_of(response))
+        case name if name in INITIATIONS:
+            read_initiation(seen, call, authorization)
+
+
+def read_initiation(seen: Seen, call: Call, authorization: str | None) -> None:
+    if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
+        seen.body = print_of(call.request.get_data())
+    seen.unused_challenge = authorization is not None and call.header("Code-Challenge") is not None
+    proof = call.header("Signature")
+    if proof is not None:
+        seen.signed = algorithm_of(proof)
+        seen.undated = call.header("Digest") is None or call.header("Date") is None
+    elif seen.accepted:
+        seen.unsigned = bool(call.client.keys)
+
+
+def algorithm_of(proof: str) -> str | None:
+    """What the head of a JWS names."""
+    head = proof.partition(".")[0]
+    try:
+        content = orjson.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+    except (ValueError, binascii.Error):
+        return None
+    found = content.get("alg") if isinstance(content, dict) else None
+    return found[:20] if isinstance(found, str) else None
+
+
+def read_token(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    """The client is named by its credentials here; of the form only prints are kept."""
+    with suppress(Refusal):
+        seen.client = credentials(authorization)[0]
+    if (call.request.content_length or 0) > FORM_MAX:
+        return
+    form = dict(parse_qsl(call.request.get_data().decode("latin-1"), keep_blank_values=True))
+    for field in ("code", "refresh"):
+        if value := form.get("refresh_token" if field == "refresh" else field):
+            setattr(seen, field, print_of(value))
+    verifier = form.get("code_verifier")
+    if not seen.accepted:
+        return
+    if verifier and seen.code is not None:
+        hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
+        seen.proves = (print_of(hashed), print_of(verifier))
+        seen.letters = len(set(verifier))
+    content = content_of(response)
+    if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
+        seen.given_refresh = print_of(content["refresh_token"])
+
+
+def read_transactions(seen: Seen, call: Call, response: Response) -> None:
+    seen.account = call.path["logical_id"]
+    if asked := seen.query.get("next"):
+        seen.asked_next = print_of(asked)
+    proof = call.header("SCA-Token")
+    seen.sca = proof is not None
+    if seen.error == "SCA_REQUIRED":
+        seen.addresses = (print_of(str(seen.facts["address"])),)
+    if not seen.accepted or call.grant is None:
+        return
+    if response.is_sequence:
+        body = response.get_data()
+        begins = body.rfind(NEXT_KEY)
+        if begins >= 0:
+            key = body[begins + len(NEXT_KEY) :].partition(b'"')[0]
+            seen.given_next = print_of(key)
+    since = seen.query.get("date_from")
+    if since is not None and seen.asked_next is None:
+        seen.behind = date.fromisoformat(since) < statements.oldest_day(seen.bank)
+    if seen.behind:
+        seen.fresh = is_fresh(seen, call, proof)
+
+
+def is_fresh(seen: Seen, call: Call, proof: str | None) -> bool:
+    assert call.grant is not None
+    try:
+        return statements.is_fresh(seen.bank, call.grant, proof)
+    except Refusal as refusal:  # the consent ended since the call was answered
+        assert refusal.error is Error.CONSENT_ENDED
+        return True
+
+
+def content_of(response: Response) -> Any:
+    """The body of a reply as JSON; nothing where a fault rule spoilt it."""
+    if not response.is_sequence:
+        return None
+    try:
+        return orjson.loads(response.get_data())
+    except orjson.JSONDecodeError:
+        return None
+
+
+def addresses_of(content: Any) -> tuple[bytes, ...]:
+    """Prints of the tokens of consent addresses."""
+    rows = content if isinstance(content, list) else []
+    found = (row.get("consent_uri") for row in rows if isinstance(row, dict))
+    return tuple(print_of(end_of(address)) for address in found if isinstance(address, str))

@@ -1,0 +1,106 @@
+"""What the referee found, for programs: as JSON, and with what was waved off."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.bank.state import Bank
+from sandbox.referee.rows import Severity
+from sandbox.referee.table import TABLE
+from sandbox.referee.watching import Found, Referee, referee_of
+from sandbox.rules.durations import write_instant
+from sandbox.worlds import Exchange, World
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault of a client; `reason` says why it is waved off, if it is."""
+
+    found: Found
+    reason: str | None
+
+    @property
+    def severity(self) -> Severity:
+        return self.found.rule.severity
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings of a world."""
+
+    world: str
+    findings: list[Finding]
+    untold: dict[str, int]
+
+    def standing(self, level: Severity = Severity.ADVICE) -> list[Finding]:
+        """Those that are not waved off and as grave as the level."""
+        return [row for row in self.findings if row.reason is None and row.severity.reaches(level)]
+
+
+def read_waive(text: str) -> tuple[str, str]:
+    """`rule: reason`; a ValueError says what is wrong with it."""
+    name, _, reason = (part.strip() for part in text.partition(":"))
+    if not name or not reason:
+        raise ValueError("a finding is waved off as `rule: reason`")
+    if all(row.id != name for row in TABLE):
+        raise ValueError(f"{name[:60]} is no rule of the referee")
+    return name, reason
+
+
+def report_of(world: World, waives: Iterable[str] = ()) -> Report:
+    """The findings of a world up to now: the one function that a test plugin or a player needs."""
+
+    def asked(bank: Bank) -> Report:
+        referee: Referee = referee_of(world)
+        reasons = dict(map(read_waive, (*known(bank.settings.referee_waives), *waives)))
+        found = referee.found(bank)
+        return Report(world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.untold())
+
+    return world.ask(asked)
+
+
+def known(waives: Iterable[str]) -> list[str]:
+    """Those of a setting; what an older or newer scenario waves off beyond our rules is left aside."""
+    ids = {row.id for row in TABLE}
+    return [text for text in waives if text.partition(":")[0].strip() in ids]
+
+
+def call_of(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "request_id": exchange.request_id,
+        "at": write_instant(exchange.at),
+        "operation": exchange.operation,
+        "method": exchange.method,
+        "path": exchange.path,
+        "status": exchange.status,
+        "client_id": exchange.client_id,
+        "seq": exchange.seq,
+    }
+
+
+def row_of(finding: Finding) -> dict[str, Any]:
+    rule = finding.found.rule
+    return {
+        "rule": rule.id,
+        "title": rule.title,
+        "severity": rule.severity.value,
+        "clause": rule.clause,
+        "call": call_of(finding.found.exchange),
+        "what": finding.found.what,
+        "instead": rule.instead,
+        "waved_off": finding.reason is not None,
+        "reason": finding.reason,
+    }
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    counts = Counter(row.severity.value for row in report.standing())
+    return {
+        "world": report.world,
+        "rules": len(TABLE),
+        "counts": {level.value: counts[level.value] for level in Severity},
+        "waved_off": len(report.findings) - len(report.standing()),
+        "findings": [row_of(finding) for finding in report.findings],
+        "not_listed": report.untold,
+    }

@@ -1,0 +1,111 @@
+"""Rules about what a client does after a no, and about doing the same thing twice (service 7, choice 4)."""
+
+from sandbox.bank.bulk_records import Part
+from sandbox.referee.rows import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
+from sandbox.referee.seen import Seen, apart
+from sandbox.rules.lifecycle import Status
+
+ALIVE = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACWP)
+UNSIGNED = (Status.RCVD, Status.PATC)
+FAILED = (408, 500)
+AGAIN_MAX = 3  # failed tries without a pause
+PAUSE = 1.0  # seconds
+ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
+
+
+@rule(
+    "refused-body-again",
+    WARNING,
+    "service 7.1",
+    "The same refused body is sent again",
+    "Read error_code and error_description; a body that was refused stays refused until it is changed.",
+    PAYMENTS,
+    refused=True,
+)
+def body_again(seen: Seen, own: Own) -> str | None:
+    if seen.status not in (400, 403) or seen.error in ABOUT_HEADERS:
+        return None
+    key = (seen.client, seen.operation, seen.product, seen.body, seen.error)
+    first = own.get(key)
+    own[key] = seen.at, seen.ended, seen.exchange.request_id
+    if first is None or apart(seen, first[0], first[1]) > 3600:
+        return None
+    return f"it was refused with the same error in call {first[2]}"
+
+
+@rule(
+    "retry-after-ignored",
+    ERROR,
+    "choice 4",
+    "Retry-After is ignored",
+    "Wait as many seconds as Retry-After says before the next call.",
+)
+def retry_after(seen: Seen, own: Own) -> str | None:
+    if not own and seen.retry_after is None:
+        return None
+    told = own.pop((seen.client, seen.operation), None)
+    if seen.retry_after is not None:
+        own[seen.client, seen.operation] = seen.at, seen.ended, seen.retry_after
+    if told is None or (waited := apart(seen, told[0], told[1])) >= told[2]:
+        return None
+    return f"the next call came after {waited:.1f} s; {told[2]} s were asked for"
+
+
+@rule(
+    "retried-without-pause",
+    WARNING,
+    "service 7.2",
+    "A call that failed at the bank is tried again without a pause",
+    "Wait longer before every further try, and give up after a few.",
+)
+def without_pause(seen: Seen, own: Own) -> str | None:
+    if not own and seen.status not in FAILED:
+        return None
+    key = (seen.client, seen.exchange.method, seen.exchange.path)
+    before = own.pop(key, None)
+    if seen.status not in FAILED:
+        return None
+    near = before is not None and apart(seen, before[0], before[1]) < PAUSE
+    tries = before[2] + 1 if before is not None and near else 1
+    own[key] = seen.at, seen.ended, tries
+    return f"{tries} tries within a second of each other" if tries >= AGAIN_MAX else None
+
+
+@rule(
+    "initiation-doubled",
+    ERROR,
+    "service 2.1",
+    "A second initiation has the reference of one that lives",
+    "To have a lost reply, send the identical call with its Request-ID; a new payment takes a new reference.",
+    INITIATIONS,
+    refused=False,
+)
+def doubled(seen: Seen, own: Own) -> str | None:
+    found = seen.bank.known(seen.subject) if seen.subject else None
+    if found is None or isinstance(found, Part):
+        return None
+    reference = getattr(getattr(found, "order", None), "endtoend_identification", None)
+    key = (seen.client, found.kind, reference or seen.body)
+    earlier = seen.bank.known(own[key]) if key in own else None
+    own[key] = found.id
+    if earlier is None or isinstance(earlier, Part) or earlier.id == found.id or earlier.status not in ALIVE:
+        return None
+    address = seen.bank.sca_addresses.get(earlier.sca_token or "")
+    if earlier.status in UNSIGNED and address is not None and seen.bank.clock.now >= address.until:
+        return None  # service 4.6 rule 3: that is how a fresh address is had
+    return f"{earlier.id} has the same reference and is {earlier.status.value}"
+
+
+@rule(
+    "cancel-impossible",
+    WARNING,
+    "service 3.4",
+    "A cancellation is asked for where none can be",
+    "Look at the product and the status first: service 3.4 says which may be cancelled.",
+    CANCELLATIONS,
+    refused=True,
+)
+def cancel_impossible(seen: Seen, own: Own) -> str | None:
+    if seen.error == "NOT_CANCELLABLE":
+        return f"its status was {seen.facts.get('status')}"
+    return f"{seen.product} has no cancellation" if seen.error == "METHOD_NOT_ALLOWED" else None

@@ -1,0 +1,90 @@
+"""What a rule is: a row with its clause, and a small function over the stream with state of its own."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sandbox.bank.state import Bank
+from sandbox.referee.seen import Seen
+from sandbox.worlds import Exchange
+
+KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
+
+
+class Severity(StrEnum):
+    """error: breaks the contract or a security rule; warning: will fail some day; advice."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    ADVICE = "advice"
+
+    def reaches(self, level: "Severity") -> bool:
+        """Whether it is as grave as the level, or graver."""
+        return GRAVEST_FIRST.index(self) <= GRAVEST_FIRST.index(level)
+
+
+GRAVEST_FIRST = tuple(Severity)
+ERROR, WARNING, ADVICE = Severity
+
+
+class Own(OrderedDict[Any, Any]):
+    """What one rule remembers of one world; it never grows beyond its bound."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if len(self) >= KEPT_MAX and key not in self:
+            self.popitem(last=False)
+        OrderedDict.__setitem__(self, key, value)
+
+
+See = Callable[[Seen, Own], str | None]
+Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
+Close = Callable[[Own, Bank], Iterator[Open]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A row of the table."""
+
+    id: str
+    title: str
+    severity: Severity
+    clause: str
+    instead: str
+    on: tuple[str, ...]  # operations and acts; empty: every call
+    see: See
+    refused: bool | None = None  # True: refused calls only; False: accepted ones
+    also: tuple[str, ...] = ()  # operations of which it hears the other ones too
+    close: Close | None = None  # what is wrong with a matter that is still open when someone asks
+
+
+RULES: list[Rule] = []
+
+PAYMENTS = ("payment_initiation", "standing_order_initiation")
+INITIATIONS = (*PAYMENTS, "bulk_initiation")
+REDIRECTING = (*PAYMENTS, "consent_addresses")
+STATUSES = ("payment_status", "standing_order_status")
+CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_cancellation")
+BULKS = ("bulk_initiation", "bulk_status", "bulk_cancellation")
+
+
+def rule(
+    name: str,
+    severity: Severity,
+    clause: str,
+    title: str,
+    instead: str,
+    on: tuple[str, ...] = (),
+    refused: bool | None = None,
+    also: tuple[str, ...] = (),
+    close: Close | None = None,
+) -> Callable[[See], See]:
+    """Adds a row to the table; the function below it is what sees the fault."""
+
+    def added(see: See) -> See:
+        assert all(row.id != name for row in RULES), f"two rules are called {name}"
+        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close))
+        return see
+
+    return added

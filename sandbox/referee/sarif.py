@@ -1,0 +1,56 @@
+"""The report as SARIF 2.1.0: what code hosts and editors show beside a change."""
+
+from typing import Any
+
+from sandbox.referee.report import Finding, Report
+from sandbox.referee.rows import Rule, Severity
+from sandbox.referee.table import TABLE
+from sandbox.rules.durations import write_instant
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}
+PLACES = {row.id: place for place, row in enumerate(TABLE)}
+
+
+def as_sarif(report: Report) -> dict[str, Any]:
+    driver = {"name": "bank-sandbox referee", "rules": [_rule(row) for row in TABLE]}
+    results = [_result(finding) for finding in report.findings]
+    run = {"tool": {"driver": driver}, "results": results, "properties": {"world": report.world}}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(row: Rule) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "shortDescription": {"text": f"{row.title}."},
+        "help": {"text": f"{row.instead} ({row.clause})"},
+        "defaultConfiguration": {"level": LEVELS[row.severity]},
+        "properties": {"clause": row.clause},
+    }
+
+
+def _result(finding: Finding) -> dict[str, Any]:
+    """A call is no file: its place is named by the operation, and by its path as the address of an artifact."""
+    rule, exchange = finding.found.rule, finding.found.exchange
+    name = f"{exchange.operation or exchange.method} {exchange.request_id}".strip()
+    result: dict[str, Any] = {
+        "ruleId": rule.id,
+        "ruleIndex": PLACES[rule.id],
+        "level": LEVELS[rule.severity],
+        "message": {"text": f"{rule.title}: {finding.found.what}. {rule.instead} ({rule.clause})"},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": ascii(exchange.path.lstrip("/"))[1:-1] or "call"}},
+                "logicalLocations": [{"name": exchange.operation or "call", "fullyQualifiedName": name}],
+            }
+        ],
+        "properties": {
+            "request_id": exchange.request_id,
+            "at": write_instant(exchange.at),
+            "status": exchange.status,
+            "client_id": exchange.client_id,
+        },
+    }
+    if finding.reason is not None:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.reason}]
+    return result

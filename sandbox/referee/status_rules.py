@@ -1,0 +1,238 @@
+"""Rules about following what was initiated: the status call, and what is never asked (service 3, 4.3)."""
+
+from collections.abc import Iterator
+
+from sandbox.bank.bulk_records import Part
+from sandbox.bank.state import Bank
+from sandbox.referee.rows import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
+from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, apart
+from sandbox.rules.lifecycle import Status, is_final
+
+PAUSE = 1.0  # seconds between two status calls
+FAST_MAX = 3  # faster ones in a row
+FINAL_MAX = 3  # times that a final status is asked for
+DETAILS_MAX = 4
+EVERY_STATUS = (*STATUSES, "bulk_status")
+LOOKS = (*EVERY_STATUS, "payment_details", "standing_order_details")
+UNDER_WAY = ("PDNG", "ACSP")
+PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
+FAILED = (Status.RJCT, Status.CANC)
+
+
+@rule(
+    "status-too-fast",
+    WARNING,
+    "service 6.2",
+    "A status is polled faster than once a second",
+    "Wait a second or more between two status calls, and longer as time goes on.",
+    STATUSES,
+    refused=False,
+)
+def too_fast(seen: Seen, own: Own) -> str | None:
+    key = (seen.client, seen.subject)
+    before = own.get(key)
+    if before is None:
+        own[key] = [seen.at, seen.ended, 0]
+        return None
+    fast = before[2] + 1 if apart(seen, before[0], before[1]) < PAUSE else 0
+    before[:] = seen.at, seen.ended, fast % FAST_MAX
+    return f"{FAST_MAX + 1} calls, each within a second of the one before" if fast >= FAST_MAX else None
+
+
+@rule(
+    "status-after-final",
+    ADVICE,
+    "service 3.1",
+    "A final status is asked for on and on",
+    "Stop at RJCT, CANC or the settled status: nothing follows.",
+    EVERY_STATUS,
+    refused=False,
+)
+def after_final(seen: Seen, own: Own) -> str | None:
+    if seen.state not in PERHAPS_FINAL or seen.subject is None:
+        return None
+    found = seen.bank.known(seen.subject)
+    if found is None or not (found.settled or is_final(found.path, found.status)):
+        return None
+    key = (seen.client, seen.subject)
+    times = own.get(key, 0) + 1
+    own[key] = times
+    return f"{found.status.value} was told {times} times" if times >= FINAL_MAX else None
+
+
+def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
+    for subject, exchange in own.items():
+        yield exchange, f"the PSU signed {subject}, and its status was never asked for"
+
+
+@rule(
+    "status-never-asked",
+    WARNING,
+    "service 1",
+    "Signed is taken for credited: the status is never asked for after the callback",
+    "Ask for the status after the callback, until it is final: a signature does not guarantee a credit.",
+    (PSU_RETURNS, *LOOKS),
+    close=_unasked,
+)
+def never_asked(seen: Seen, own: Own) -> str | None:
+    if seen.operation != PSU_RETURNS:
+        own.pop(seen.subject, None)
+    elif seen.subject is not None and not seen.refused:
+        own[seen.subject] = seen.exchange
+    return None
+
+
+def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
+    for subject, (exchange, told) in own.items():
+        found = bank.known(subject)
+        if found is not None and found.status in FAILED:
+            yield exchange, f"{subject} was last seen as {told}, and is {found.status.value} ({found.reason})"
+
+
+@rule(
+    "outcome-unseen",
+    WARNING,
+    "service 1",
+    "A payment that was under way failed, and the client does not know",
+    "Ask for the status until it is final: PDNG and ACSP may still become RJCT or CANC.",
+    (*EVERY_STATUS, *CANCELLATIONS),
+    refused=False,
+    close=_unseen,
+)
+def outcome_unseen(seen: Seen, own: Own) -> str | None:
+    if seen.state in UNDER_WAY:
+        own[seen.subject] = seen.exchange, seen.state
+    elif own:
+        own.pop(seen.subject, None)
+    return None
+
+
+def _lost(own: Own, bank: Bank) -> Iterator[Open]:
+    for subject, (exchange, until) in own.items():
+        found = bank.known(subject)
+        if found is not None and not isinstance(found, Part) and not found.signatures and bank.clock.now >= until:
+            yield exchange, f"the address of {subject} outlived its use, and nothing was asked or done since"
+
+
+@rule(
+    "sca-lost",
+    ADVICE,
+    "service 4.6",
+    "An address is outdated unused, and its initiation is left behind",
+    "Ask for the status, cancel it, or initiate again to have a fresh address.",
+    (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
+    close=_lost,
+)
+def lost(seen: Seen, own: Own) -> str | None:
+    if seen.operation in PAYMENTS:
+        if seen.accepted:
+            _begun(seen, own)
+    elif seen.subject in own and (seen.operation not in STATUSES or seen.bank.clock.now >= own[seen.subject][1]):
+        del own[seen.subject]
+    return None
+
+
+def _begun(seen: Seen, own: Own) -> None:
+    """Notes the address; an earlier initiation with the same reference is taken up again by this one."""
+    assert seen.subject is not None
+    found = seen.bank.known(seen.subject)
+    assert found is not None and not isinstance(found, Part)
+    address = seen.bank.sca_addresses.get(found.sca_token or "")
+    reference = getattr(getattr(found, "order", None), "endtoend_identification", "")
+    for earlier in seen.bank.references.get((seen.client, found.kind, reference), ())[-2:-1]:
+        own.pop(earlier, None)
+    if address is not None and not found.signatures:
+        own[found.id] = seen.exchange, address.until
+
+
+@rule(
+    "details-polled",
+    ADVICE,
+    "service 4.3",
+    "Details are polled",
+    "Follow an initiation by its status: that call needs no token and says all that changes.",
+    ("payment_details", "standing_order_details", *EVERY_STATUS),
+    refused=False,
+)
+def details_polled(seen: Seen, own: Own) -> str | None:
+    key = (seen.client, seen.subject)
+    if seen.operation in EVERY_STATUS:
+        own.pop(key, None)
+        return None
+    times = own.get(key, 0) + 1
+    own[key] = times % DETAILS_MAX
+    return f"{DETAILS_MAX} times without a status call between" if times >= DETAILS_MAX else None
+
+
+# Files have a pace of their own.
+
+BULK_PAUSE = 2.0
+BULK_FAST_MAX = 2
+
+
+@rule(
+    "bulk-polled-fast",
+    WARNING,
+    "service 4.6",
+    "A file that is being validated is polled without a pause",
+    "Ask again a few seconds later: validation takes up to several minutes.",
+    ("bulk_status",),
+    refused=False,
+)
+def bulk_fast(seen: Seen, own: Own) -> str | None:
+    key = (seen.client, seen.subject)
+    before = own.get(key)
+    if seen.state != Status.RCVD:
+        return None
+    fast = before[2] + 1 if before is not None and apart(seen, before[0], before[1]) < BULK_PAUSE else 0
+    own[key] = seen.at, seen.ended, fast % BULK_FAST_MAX
+    return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None
+
+
+@rule(
+    "bulk-file-again",
+    WARNING,
+    "choice 7",
+    "A file that was refused is sent again unchanged",
+    "Mend what the errors of the status reply name, and send it with a new MsgId.",
+    ("bulk_initiation",),
+)
+def file_again(seen: Seen, own: Own) -> str | None:
+    if seen.body is None or (not seen.accepted and seen.status != 400):
+        return None
+    key = (seen.client, seen.body)
+    earlier = own.get(key)
+    own[key] = seen.subject if seen.accepted else ""
+    if earlier is None or earlier == seen.subject:
+        return None
+    found = seen.bank.bulks.get(earlier)
+    if earlier and (found is None or found.status is not Status.RJCT):
+        return None
+    return f"it was {'rejected as ' + earlier if earlier else 'refused at once'} before"
+
+
+def _unused(own: Own, bank: Bank) -> Iterator[Open]:
+    for subject, (exchange, until) in own.items():
+        found = bank.bulks.get(subject)
+        if found is not None and found.status is Status.PATC and not found.signatures and bank.clock.now >= until:
+            yield exchange, f"the address of {subject} outlived its use; the file still waits for a signature"
+
+
+@rule(
+    "bulk-address-unused",
+    WARNING,
+    "service 4.6",
+    "The address of a file is outdated unused, and no fresh one is asked for",
+    "Ask for the status again when the PSU is there: it brings a fresh address.",
+    ("bulk_status", "bulk_cancellation", PSU_RETURNS, *INITIATIONS[-1:]),
+    close=_unused,
+)
+def bulk_unused(seen: Seen, own: Own) -> str | None:
+    found = seen.bank.bulks.get(seen.subject or "")
+    if found is None:
+        return None
+    address = seen.bank.sca_addresses.get(found.sca_token or "")
+    own.pop(found.id, None)
+    if seen.operation == "bulk_status" and address is not None:
+        own[found.id] = seen.exchange, address.until
+    return None

@@ -1,0 +1,254 @@
+"""Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
+
+from sandbox.referee.rows import ERROR, PAYMENTS, WARNING, Own, rule
+from sandbox.referee.seen import PSU_OPENS, Seen
+
+EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
+NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addresses")
+SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
+
+
+@rule(
+    "token-replaced",
+    ERROR,
+    "service 3.5",
+    "An access token that was replaced is used",
+    "Keep one pair per scope, and use the new one everywhere as soon as it is there.",
+    refused=True,
+    also=("token",),
+)
+def replaced(seen: Seen, own: Own) -> str | None:
+    if seen.operation == "token":
+        if seen.accepted:
+            own[seen.client] = seen.ended
+        return None
+    if seen.error != "ACCESS_TOKEN_REFUSED" or seen.why != "replaced":
+        return None
+    return "the access token was replaced before" if seen.began >= own.get(seen.client, 0.0) else None
+
+
+@rule(
+    "token-foreign",
+    ERROR,
+    "choice 2",
+    "A token of another client is used",
+    "Keep the tokens of each registration apart.",
+    refused=True,
+)
+def foreign(seen: Seen, own: Own) -> str | None:
+    return "the token belongs to another client" if seen.why == "of another client" else None
+
+
+@rule(
+    "token-expired-again",
+    ERROR,
+    "service 3.5",
+    "An expired access token is used again after it was refused",
+    "Renew the token when its hour is over, or at the first 401.",
+    refused=True,
+)
+def expired_again(seen: Seen, own: Own) -> str | None:
+    if seen.error != "ACCESS_TOKEN_REFUSED" or seen.why != "expired":
+        return None
+    key = (seen.client, seen.bearer)
+    if key in own:
+        return f"it was told expired in call {own[key]}"
+    own[key] = seen.exchange.request_id
+    return None
+
+
+@rule(
+    "token-refresh-race",
+    ERROR,
+    "service 3.5",
+    "Two refreshes with one token at once",
+    "Let one caller refresh while the others wait: the loser's pair is dead.",
+    ("token",),
+)
+def race(seen: Seen, own: Own) -> str | None:
+    if seen.refresh is None:
+        return None
+    key = (seen.client, seen.refresh)
+    other = own.get(key)
+    own[key] = seen.ended, seen.exchange.request_id
+    if other is None or seen.began >= other[0]:
+        return None
+    return f"call {other[1]} with the same refresh token was under way"
+
+
+@rule(
+    "token-refresh-reused",
+    ERROR,
+    "service 3.5",
+    "A refresh token is used a second time",
+    "Store the new pair before anything else is done with it; the old one is dead.",
+    ("token",),
+)
+def refresh_reused(seen: Seen, own: Own) -> str | None:
+    if seen.refresh is None:
+        return None
+    key = (seen.client, seen.refresh)
+    if seen.accepted:
+        own[key] = seen.ended
+    elif seen.error == "REFRESH_TOKEN_REFUSED" and seen.began >= own.get(key, seen.ended):
+        return "it was exchanged before"
+    return None
+
+
+@rule(
+    "token-refreshed-always",
+    WARNING,
+    "service 2.6",
+    "Tokens are refreshed again and again though they live",
+    "Use an access token for its hour (expires_in), then refresh.",
+    ("token",),
+    refused=False,
+)
+def refreshed_always(seen: Seen, own: Own) -> str | None:
+    given = own.pop((seen.client, seen.refresh), None)
+    if given is not None:
+        early = (seen.at - given[0]) * 2 < seen.bank.settings.access_token_life
+        given = given[1] + 1 if early else 0
+    own[seen.client, seen.given_refresh] = seen.at, given or 0
+    return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
+
+
+@rule(
+    "scope-wrong",
+    ERROR,
+    "service 5.6",
+    "A token of one scope is used for another",
+    "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
+    refused=True,
+)
+def scope_wrong(seen: Seen, own: Own) -> str | None:
+    if seen.error == "ACCESS_DENIED" and seen.why.startswith("the token has the scope"):
+        return seen.why
+    return None
+
+
+@rule(
+    "scope-version",
+    ERROR,
+    "service 9.2",
+    "A token call asks for a version that does not serve the scope",
+    "Ask for version 3 with AIS and PIS, version 2 with CAF.",
+    ("token",),
+    refused=True,
+)
+def scope_version(seen: Seen, own: Own) -> str | None:
+    return seen.why if seen.error == "NOT_ACCEPTABLE" and "does not serve" in seen.why else None
+
+
+@rule(
+    "secret-in-address",
+    ERROR,
+    "service 5.5",
+    "A token or a secret stands in an address",
+    "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
+)
+def in_address(seen: Seen, own: Own) -> str | None:
+    return _told(seen)
+
+
+@rule(
+    "secret-on-redirection",
+    ERROR,
+    "service 5.3",
+    "A token or a secret stands on the address that the PSU is sent to",
+    "Append the state only, and nothing that the PSU's browser must not know.",
+    (PSU_OPENS,),
+)
+def on_redirection(seen: Seen, own: Own) -> str | None:
+    return _told(seen)
+
+
+def _told(seen: Seen) -> str | None:
+    if not seen.query:
+        return None
+    for name, value in seen.query.items():
+        if name.lower() in SECRET_NAMES or is_secret(seen, value):
+            return f"the query parameter {name[:40]} carries it"
+    return None
+
+
+def is_secret(seen: Seen, value: str) -> bool:
+    """Whether the bank gave this out as a token, or knows it as the client's secret."""
+    bank = seen.bank
+    if value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens:
+        return True
+    client = bank.clients.get(seen.client)
+    return client is not None and value == client.secret
+
+
+@rule(
+    "token-where-none",
+    WARNING,
+    "service 5.6",
+    "An access token is sent where none is needed",
+    "Bulk files and consent addresses take no token; send one only where it is used.",
+    NO_TOKEN,
+)
+def where_none(seen: Seen, own: Own) -> str | None:
+    return "Authorization was sent" if seen.bearer is not None else None
+
+
+@rule(
+    "token-chunked",
+    ERROR,
+    "service 4.8",
+    "The form of a token call is sent in chunks",
+    "Send a Content-Length: chunked transfer is not supported here.",
+    ("token",),
+    refused=True,
+)
+def chunked(seen: Seen, own: Own) -> str | None:
+    return "Transfer-Encoding is chunked" if seen.input == "Transfer-Encoding" else None
+
+
+@rule(
+    "token-fields-mixed",
+    ERROR,
+    "service 4.8",
+    "A token call mixes the fields of both variants",
+    "Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.",
+    ("token",),
+    refused=True,
+)
+def mixed(seen: Seen, own: Own) -> str | None:
+    return f"{seen.input} {seen.why[3:]}" if seen.why.startswith("it does not go with") else None
+
+
+@rule(
+    "credentials-again",
+    ERROR,
+    "service 5.4",
+    "Refused credentials are sent again",
+    "Stop at the first 401 of a token call: the client_id or its secret is wrong.",
+    ("token",),
+)
+def credentials_again(seen: Seen, own: Own) -> str | None:
+    if seen.error != "CREDENTIALS_REFUSED":
+        own.pop(seen.client, None)
+        return None
+    again = seen.client in own
+    own[seen.client] = True
+    return "the credentials were refused in the call before too" if again else None
+
+
+@rule(
+    "token-gone-initiation",
+    WARNING,
+    "choice 2",
+    "An initiation is sent again with a token that was refused",
+    "Renew the token, or leave it out and send the PKCE headers: there is no falling back.",
+    PAYMENTS,
+    refused=True,
+)
+def initiation_again(seen: Seen, own: Own) -> str | None:
+    if seen.error != "ACCESS_TOKEN_REFUSED" or seen.bearer is None or seen.why != "unknown":
+        return None
+    key = (seen.client, seen.bearer)
+    again = key in own
+    own[key] = True
+    return "the same token was refused as unknown before" if again else None

@@ -1,0 +1,12 @@
+"""A client whose doings are watched."""
+
+import pytest
+from flask import Flask
+
+from sandbox.worlds import Worlds
+from tests.referee.actor import Actor
+
+
+@pytest.fixture
+def actor(app: Flask, worlds: Worlds) -> Actor:
+    return Actor(app, worlds.get("default").bank)

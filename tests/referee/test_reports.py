@@ -1,0 +1,276 @@
+"""What the referee found, in every form that it is told in."""
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema import Draft7Validator
+from lxml import etree
+
+from sandbox.referee.table import TABLE
+from sandbox.worlds import Worlds
+from tests.referee.actor import Actor
+from tests.tpp import Tpp
+
+# What SARIF 2.1.0 demands of the parts that we write (its own words: required properties, enumerations).
+TEXT = {
+    "type": "object",
+    "required": ["text"],
+    "properties": {"text": {"type": "string"}},
+    "additionalProperties": False,
+}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+BAG = {"type": "object"}
+RULE = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": "string"},
+        "shortDescription": TEXT,
+        "help": TEXT,
+        "defaultConfiguration": {"type": "object", "properties": {"level": LEVEL}, "additionalProperties": False},
+        "properties": BAG,
+    },
+    "additionalProperties": False,
+}
+PLACE = {
+    "type": "object",
+    "properties": {
+        "physicalLocation": {
+            "type": "object",
+            "required": ["artifactLocation"],
+            "properties": {"artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}}}},
+        },
+        "logicalLocations": {
+            "type": "array",
+            "uniqueItems": True,
+            "items": {"properties": {"name": {"type": "string"}, "fullyQualifiedName": {"type": "string"}}},
+        },
+    },
+    "additionalProperties": False,
+}
+SUPPRESSION = {
+    "type": "object",
+    "required": ["kind"],
+    "properties": {
+        "kind": {"enum": ["inSource", "external"]},
+        "status": {"enum": ["accepted", "underReview", "rejected"]},
+        "justification": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
+RESULT = {
+    "type": "object",
+    "required": ["message"],
+    "properties": {
+        "ruleId": {"type": "string"},
+        "ruleIndex": {"type": "integer", "minimum": -1},
+        "level": LEVEL,
+        "message": TEXT,
+        "locations": {"type": "array", "items": PLACE},
+        "suppressions": {"type": "array", "uniqueItems": True, "items": SUPPRESSION},
+        "properties": BAG,
+    },
+    "additionalProperties": False,
+}
+DRIVER = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"name": {"type": "string"}, "rules": {"type": "array", "uniqueItems": True, "items": RULE}},
+    "additionalProperties": False,
+}
+RUN = {
+    "type": "object",
+    "required": ["tool"],
+    "properties": {
+        "tool": {"type": "object", "required": ["driver"], "properties": {"driver": DRIVER}},
+        "results": {"type": "array", "items": RESULT},
+        "properties": BAG,
+    },
+    "additionalProperties": False,
+}
+SARIF = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "$schema": {"type": "string", "format": "uri"},
+        "version": {"enum": ["2.1.0"]},
+        "runs": {"type": "array", "items": RUN},
+    },
+    "additionalProperties": False,
+}
+
+# JUnit has no schema of its own; this is what the build servers that read it agree on.
+JUNIT = """
+<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:complexType name="told"><xs:simpleContent><xs:extension base="xs:string">
+    <xs:attribute name="message" type="xs:string"/><xs:attribute name="type" type="xs:string"/>
+  </xs:extension></xs:simpleContent></xs:complexType>
+  <xs:element name="testsuites"><xs:complexType><xs:sequence>
+    <xs:element name="testsuite" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+      <xs:element name="testcase" maxOccurs="unbounded"><xs:complexType><xs:choice minOccurs="0">
+        <xs:element name="failure" type="told"/><xs:element name="skipped" type="told"/>
+        <xs:element name="system-out" type="xs:string"/>
+      </xs:choice>
+        <xs:attribute name="classname" type="xs:string" use="required"/>
+        <xs:attribute name="name" type="xs:string" use="required"/>
+        <xs:attribute name="time" type="xs:decimal"/>
+      </xs:complexType></xs:element></xs:sequence>
+      <xs:attribute name="name" type="xs:string" use="required"/>
+      <xs:attribute name="tests" type="xs:nonNegativeInteger" use="required"/>
+      <xs:attribute name="failures" type="xs:nonNegativeInteger" use="required"/>
+      <xs:attribute name="errors" type="xs:nonNegativeInteger" use="required"/>
+      <xs:attribute name="skipped" type="xs:nonNegativeInteger"/>
+      <xs:attribute name="time" type="xs:decimal"/>
+    </xs:complexType></xs:element></xs:sequence>
+    <xs:attribute name="tests" type="xs:nonNegativeInteger"/>
+    <xs:attribute name="failures" type="xs:nonNegativeInteger"/>
+    <xs:attribute name="errors" type="xs:nonNegativeInteger"/>
+  </xs:complexType></xs:element>
+</xs:schema>
+"""
+
+
+@pytest.fixture
+def blamed(actor: Actor) -> Actor:
+    """One warning (plain), one error (no state)."""
+    flow = actor.pay(method="plain")
+    actor.approve(flow, None)
+    actor.status(flow)
+    return actor
+
+
+def report(actor: Actor, query: str = "") -> Any:
+    reply = actor.tpp.control("GET", f"/referee{query}")
+    assert reply.status_code == 200, reply.text
+    return reply
+
+
+def test_a_finding_tells_its_rule_its_call_and_what_to_do(blamed: Actor) -> None:
+    found = report(blamed).json
+    first, second = found["findings"]
+    assert (first["rule"], first["severity"], first["clause"]) == ("pkce-plain", "warning", "service 4.0")
+    assert (second["rule"], second["severity"]) == ("state-missing", "error")
+    assert set(first) == {
+        "rule", "title", "severity", "clause", "call", "what", "instead", "waved_off", "reason",
+    }  # fmt: skip
+    asked = blamed.tpp.listed("requests")[0]
+    assert first["call"]["request_id"] == asked["request_id"]
+    assert first["call"]["operation"] == second["call"]["operation"] == "payment_initiation"
+    assert first["call"]["path"] == "/payments/sepa-credit-transfers"
+    assert (found["counts"], found["waved_off"]) == ({"error": 1, "warning": 1, "advice": 0}, 0)
+
+
+def test_a_finding_is_waved_off_by_the_caller_and_the_reason_is_repeated(blamed: Actor) -> None:
+    found = report(blamed, "?waive=pkce-plain: our+old+app+knows+no+other").json
+    assert [(row["waved_off"], row["reason"]) for row in found["findings"]] == [
+        (True, "our old app knows no other"),
+        (False, None),
+    ]
+    assert (found["counts"]["warning"], found["waved_off"]) == (0, 1)
+
+
+def test_a_finding_is_waved_off_by_a_setting(blamed: Actor) -> None:
+    changed = blamed.tpp.control("PATCH", "/settings", referee_waives=["state-missing: asked for in May"])
+    assert changed.json["settings"]["referee_waives"] == ["state-missing: asked for in May"]
+    assert report(blamed).json["findings"][1]["reason"] == "asked for in May"
+
+
+def test_a_scenario_waves_off(actor: Actor) -> None:
+    settings = {"referee_waives": ["pkce-plain: it is what we test"]}
+    assert actor.tpp.control("PUT", "/scenario", scenario={"settings": settings}).status_code == 200
+    actor.pay(method="plain")
+    assert report(actor).json["counts"] == {"error": 0, "warning": 0, "advice": 0}
+
+
+@pytest.mark.parametrize("text", ["pkce-plain", "pkce-plain:", "no-such-rule: because"])
+def test_a_waive_without_reason_or_rule_is_refused(blamed: Actor, text: str) -> None:
+    assert blamed.tpp.control("GET", f"/referee?waive={text}").status_code == 400
+
+
+@pytest.mark.parametrize("waives", ["pkce-plain: x", ["pkce-plain"], [1]])
+def test_a_setting_that_waves_off_without_reason_is_refused(actor: Actor, waives: Any) -> None:
+    assert actor.tpp.control("PATCH", "/settings", referee_waives=waives).status_code == 400
+
+
+@pytest.mark.parametrize("query", ["?format=pdf", "?format=junit&level=grave"])
+def test_an_unknown_format_or_level_is_refused(actor: Actor, query: str) -> None:
+    assert actor.tpp.control("GET", f"/referee{query}").status_code == 400
+
+
+def test_sarif_holds_its_schema(blamed: Actor) -> None:
+    found = report(blamed, "?format=sarif&waive=pkce-plain: known").json
+    Draft7Validator.check_schema(SARIF)
+    assert list(Draft7Validator(SARIF).iter_errors(found)) == []
+    (run,) = found["runs"]
+    assert [row["id"] for row in run["tool"]["driver"]["rules"]] == [row.id for row in TABLE]
+    first, second = run["results"]
+    assert first["suppressions"][0]["justification"] == "known" and "suppressions" not in second
+    assert run["tool"]["driver"]["rules"][second["ruleIndex"]]["id"] == second["ruleId"] == "state-missing"
+    assert (first["level"], second["level"]) == ("warning", "error")
+
+
+def test_sarif_that_breaks_the_schema_is_noticed(blamed: Actor) -> None:
+    found = report(blamed, "?format=sarif").json
+    found["runs"][0]["results"][0]["level"] = "advice"
+    assert list(Draft7Validator(SARIF).iter_errors(found))
+
+
+def test_junit_holds_its_schema_and_fails_from_a_level_on(blamed: Actor) -> None:
+    schema = etree.XMLSchema(etree.fromstring(JUNIT))
+    for query, failed in (("", 1), ("&level=warning", 2), ("&waive=state-missing: known", 0)):
+        tree = etree.fromstring(report(blamed, f"?format=junit{query}").data)
+        schema.assertValid(tree)
+        suite = tree.find("testsuite")
+        assert suite is not None
+        assert int(suite.get("failures", "")) == failed == len(suite.findall("testcase/failure"))
+        assert int(suite.get("tests", "")) == len(TABLE) == len(suite.findall("testcase"))
+        assert int(suite.get("skipped", "")) == len(suite.findall("testcase/skipped"))
+
+
+def test_the_page_names_the_finding_and_escapes_what_a_client_sent(blamed: Actor) -> None:
+    blamed.tpp.call("GET", "/<script>?token=1")
+    page = report(blamed, "?format=html").text
+    assert "The address has no state" in page and "&lt;script&gt;" in page
+    assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+
+
+def test_a_path_that_xml_cannot_hold_is_told_all_the_same(actor: Actor) -> None:
+    actor.tpp.call("GET", "/payments/%01%00?token=1")
+    for kind in ("junit", "sarif", "html"):
+        assert report(actor, f"?format={kind}").data
+
+
+def test_no_secret_is_in_a_report(actor: Actor) -> None:
+    flow, tokens = actor.paid()
+    actor.approve(actor.pay(), extra="&x=demo-secret")
+    actor.tpp.call("GET", f"/accounts?access_token={tokens['access_token']}")
+    actor.exchange(flow)
+    told = json.dumps(report(actor).json) + report(actor, "?format=sarif").text
+    for secret in (*tokens.values(), flow.verifier, flow.code, "demo-secret"):
+        assert str(secret) in ("3600", "Bearer", "PIS") or str(secret) not in told
+
+
+def test_a_reset_forgets(blamed: Actor) -> None:
+    assert blamed.rules()
+    blamed.tpp.control("POST", "/reset")
+    assert blamed.rules() == []
+
+
+def test_worlds_are_watched_apart(app: Flask, worlds: Worlds, blamed: Actor) -> None:
+    there = Tpp(app, "there")
+    there.initiate()
+    assert there.control("GET", "/referee").json["findings"] == []
+    assert blamed.rules()
+
+
+def test_a_referee_that_is_off_sees_nothing(actor: Actor) -> None:
+    actor.tpp.control("PATCH", "/settings", referee="off")
+    actor.approve(actor.pay(method="plain"), None)
+    assert actor.rules() == []
+
+
+def test_a_fork_begins_with_a_clean_sheet(app: Flask, blamed: Actor) -> None:
+    assert blamed.tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code in (200, 201)
+    assert Tpp(app, "b").control("GET", "/referee").json["findings"] == []

@@ -1,0 +1,33 @@
+"""Every rule finds its own bad client, and nothing at the good one beside it."""
+
+import pytest
+
+from sandbox.referee.table import BY_ID, TABLE
+from tests.referee.actor import Actor
+from tests.referee.clients import PLAYS
+
+RULES_LEAST = 40
+
+
+@pytest.mark.parametrize("rule", PLAYS)
+def test_a_bad_client_is_found_by_exactly_its_rule(actor: Actor, rule: str) -> None:
+    PLAYS[rule](actor, True)
+    assert set(actor.rules()) == {rule}
+
+
+@pytest.mark.parametrize("rule", PLAYS)
+def test_the_good_client_beside_it_is_not_found(actor: Actor, rule: str) -> None:
+    PLAYS[rule](actor, False)
+    assert actor.rules() == []
+
+
+def test_every_rule_has_its_clients() -> None:
+    assert set(PLAYS) == set(BY_ID)
+    assert len(TABLE) >= RULES_LEAST
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_a_row_says_what_is_wrong_where_it_stands_and_what_to_do(row) -> None:
+    assert row.title[0].isupper() and not row.title.endswith(".")
+    assert row.instead.endswith(".")
+    assert row.clause.split()[0] in ("service", "choice") and row.clause.split()[1][0].isdigit()
