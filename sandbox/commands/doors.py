@@ -42,10 +42,10 @@ class Doors:
 
     @property
     def trust(self) -> "Trust | None":
-        from sandbox.pki.trust import Trust
-
         if self.pki is None:
             return None
+        from sandbox.pki.trust import Trust  # with the cryptography that most banks never need
+
         try:
             return Trust(self.pki)
         except (ValueError, OSError) as error:
