@@ -83,6 +83,7 @@ def move_text(path: str, source: str | None, trigger: str, target: str) -> str:
 def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
     """What the stream and the journal have shown."""
     found: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    found["move"] = {move_text(*row) for row in referee.moved(bank)}
     for operation, version, status, error, state in list(referee.met):
         told_error = error or BY_FAULT.get(status)
         if told_error is not None:
@@ -95,7 +96,6 @@ def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
             found["version"].add(f"{operation} {version}")
             if operation in FOLLOWED and state is not None:
                 found["status"].add(f"{operation} {state}")
-    found["move"] = {move_text(*row) for row in referee.moved(bank)}
     return found
 
 

@@ -100,7 +100,7 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unseen,
 )
 def outcome_unseen(seen: Seen, own: Own) -> str | None:
-    if seen.state in UNDER_WAY:
+    if seen.state in UNDER_WAY and seen.operation in EVERY_STATUS:
         own[seen.subject] = seen.exchange, seen.state
     elif own:
         own.pop(seen.subject, None)

@@ -1,8 +1,7 @@
 """The referee of a world: hears every exchange once, as it is answered, and keeps what its rules found."""
 
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 
 from flask import Flask, Response, request
@@ -12,7 +11,7 @@ from sandbox.referee.acts import acts_of, by_itself
 from sandbox.referee.reading import seen_of
 from sandbox.referee.rows import Own, Rule, See
 from sandbox.referee.seen import Seen
-from sandbox.referee.table import TABLE, rules_for
+from sandbox.referee.table import ACTS, TABLE, rules_for
 from sandbox.worlds import Exchange, World, Worlds
 
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
@@ -33,10 +32,11 @@ Met = tuple[str | None, int, int, str | None, str | None]
 
 
 class Referee:
-    """One world's. It is entered by one caller at a time."""
+    """One world's. One caller at a time judges."""
 
     def __init__(self, bank: Bank) -> None:
         self._lock = threading.Lock()
+        self._waiting: deque[Seen] = deque()
         self._own: defaultdict[str, Own] = defaultdict(Own)
         self._watching: dict[tuple[str | None, bool], list[tuple[Rule, See, Own]]] = {}
         self._found: dict[str, list[Found]] = {}
@@ -47,22 +47,34 @@ class Referee:
         self.moves: Counter[tuple[str, str | None, str, str]] = Counter()
         self._facts = len(bank.journal)  # read so far
 
-    def hear(self, stream: Iterable[Seen]) -> None:
-        with self._lock:
-            for seen in stream:
-                self._hear(seen)
+    def hear(self, *stream: Seen) -> None:
+        """Nobody waits here: what comes while another caller is at it, that caller takes too."""
+        self._waiting.extend(stream)
+        while self._waiting and self._lock.acquire(blocking=False):
+            try:
+                self._take_all()
+            finally:
+                self._lock.release()
 
-    def hear_call(self, seen: Seen) -> None:
+    def _take_all(self) -> None:
+        """What waits, in its order; the lock is held."""
+        while self._waiting:
+            seen = self._waiting.popleft()
+            if seen.operation in ACTS:
+                self._hear(seen)
+            else:
+                self._hear_call(seen)
+
+    def _hear_call(self, seen: Seen) -> None:
         """One exchange of a client; what customers did by themselves before it comes first."""
-        with self._lock:
-            if len(seen.bank.callbacks) > self._callbacks:
-                self._catch_up(seen.bank)
-            self.met[seen.operation, seen.version, seen.status, seen.error, seen.state] += 1
-            if seen.subject is not None and seen.status < 300 and seen.exchange.method == "POST":
-                self._given[seen.subject] = seen.exchange
-            for address in seen.addresses:
-                self._given[address] = seen.exchange
-            self._judge(seen)
+        if len(seen.bank.callbacks) > self._callbacks:
+            self._catch_up(seen.bank)
+        self.met[seen.operation, seen.version, seen.status, seen.error, seen.state] += 1
+        if seen.subject is not None and seen.status < 300 and seen.exchange.method == "POST":
+            self._given[seen.subject] = seen.exchange
+        for address in seen.addresses:
+            self._given[address] = seen.exchange
+        self._judge(seen)
 
     def _hear(self, seen: Seen) -> None:
         """An act: it stands in the stream beside the call that gave its address."""
@@ -97,6 +109,7 @@ class Referee:
     def found(self, bank: Bank) -> list[Found]:
         """What was found so far, with what is wrong about matters that are still open; by call."""
         with self._lock:
+            self._take_all()
             self._catch_up(bank)
             rows = [found for kept in self._found.values() for found in kept]
             for rule in TABLE:
@@ -111,6 +124,7 @@ class Referee:
     def moved(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
         """The moves of the tables that the journal shows, each line of it read once."""
         with self._lock:
+            self._take_all()
             for fact in bank.journal[self._facts :]:
                 subject = bank.known(fact.subject)
                 if subject is not None:
@@ -136,11 +150,11 @@ def watch(app: Flask, worlds: Worlds) -> None:
         if noted is not None:
             world, exchange, ended = noted
             if world.bank.settings.referee == "on":
-                referee_of(world).hear_call(seen_of(environ, response, world, exchange, ended))
+                referee_of(world).hear(seen_of(environ, response, world, exchange, ended))
         elif environ["PATH_INFO"].startswith(PSU_PATHS):
             world = worlds.known(environ["sandbox.world"])
             if world.bank.settings.referee == "on":
-                referee_of(world).hear(acts_of(environ, response, world))
+                referee_of(world).hear(*acts_of(environ, response, world))
         return response
 
     app.after_request(heard)

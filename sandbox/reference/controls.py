@@ -45,6 +45,11 @@ TOLD: dict[str, Told] = {
     "GET /explain/<request_id>": Told(
         "Why that call was answered so: the rule, its clause, and what it was judged on."
     ),
+    "GET /referee": Told(
+        "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
+        "`level` says from where on JUnit fails."
+    ),
+    "GET /coverage": Told("What of the bank this world's clients have met, and what to try next."),
     "GET /scenarios": Told("The scenarios that can be loaded."),
     "GET /scenario": Told("The scenario that this world began with."),
     "PUT /scenario": Told(
