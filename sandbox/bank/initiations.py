@@ -23,7 +23,12 @@ class Initiated:
 def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
     """A life begins: the journal knows it, and its TPP can ask by its own reference."""
     if reference is not None:
-        bank.references.setdefault((subject.origin.client_id, subject.kind, reference), []).append(subject.id)
+        key = (subject.origin.client_id, subject.kind, reference)
+        known = bank.references.get(key)
+        if isinstance(known, list):
+            known.append(subject.id)
+        else:  # nearly always the only one: the smaller record
+            bank.references[key] = (subject.id,) if known is None else [*known, subject.id]
     bank.born(subject)
 
 
@@ -32,7 +37,7 @@ def find(
 ) -> Initiation:
     """One of the caller's own initiations of that kind; never another's."""
     if external:
-        fitting = bank.references.get((client_id, kind, reference), [])
+        fitting = bank.references.get((client_id, kind, reference), ())
         if len(fitting) > 1:
             raise Refusal(Error.CONFLICT, input=field)
         reference = fitting[0] if fitting else ""

@@ -71,7 +71,7 @@ class Bank:
         self.bulks: dict[str, Bulk] = {}
         self.message_ids: dict[tuple[str, str], str] = {}  # of files that were taken, by client
         # The TPP's own references: (client, kind, reference) to the ids that bear it.
-        self.references: dict[tuple[str, str, str], list[str]] = {}
+        self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = {}
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
         self.sessions: dict[str, Session] = {}

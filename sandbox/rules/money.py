@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from sys import intern
 from typing import Self
 
 from iso4217 import Currency
@@ -43,7 +44,7 @@ class Money:
         fraction = match[1]
         if decimals(currency) < (len(fraction) if fraction else 0):
             raise ValueError(text)
-        return cls(Decimal(text), currency)
+        return cls(Decimal(text), intern(currency))
 
     @classmethod
     def zero(cls, currency: str) -> Self:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
+from sys import intern
 from typing import TYPE_CHECKING
 
 from flask import Request
@@ -182,7 +183,7 @@ def redirect_uri(call: Call, bank: Bank) -> None:
         return
     if not any(fits_redirect(pattern, uri) for pattern in call.client.redirect_uris):
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
-    call.redirect_uri = uri
+    call.redirect_uri = intern(uri)  # many payments, few callbacks: one text serves all
 
 
 def challenge(call: Call, bank: Bank) -> None:
@@ -199,7 +200,7 @@ def challenge(call: Call, bank: Bank) -> None:
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
     if not pkce.is_challenge(method, value):
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
-    call.challenge = (method, value)
+    call.challenge = (intern(method), value)
 
 
 def signature(call: Call, bank: Bank) -> None:
