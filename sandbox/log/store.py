@@ -111,7 +111,10 @@ class Store:
             database.execute("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)", (world, acts, bank))
 
     def close(self) -> None:
-        self.flush()
+        """Writes what was gathered, if it still can; once is enough."""
+        if self.broken is None:
+            self.flush()
+            self.broken = f"the state file {self.path.name} was closed"
         self._database.close()
 
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
@@ -140,6 +143,20 @@ def _opened(path: Path) -> sqlite3.Connection:
     new = not path.exists() or path.stat().st_size == 0
     try:
         database = sqlite3.connect(path, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise StateFileError(f"{path} cannot be opened: {error}") from None
+    try:
+        _demand_ours(database, path, new)
+    except BaseException:
+        database.close()
+        raise
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
+    return database
+
+
+def _demand_ours(database: sqlite3.Connection, path: Path, new: bool) -> None:
+    try:
         if new:
             database.executescript(TABLES)
             with database:
@@ -151,9 +168,6 @@ def _opened(path: Path) -> sqlite3.Connection:
         raise StateFileError(f"{path} is no state file of the sandbox")
     if row[1] != VERSION:
         raise StateFileError(f"{path} has version {row[1]} of the format; this program knows version {VERSION}")
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
-    return database
 
 
 CHECKPOINT_EVERY = 5_000  # acts; doing as many again takes well under a second

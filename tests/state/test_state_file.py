@@ -5,6 +5,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from uuid import uuid4
@@ -25,8 +27,19 @@ from tests.tpp import Tpp, headers, payment
 MORNING = "2027-03-01T09:00:00+01:00"
 
 
+OPEN: list[Store] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_open() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
 def opened(path: Path) -> tuple[Worlds, Flask, Store]:
     store = Store(path)
+    OPEN.append(store)
     worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time, store)
     app = assemble(worlds)
     app.testing = True
@@ -80,7 +93,7 @@ def test_a_checkpoint_gives_the_same_bank_as_all_acts_do(path: Path, monkeypatch
     lived(app, "default", 9)
     before = hashes(worlds)
     store.close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
         assert database.execute("SELECT acts FROM checkpoints").fetchone()[0] >= 4
     assert hashes(opened(path)[0]) == before
 
@@ -121,7 +134,7 @@ def test_a_file_of_another_kind_is_refused_and_unharmed(path: Path, content: byt
 
 def test_a_file_of_another_version_is_refused_and_unharmed(path: Path) -> None:
     Store(path).close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE about SET version = 99")
     with pytest.raises(StateFileError, match="version 99"):
         Store(path)
