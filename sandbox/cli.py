@@ -74,7 +74,7 @@ def serve(
     """Serves the bank until it is told to stop."""
     from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
-    from sandbox.worlds import Worlds
+    from sandbox.register import Worlds
 
     opened = Doors(**doors)
     opened.demand_closed()

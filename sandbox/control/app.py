@@ -20,10 +20,11 @@ from sandbox.control import (
     traveller,
     watching,
 )
+from sandbox.register import Worlds
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from sandbox.control.asking import body_of
 from sandbox.control.scripts import asked_for, reading
 from sandbox.control.tenants import shown
 from sandbox.faults import Fault
+from sandbox.register import Worlds
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.reading import read_fault, shipped
 from sandbox.wire.replies import json_response
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 
 def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:

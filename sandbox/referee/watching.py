@@ -12,7 +12,8 @@ from sandbox.referee.reading import seen_of
 from sandbox.referee.rows import Own, Rule, See
 from sandbox.referee.seen import Seen
 from sandbox.referee.table import ACTS, TABLE, rules_for
-from sandbox.worlds import Exchange, World, Worlds
+from sandbox.register import Worlds
+from sandbox.worlds import Exchange, World
 
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")

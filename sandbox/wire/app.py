@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.store import StateFileError
+from sandbox.register import Worlds
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.explaining import why
@@ -18,7 +19,7 @@ from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
-from sandbox.worlds import Exchange, World, Worlds
+from sandbox.worlds import Exchange, World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust

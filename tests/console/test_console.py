@@ -12,7 +12,7 @@ from sandbox.assembly import assemble
 from sandbox.console.actions import ACTIONS
 from sandbox.console.drawing import MENU
 from sandbox.control.lock import Lock
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests import contracts
 from tests.console.visitor import Visitor
 from tests.spec import files

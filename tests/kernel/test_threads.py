@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 
 from sandbox.log.canon import state_hash
-from sandbox.worlds import Worlds, replayed
+from sandbox.register import Worlds
+from sandbox.worlds import replayed
 from tests.tpp import ISCT, Tpp, payment
 
 THREADS = 50

@@ -20,8 +20,8 @@ from sandbox.log import store as stores
 from sandbox.log.canon import state_hash
 from sandbox.log.store import StateFileError, Store
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.tpp import Tpp, headers, payment
 
 MORNING = "2027-03-01T09:00:00+01:00"

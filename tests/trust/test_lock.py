@@ -15,8 +15,8 @@ from sandbox.cli import main
 from sandbox.control.app import CONTROLS
 from sandbox.control.lock import Lock
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.conftest import MORNING
 from tests.test_cli import PATIENCE, ended, get, serving
 from tests.tpp import Tpp, refused
