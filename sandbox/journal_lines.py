@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import orjson
 
+from sandbox.exchanges import Exchange
 from sandbox.rules.durations import write_instant
 from sandbox.wire.app import Announce
-from sandbox.worlds import Exchange
 
 
 def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:

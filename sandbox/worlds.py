@@ -2,21 +2,23 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
-from sandbox.bank.state import VERBS, Bank, name_of
+from sandbox.bank.state import Bank, name_of
 from sandbox.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.errors import Error, Refusal
+from sandbox.exchanges import Exchange
 from sandbox.faults import Faults
 from sandbox.limits import Limits
-from sandbox.log import checkpoint
+from sandbox.log import aside, checkpoint
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.log.store import Store, StoredLog
+from sandbox.replaying import read_back, replayed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -24,76 +26,143 @@ T = TypeVar("T")
 Log = MemoryLog | StoredLog
 
 
-class Exchange(NamedTuple):
-    """A call as it was answered: the log of what was asked."""
+class Kept(Protocol):
+    """What another room keeps of a world; bytes are what became of it when the world was put away."""
 
-    seq: int
-    request_id: str
-    at: datetime
-    operation: str | None
-    method: str
-    path: str
-    status: int
-    client_id: str | None
-    # Why it was answered so: the rule, its clause, and what it was judged on.
-    error: str | None = None
-    rule: str = ""
-    clause: str = ""
-    subject: str | None = None
-    state: str | None = None
-    scenario_rule: str | None = None
+    def packed(self) -> bytes: ...
+
+
+class Standing(NamedTuple):
+    """Where a world's clock stands; of one that is away, without waking it."""
+
+    now: datetime
+    due_next: datetime | None  # of one that is away: as it was then; unknown if it was so from the start
+    away: bool
+
+
+HELD = frozenset({"bank", "log", "exchanges", "kept"})  # what a world gives back when it is put away
 
 
 class World:
-    """A bank that is entered only by `act` and `ask`, one caller at a time."""
+    """A bank that is entered only by `act` and `ask`, one caller at a time.
+
+    With a state file it may be put away. Whoever then misses what it held finds it read back, whole: calls keep the
+    world itself, so none can meet half of one, or a second one under its name.
+    """
+
+    bank: Bank
+    log: Log
+    exchanges: deque[Exchange]
+    kept: dict[str, Kept | bytes]  # gone when the world begins again
 
     def __init__(
         self, name: str, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None
     ) -> None:
+        self._name(name, machine_time, store)
+        self._load(beginning)
+
+    def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
         self.name = name
         self._machine_time = machine_time
         self._store = store
-        self._lock = threading.Lock()
-        self._load(beginning)
+        self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
+        self._due_next: datetime | None = None
+        self.dropped = False
+        self.used = machine_time()
+        self.returned: Callable[[World], None] | None = None  # whom it tells that it is in memory
 
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
         opening = beginning.at or datetime.fromtimestamp(int(machine), UTC)
         pace = Pace(opening, machine, beginning.rate)
-        self._open(beginning, opening, pace, bank_of(beginning, opening), self._new_log(beginning, opening, pace))
+        bank = bank_of(beginning, opening)
+        log = self._new_log(beginning, opening, pace)
+        self._begin(beginning, opening, pace)
+        self._hold(bank, log)
 
     def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
         if self._store is None:
             return MemoryLog()
-        return StoredLog(self._store, self._store.begin(self.name, (beginning, opening), pace))
+        self._row = self._store.begin(self.name, (beginning, opening), pace)
+        return StoredLog(self._store, self._row)
 
-    def _open(self, beginning: Beginning, opening: datetime, pace: Pace, bank: Bank, log: Log) -> None:
+    def _begin(self, beginning: Beginning, opening: datetime, pace: Pace) -> None:
+        """What is known of a world also while it is away."""
         self.beginning = beginning
         self.opening = opening
         self.pace = pace
-        self.bank = bank
-        self.log = log
         self.faults = Faults(beginning.seed, beginning.faults)
         self.limits = Limits()
-        self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
-        self.kept: dict[str, Any] = {}  # what other rooms keep of this world; gone when it begins again
+
+    def _hold(
+        self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.bank = bank
+        self.log = log
+        self.exchanges = deque(calls, bank.settings.requests_kept)
+        self.kept = dict(kept or {})
+        if self.returned is not None:
+            self.returned(self)
 
     @classmethod
-    def revived(cls, name: str, store: Store, kept: int, machine_time: Callable[[], float]) -> "World":
-        """A world as a state file has it: its acts are done again, and its clock goes on where it would be."""
-        (beginning, opening), pace = store.kept(kept)
-        log = StoredLog(store, kept)
+    def away(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
+        """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
+        (beginning, opening), pace = beginnings
         world = cls.__new__(cls)
-        world.name, world._machine_time, world._store = name, machine_time, store
-        world._lock = threading.Lock()
-        bank = bank_of(beginning, opening)
-        written = store.checkpoint(kept)
-        if written is not None:
-            checkpoint.read_onto(bank, written[1])
-        play(bank, store.acts(kept, written[0] if written else 0))
-        world._open(beginning, opening, pace, bank, log)
+        world._name(name, machine_time, store)
+        world._row = row
+        world._begin(beginning, opening, pace)
         return world
+
+    @property
+    def is_away(self) -> bool:
+        return "bank" not in self.__dict__
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Only asked for what is not there: the world is away."""
+            if name not in HELD:
+                raise AttributeError(name)
+            with self._lock:
+                if name not in self.__dict__:
+                    self._come_back()
+                return self.__dict__[name]
+
+    def _come_back(self) -> None:
+        """Its checkpoint, and the acts since."""
+        if self.dropped:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        assert self._store is not None
+        bank, calls, kept = read_back(self._store, self._row, self.name, self.beginning, self.opening)
+        log = StoredLog(self._store, self._row)
+        self._hold(bank, log, (Exchange(*call) for call in calls), kept)
+
+    def put_away(self, used: float) -> bool:
+        """Gives its memory back, unless a call came since it was `used`."""
+        with self._lock:
+            if self.used != used or self.is_away or self.dropped:
+                return False
+            assert self._store is not None
+            self._catch_up()
+            due = next(timeline.coming(self.bank), None)
+            packed = {name: kept if isinstance(kept, bytes) else kept.packed() for name, kept in self.kept.items()}
+            self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
+            self.log.keep_checkpoint(checkpoint.written(self.bank))
+            self._store.keep_aside(self._row, aside.written([tuple(call) for call in self.exchanges], packed))
+            self._due_next = None if due is None else due.at
+            for name in HELD:
+                del self.__dict__[name]
+            return True
+
+    def standing(self) -> Standing:
+        with self._lock:
+            if self.is_away:
+                return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
+            self._catch_up()
+            due = next(timeline.coming(self.bank), None)
+            return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
 
     def _catch_up(self) -> None:
         now = self.pace.at(self._machine_time())
@@ -107,7 +176,8 @@ class World:
         try:
             return self._act(verb, *args, **kwargs)
         finally:
-            self.log.flush()  # outside the lock; the answer waits for it
+            if self._store is not None:
+                self._store.flush()  # outside the lock; the answer waits for it
 
     def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
@@ -144,8 +214,7 @@ class World:
                 raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
-            pace = self.pace
-        self.log.keep_pace(pace)
+            self.log.keep_pace(self.pace)
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
@@ -169,6 +238,16 @@ class World:
             noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
             self.exchanges.append(noted)
             return noted
+
+    def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
+        """What another room keeps of this world: made once, or from what was packed when it was put away."""
+        found = self.kept.get(name)
+        if found is None or isinstance(found, bytes):
+            with self._lock:
+                found = self.kept.get(name)
+                if found is None or isinstance(found, bytes):
+                    found = self.kept[name] = make(found)
+        return found
 
     def certificate_time(self) -> datetime:
         """The time that a certificate must cover: real, or the bank's (choice 9)."""
@@ -204,22 +283,3 @@ class World:
         """The calls after a number."""
         with self._lock:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
-
-
-def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
-    """The bank that a beginning and a log give; the opening must be fixed."""
-    assert beginning.at is not None
-    bank = bank_of(beginning, beginning.at)
-    play(bank, log)
-    timeline.advance(bank, until)
-    return bank
-
-
-def play(bank: Bank, acts: Iterable[Act]) -> None:
-    """Does again what was done, each act at its own time."""
-    for act in acts:
-        timeline.advance(bank, act.at)
-        try:
-            VERBS[act.verb](bank, *act.arguments)
-        except Refusal as refusal:
-            assert refusal.lasting, f"{act.verb} was accepted once and is refused now"

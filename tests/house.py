@@ -18,7 +18,7 @@ ROOMS = (
     {"rules"},
     {"files", "pki"},
     {"bank"},
-    {"worlds", "register", "log", "seed", "faults", "limits", "awaiting", "beginning"},
+    {"worlds", "exchanges", "register", "replaying", "log", "seed", "faults", "limits", "awaiting", "beginning"},
     {"scenario"},
     {"pages", "wire", "control", "console", "referee"},
     {"reference", "assembly", "tables", "journal_lines", "serving", "tls"},

@@ -9,6 +9,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from sandbox import faults
 from sandbox.bank import grants, records, replays, rules
 from sandbox.bank.contracts import Contract
@@ -90,7 +92,7 @@ def decode(value: Any) -> Any:
             return {decode(key): decode(item) for key, item in content}
         if name in LEAVES:
             return LEAVES[name][2](content)
-        return _made(KNOWN[name], content)
+        return _fixtures(orjson.dumps(content)) if name == "Fixtures" else _made(KNOWN[name], content)
     except (KeyError, TypeError, ArithmeticError) as fault:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
@@ -112,6 +114,12 @@ def _made(kind: type[Any], content: Any) -> Any:
     if kind is Settings:
         return Settings(**{name: decode(item) for name, item in content.items()})
     return kind(*(decode(item) for item in content))
+
+
+@lru_cache(maxsize=8)
+def _fixtures(content: bytes) -> Any:
+    """Read once: a thousand worlds begin alike, and share them."""
+    return _made(Fixtures, orjson.loads(content))
 
 
 @lru_cache(maxsize=64)

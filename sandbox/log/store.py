@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from sandbox.log.checkpoint import demand_whole
 from sandbox.log.codec import decode, encode
 from sandbox.log.memory import Act, MemoryLog
 
@@ -17,10 +18,18 @@ FORMAT = "bank-sandbox state"
 VERSION = 1
 TABLES = """
 CREATE TABLE about (format TEXT NOT NULL, version INTEGER NOT NULL);
-CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, beginning BLOB NOT NULL, pace BLOB NOT NULL);
+CREATE TABLE worlds (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, beginning BLOB NOT NULL,
+  pace BLOB NOT NULL);
 CREATE TABLE acts (world INTEGER NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, verb TEXT NOT NULL,
   given BLOB NOT NULL, PRIMARY KEY (world, number)) WITHOUT ROWID;
 CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL);
+"""
+# What worlds that are away take along, of this program's life alone; and rows of worlds that were dropped meanwhile.
+FRESH = """
+CREATE TABLE IF NOT EXISTS aside (world INTEGER PRIMARY KEY, content BLOB NOT NULL);
+DELETE FROM aside;
+DELETE FROM acts WHERE world NOT IN (SELECT id FROM worlds);
+DELETE FROM checkpoints WHERE world NOT IN (SELECT id FROM worlds);
 """
 
 
@@ -39,9 +48,29 @@ class Store:
         self._writing = threading.Lock()
         self._database = _opened(path)
 
-    def worlds(self) -> dict[str, int]:
+    def worlds(self) -> Iterator[tuple[str, int, Any]]:
+        """Every world by its name and row, with its beginning and pace; a StateFileError for one that is damaged."""
         with self._use() as database:
-            return dict(database.execute("SELECT name, id FROM worlds ORDER BY id"))
+            rows = database.execute("SELECT name, id FROM worlds ORDER BY id").fetchall()
+        for name, world in rows:
+            try:
+                self._demand_whole(world)
+                yield name, world, self.kept(world)
+            except (ValueError, TypeError) as fault:
+                raise StateFileError(f"{self.path} is damaged at the world {name}: {fault}") from None
+
+    def _demand_whole(self, world: int) -> None:
+        """A ValueError where what a world is read back from is damaged. Reading it back itself waits for a call."""
+        written = self.checkpoint(world)
+        after = written[0] if written else 0
+        if written is not None:
+            demand_whole(written[1])
+        with self._use() as database:
+            query = "SELECT number, given FROM acts WHERE world = ? AND number > ? ORDER BY number"
+            for expected, (number, given) in enumerate(database.execute(query, (world, after)), after + 1):
+                if number != expected:
+                    raise ValueError(f"act {expected} is missing")
+                orjson.loads(given)
 
     def begin(self, name: str, beginning: Any, pace: Any) -> int:
         """A world begins, or begins again: what was kept under the name is gone."""
@@ -110,6 +139,15 @@ class Store:
         with self._use() as database:
             database.execute("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)", (world, acts, bank))
 
+    def aside(self, world: int) -> bytes | None:
+        with self._use() as database:
+            found = database.execute("SELECT content FROM aside WHERE world = ?", (world,)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def keep_aside(self, world: int, content: bytes) -> None:
+        with self._use() as database:
+            database.execute("INSERT OR REPLACE INTO aside VALUES (?, ?)", (world, content))
+
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
         if self.broken is None:
@@ -120,7 +158,7 @@ class Store:
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
         row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
         if row is not None:
-            for table in ("acts", "checkpoints"):
+            for table in ("acts", "checkpoints", "aside"):
                 database.execute(f"DELETE FROM {table} WHERE world = ?", row)
             database.execute("DELETE FROM worlds WHERE id = ?", row)
 
@@ -151,6 +189,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     database.execute("PRAGMA journal_mode = WAL")
+    database.executescript(FRESH)
     database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
     return database
 
@@ -162,10 +201,13 @@ def _demand_ours(database: sqlite3.Connection, path: Path, new: bool) -> None:
             with database:
                 database.execute("INSERT INTO about VALUES (?, ?)", (FORMAT, VERSION))
         row = database.execute("SELECT format, version FROM about").fetchone()
+        sound = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as error:
         raise StateFileError(f"{path} is no state file of the sandbox, or cannot be written: {error}") from None
     if row is None or row[0] != FORMAT:
         raise StateFileError(f"{path} is no state file of the sandbox")
+    if sound != "ok":
+        raise StateFileError(f"{path} is damaged: {sound}")
     if row[1] != VERSION:
         raise StateFileError(f"{path} has version {row[1]} of the format; this program knows version {VERSION}")
 

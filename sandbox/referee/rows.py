@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.bank.state import Bank
+from sandbox.exchanges import Exchange
 from sandbox.referee.seen import Seen
-from sandbox.worlds import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
-from sandbox.worlds import Exchange
+from sandbox.exchanges import Exchange
 
 # Acts of a PSU stand in the same stream, under these names.
 PSU_OPENS = "psu_opens"

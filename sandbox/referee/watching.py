@@ -1,19 +1,24 @@
 """The referee of a world: hears every exchange once, as it is answered, and keeps what its rules found."""
 
+import io
+import pickle
 import threading
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
+from sandbox.exchanges import Exchange
+from sandbox.log.checkpoint import ROOMS, Reader
 from sandbox.referee.acts import acts_of, by_itself
 from sandbox.referee.reading import seen_of
 from sandbox.referee.rows import Own, Rule, See
 from sandbox.referee.seen import Seen
 from sandbox.referee.table import ACTS, TABLE, rules_for
 from sandbox.register import Worlds
-from sandbox.worlds import Exchange, World
+from sandbox.worlds import World
 
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
@@ -32,6 +37,28 @@ class Found:
 Met = tuple[str | None, int, int, str | None, str | None]
 
 
+# What is kept as it is when the world is put away; the rest is made anew, or its one lock.
+PACKED = ("_own", "_found", "_given", "_callbacks", "counts", "met", "moves", "_facts")
+
+
+class _Packer(pickle.Pickler):
+    """Leaves the bank and the rules out: they are there again when it is unpacked."""
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "bank" if isinstance(value, Bank) else value.id if isinstance(value, Rule) else None
+
+
+class _Unpacker(Reader):
+    rooms = (*ROOMS, "sandbox.referee.", "sandbox.exchanges")
+
+    def __init__(self, content: bytes, bank: Bank) -> None:
+        super().__init__(io.BytesIO(content))
+        self._outside: dict[str, Any] = {"bank": bank} | {row.id: row for row in TABLE}
+
+    def persistent_load(self, name: str) -> Any:
+        return self._outside[name]
+
+
 class Referee:
     """One world's. One caller at a time judges."""
 
@@ -42,24 +69,51 @@ class Referee:
         self._watching: dict[tuple[str | None, bool], list[tuple[Rule, See, Own]]] = {}
         self._found: dict[str, list[Found]] = {}
         self._given = Own()  # which call gave an address
-        self._callbacks = len(bank.callbacks)  # of a forked world: what came before is not its own
+        self._callbacks = bank.callbacks[-1].seq if bank.callbacks else 0  # a forked world's: before is not its own
         self.counts: Counter[str] = Counter()
         self.met: Counter[Met] = Counter()
         self.moves: Counter[tuple[str, str | None, str, str]] = Counter()
         self._facts = len(bank.journal)  # read so far
+        self._over = False  # packed: what comes now is another's
 
-    def hear(self, *stream: Seen) -> None:
-        """Nobody waits here: what comes while another caller is at it, that caller takes too."""
+    @classmethod
+    def unpacked(cls, content: bytes, bank: Bank) -> "Referee":
+        referee = cls(bank)
+        for name, value in zip(PACKED, _Unpacker(content, bank).load(), strict=True):
+            setattr(referee, name, value)
+        return referee
+
+    def packed(self) -> bytes:
+        """All that was heard so far; nothing is judged here any more."""
+        with self._lock:
+            self._take_all()
+            self._over = True
+            kept = io.BytesIO()
+            _Packer(kept, protocol=5).dump(tuple(getattr(self, name) for name in PACKED))
+            return kept.getvalue()
+
+    def hear(self, *stream: Seen) -> list[Seen]:
+        """Nobody waits here: what comes while another caller is at it, that caller takes too.
+
+        The answer is what came too late to be judged here.
+        """
         self._waiting.extend(stream)
-        while self._waiting and self._lock.acquire(blocking=False):
+        while self._waiting and not self._over and self._lock.acquire(blocking=False):
             try:
                 self._take_all()
             finally:
                 self._lock.release()
+        return self._left() if self._over else []
+
+    def _left(self) -> list[Seen]:
+        with self._lock:
+            left = list(self._waiting)
+            self._waiting.clear()
+            return left
 
     def _take_all(self) -> None:
         """What waits, in its order; the lock is held."""
-        while self._waiting:
+        while self._waiting and not self._over:
             seen = self._waiting.popleft()
             if seen.operation in ACTS:
                 self._hear(seen)
@@ -68,7 +122,7 @@ class Referee:
 
     def _hear_call(self, seen: Seen) -> None:
         """One exchange of a client; what customers did by themselves before it comes first."""
-        if len(seen.bank.callbacks) > self._callbacks:
+        if seen.bank.callbacks and seen.bank.callbacks[-1].seq > self._callbacks:
             self._catch_up(seen.bank)
         self.met[seen.operation, seen.version, seen.status, seen.error, seen.state] += 1
         if seen.subject is not None and seen.status < 300 and seen.exchange.method == "POST":
@@ -101,8 +155,9 @@ class Referee:
             kept.append(Found(rule, exchange, what))
 
     def _catch_up(self, bank: Bank) -> None:
-        callbacks = bank.callbacks[self._callbacks :]
-        self._callbacks += len(callbacks)
+        newest = bank.callbacks[-1].seq if bank.callbacks else 0
+        callbacks = bank.callbacks[self._callbacks - newest :] if newest > self._callbacks else []
+        self._callbacks = newest
         for callback in callbacks:
             for seen in by_itself(bank, callback):
                 self._hear(seen)
@@ -137,9 +192,18 @@ class Referee:
 
 def referee_of(world: World) -> Referee:
     """The referee of a world as it began last."""
-    found = world.kept.get("referee") or world.kept.setdefault("referee", Referee(world.bank))
+    found = world.keep(
+        "referee", lambda packed: Referee.unpacked(packed, world.bank) if packed else Referee(world.bank)
+    )
     assert isinstance(found, Referee)
     return found
+
+
+def hear_in(world: World, *stream: Seen) -> None:
+    """By the referee of that world, also when the world was put away meanwhile."""
+    left: list[Seen] | tuple[Seen, ...] = stream
+    while left:
+        left = referee_of(world).hear(*left)
 
 
 def watch(app: Flask, worlds: Worlds) -> None:
@@ -151,11 +215,11 @@ def watch(app: Flask, worlds: Worlds) -> None:
         if noted is not None:
             world, exchange, ended = noted
             if world.bank.settings.referee == "on":
-                referee_of(world).hear(seen_of(environ, response, world, exchange, ended))
+                hear_in(world, seen_of(environ, response, world, exchange, ended))
         elif environ["PATH_INFO"].startswith(PSU_PATHS):
             world = worlds.known(environ["sandbox.world"])
             if world.bank.settings.referee == "on":
-                referee_of(world).hear(*acts_of(environ, response, world))
+                hear_in(world, *acts_of(environ, response, world))
         return response
 
     app.after_request(heard)
