@@ -8,7 +8,7 @@ from sandbox.bank.state import VERBS, Bank
 from sandbox.beginning import Beginning, bank_of
 from sandbox.errors import Refusal
 from sandbox.log import aside, checkpoint
-from sandbox.log.memory import Act
+from sandbox.log.memory import Act, MemoryLog
 from sandbox.log.store import StateFileError, Store
 
 
@@ -16,6 +16,8 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     """The bank that a beginning and a log give; the opening must be fixed."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
+    if isinstance(log, MemoryLog):
+        log.begin_on(bank)
     play(bank, log)
     timeline.advance(bank, until)
     return bank

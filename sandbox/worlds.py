@@ -15,7 +15,7 @@ from sandbox.errors import Error, Refusal
 from sandbox.exchanges import Exchange
 from sandbox.faults import Faults
 from sandbox.limits import Limits
-from sandbox.log import aside, checkpoint
+from sandbox.log import aside
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.log.store import Store, StoredLog
 from sandbox.replaying import read_back, replayed
@@ -149,7 +149,7 @@ class World:
             due = next(timeline.coming(self.bank), None)
             packed = {name: kept if isinstance(kept, bytes) else kept.packed() for name, kept in self.kept.items()}
             self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
-            self.log.keep_checkpoint(checkpoint.written(self.bank))
+            self.log.keep_checkpoint(self.bank)
             self._store.keep_aside(self._row, aside.written([tuple(call) for call in self.exchanges], packed))
             self._due_next = None if due is None else due.at
             for name in HELD:
@@ -191,8 +191,8 @@ class World:
                     self.log.append(act)
                 raise
             self.log.append(act)
-            if self.log.is_checkpoint_due:
-                self.log.keep_checkpoint(checkpoint.written(self.bank))
+            if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
+                self.log.keep_checkpoint(self.bank)
             return outcome
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -265,6 +265,7 @@ class World:
             now = self.bank.clock.now
             if at is not None and not self.opening <= at <= now:
                 raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
+            self._demand_kept(at)
             beginning = replace(self.beginning, at=self.opening)
             twin = World(name, beginning, self._machine_time, self._store)
             acts = self.log.until(at or now)
@@ -273,11 +274,21 @@ class World:
             twin.exchanges.extend(exchange for exchange in self.exchanges if at is None or exchange.at <= at)
             twin.exchanges_made = self.exchanges_made
             twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
+        if self._store is None:
+            twin.log = acts
+            return twin
         for act in acts:
             twin.log.append(act)
         twin.log.flush()
         twin.log.keep_pace(twin.pace)
         return twin
+
+    def _demand_kept(self, at: datetime | None) -> None:
+        folded = self.log.folded
+        if at is not None and folded is not None and at < folded.at:
+            since = folded.at.isoformat(timespec="seconds")
+            why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
+            raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
 
     def heard(self, since: int) -> list[Exchange]:
         """The calls after a number."""

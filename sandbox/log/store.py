@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-from sandbox.log.checkpoint import demand_whole
+from sandbox.bank.state import Bank
+from sandbox.log import checkpoint
 from sandbox.log.codec import decode, encode
 from sandbox.log.memory import Act, MemoryLog
 
@@ -64,7 +65,7 @@ class Store:
         written = self.checkpoint(world)
         after = written[0] if written else 0
         if written is not None:
-            demand_whole(written[1])
+            checkpoint.demand_whole(written[1])
         with self._use() as database:
             query = "SELECT number, given FROM acts WHERE world = ? AND number > ? ORDER BY number"
             for expected, (number, given) in enumerate(database.execute(query, (world, after)), after + 1):
@@ -216,7 +217,9 @@ CHECKPOINT_EVERY = 5_000  # acts; doing as many again takes well under a second
 
 
 class StoredLog:
-    """A world's log in a state file."""
+    """A world's log in a state file, which keeps all acts."""
+
+    folded = None
 
     def __init__(self, store: Store, world: int) -> None:
         self.store = store
@@ -227,12 +230,12 @@ class StoredLog:
         self._count += 1
         self.store.gather(self.world, self._count, act)
 
-    @property
-    def is_checkpoint_due(self) -> bool:
+    def is_checkpoint_due(self, kept: int) -> bool:
+        """The file keeps all acts; a checkpoint makes reading back short."""
         return self._count % CHECKPOINT_EVERY == 0
 
-    def keep_checkpoint(self, bank: bytes) -> None:
-        self.store.keep_checkpoint(self.world, self._count, bank)
+    def keep_checkpoint(self, bank: Bank) -> None:
+        self.store.keep_checkpoint(self.world, self._count, checkpoint.written(bank))
 
     def demand(self) -> None:
         """Nothing happens in a bank whose log can't keep it."""
