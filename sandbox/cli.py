@@ -5,7 +5,7 @@ import secrets
 import signal
 import sys
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,13 @@ from sandbox.commands.options import Instant, option
 from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
-from sandbox.machine import machine_time
+from sandbox.commands.tenancy import Tenancy, tenancy_options
+from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.beginning import Beginning
     from sandbox.log.store import Store
+    from sandbox.register import Room, Worlds
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -61,6 +63,7 @@ main.add_command(pki)
 @option("--threads", default=4, type=click.IntRange(1, 64), help="How many calls are worked on at once.")
 @option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+@tenancy_options(option)
 @door_options(option)
 def serve(
     scenario: str,
@@ -69,18 +72,20 @@ def serve(
     frozen: bool,
     state: Path | None,
     log: str,
+    worlds_max: int,
+    put_away_after: timedelta,
+    acts_kept: int | None,
     **doors: Any,
 ) -> None:
     """Serves the bank until it is told to stop."""
     from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
-    from sandbox.register import Worlds
 
-    opened = Doors(**doors)
+    tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept), Doors(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
-    beginning = opened.settled(beginning_of(scenario, seed, at, frozen))
-    worlds = Worlds(beginning, machine_time, store_at(state))
+    beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen)))
+    worlds = worlds_of(beginning, store_at(state), tenancy.room)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
@@ -96,7 +101,18 @@ def store_at(path: Path | None) -> "Store | None":
     from sandbox.log.store import StateFileError, Store
 
     try:
-        return None if path is None else Store(path)
+        return None if path is None else Store(path, stopwatch)
+    except StateFileError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def worlds_of(beginning: "Beginning", store: "Store | None", room: "Room") -> "Worlds":
+    """The worlds of the state file, each read when it is called; damage is told now."""
+    from sandbox.log.store import StateFileError
+    from sandbox.register import Worlds
+
+    try:
+        return Worlds(beginning, machine_time, store, room)
     except StateFileError as error:
         raise click.ClickException(str(error)) from None
 

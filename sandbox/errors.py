@@ -173,6 +173,14 @@ class Error(Enum):
         "DELETE /_sandbox/worlds/NAME, or let it keep them in a file (serve --state).",
         "choice 10",
     )
+    NOT_READY = Row(503, "SERVICE_UNAVAILABLE", "SBX-0503-000003", "The sandbox is not ready: {why}.", "choice 10")
+    METRICS_MISSING = Row(
+        501,
+        "NOT_IMPLEMENTED",
+        "SBX-0501-000001",
+        "Metrics need an extra: pip install 'bank-sandbox[metrics]'.",
+        "choice 10",
+    )
     KEY_REFUSED = Row(
         401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
     )
@@ -211,6 +219,8 @@ OF_CONTROLS = frozenset(
     {
         Error.CONTROL_INVALID,
         Error.WORLDS_FULL,
+        Error.NOT_READY,
+        Error.METRICS_MISSING,
         Error.KEY_REFUSED,
         Error.ORIGIN_FOREIGN,
         Error.MOVE_ILLEGAL,

@@ -10,6 +10,7 @@ from sandbox.beginning import Beginning, seed_of
 from sandbox.errors import Error, Refusal
 from sandbox.log.store import StateFileError, Store
 from sandbox.rules.names import is_world_name
+from sandbox.tally import Tally
 from sandbox.worlds import World
 
 AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
@@ -36,6 +37,7 @@ class Worlds:
         self.beginning = beginning
         self.store = store
         self.room = room
+        self.tally: Tally | None = None  # where somebody can read it
         self._machine_time = machine_time
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._worlds: dict[str, World] = {}

@@ -14,7 +14,7 @@ Check = Callable[[House], list[str]]
 
 # From the inside out: a room may know its own row and the rows above it.
 ROOMS = (
-    {"errors", "settings", "faults", "machine"},
+    {"errors", "settings", "faults", "machine", "tally"},
     {"rules"},
     {"files", "pki"},
     {"bank"},

@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,8 +41,11 @@ class StateFileError(Exception):
 class Store:
     """One file, one connection. Rows are gathered under the worlds' locks and written outside of them, together."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
         self.path = path
+        self.stopwatch = stopwatch
+        self.flushes = 0
+        self.flush_seconds = 0.0
         self.broken: str | None = None
         self._gathered: list[tuple[int, int, str, str, bytes]] = []
         self._gather = threading.Lock()
@@ -104,6 +107,17 @@ class Store:
 
     def flush(self) -> None:
         """Writes all that was gathered. Whoever waits here meanwhile finds it done."""
+        began = self.stopwatch()
+        self._flush()
+        self.flushes += 1
+        self.flush_seconds += self.stopwatch() - began
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal"))
+        return sum(path.stat().st_size for path in beside if path.exists())
+
+    def _flush(self) -> None:
         with self._use() as database:
             with self._gather:
                 rows, self._gathered = self._gathered, []

@@ -14,6 +14,7 @@ from sandbox.exchanges import Exchange
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.store import StateFileError
 from sandbox.register import Worlds
+from sandbox.rules.names import is_world_name
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.explaining import why
@@ -222,6 +223,10 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
     exchange = world.note(exchange)
     environ["sandbox.noted"] = (world, exchange, perf_counter())  # for whoever watches the stream
     response.headers["Response-ID"] = exchange.request_id
-    if announce is not None:
-        announce(exchange, name, perf_counter() - environ["sandbox.started"])
+    if announce is not None or worlds.tally is not None:
+        seconds = perf_counter() - environ["sandbox.started"]
+        if worlds.tally is not None:
+            worlds.tally.count(exchange.operation, exchange.status, seconds)
+        if announce is not None:
+            announce(exchange, name if is_world_name(name) else world.name, seconds)
     return response
