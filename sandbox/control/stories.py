@@ -41,10 +41,10 @@ def add_fault(world: World, request: Request) -> Response:
     title = f"fault {len(world.faults.rules) + 1}"
     content = body_of(request, "title", "when", "answer", "delay", "cut", "change")
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
-    world.faults.add(fault)
+    world.order_fault(fault)
     return json_response(faults(world, request), 201)
 
 
 def drop_faults(world: World, request: Request) -> Response:
-    world.faults.clear()
+    world.drop_faults()
     return Response(status=204)
