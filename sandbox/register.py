@@ -9,7 +9,7 @@ from sandbox.beginning import Beginning, seed_of
 from sandbox.errors import Error, Refusal
 from sandbox.log.store import Store
 from sandbox.rules.names import is_world_name
-from sandbox.worlds import World
+from sandbox.worlds import Life, World
 
 
 class Worlds:
@@ -17,7 +17,7 @@ class Worlds:
 
     def __init__(self, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None) -> None:
         self.beginning = beginning
-        self._machine_time = machine_time
+        self.machine_time = machine_time
         self._store = store
         self._lock = threading.Lock()
         self._worlds: dict[str, World] = {}
@@ -56,7 +56,7 @@ class Worlds:
         with self._lock:
             if beginning is None and name in self._worlds:  # made meanwhile
                 return self._worlds[name]
-            made = World(name, beginning or self.beginning_of(name), self._machine_time, self._store)
+            made = World(name, beginning or self.beginning_of(name), self.machine_time, self._store)
             self._worlds[name] = made
             return made
 
@@ -70,6 +70,13 @@ class Worlds:
         with self._lock:
             self._worlds[as_name] = twin
         return twin
+
+    def settle(self, name: str, life: Life) -> World:
+        """A world that goes on from a life led elsewhere takes the name, also from one that bore it before."""
+        world = World.settled(name, life, self.machine_time, self._store)
+        with self._lock:
+            self._worlds[name] = world
+        return world
 
     def drop(self, name: str) -> None:
         with self._lock:

@@ -157,7 +157,7 @@ class World:
     def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.log.append(Act(self.bank.clock.now, name_of(verb), args, made_by(self.bank)))
         if self.log.is_checkpoint_due:
-            self.log.keep_checkpoint(twin_of(self.bank))
+            self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what reads a bank."""

@@ -19,7 +19,7 @@ ROOMS = (
     {"files", "pki"},
     {"bank"},
     {"worlds", "register", "log", "seed", "faults", "limits", "awaiting", "beginning"},
-    {"scenario"},
+    {"scenario", "parcel"},
     {"pages", "wire", "control", "console", "referee"},
     {"reference", "assembly", "tables", "journal_lines", "serving", "tls"},
     {"client"},

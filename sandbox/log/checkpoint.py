@@ -2,8 +2,12 @@
 
 import io
 import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +67,28 @@ class _Reader(pickle.Unpickler):
 def written(bank: Bank) -> bytes:
     """All registers but the shared past, which follows from the beginning."""
     registers = {name: value for name, value in vars(bank).items() if not isinstance(value, Ledger)}
-    return pickle.dumps((registers, bank.ledger.kept()), protocol=5)
+    content = io.BytesIO()
+    writer = pickle.Pickler(content, protocol=5)
+    writer.dispatch_table = _records()
+    writer.dump((registers, bank.ledger.kept()))
+    return content.getvalue()
+
+
+def _records() -> dict[type[Any], Callable[[Any], Any]]:
+    """How each kind of record is taken apart, in much less time than by the general way."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(ROOMS)]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    return {kind: _apart(kind) for kind in kinds if is_dataclass(kind) or hasattr(kind, "_fields")}
+
+
+def _apart(kind: type[Any]) -> Callable[[Any], Any]:
+    if not is_dataclass(kind):
+        return lambda record: (kind, tuple(record))
+    names = [row.name for row in fields(kind)]
+    if len(names) == 1:
+        return lambda record: (kind, (getattr(record, names[0]),))
+    values = attrgetter(*names)
+    return lambda record: (kind, values(record))
 
 
 def read_onto(bank: Bank, content: bytes) -> None:

@@ -120,7 +120,7 @@ class Store:
         return int(row[0] or 0)
 
     def checkpoint(self, world: int, shape: str) -> tuple[int, bytes] | None:
-        """After how many acts a bank was written down, and the bank. One that is damaged or of another shape is none."""
+        """A bank as it was written down, and after how many acts; one that is damaged or of another shape is none."""
         query = "SELECT acts, bank, mark FROM checkpoints WHERE world = ? AND shape = ?"
         with self._use() as database:
             found = database.execute(query, (world, shape)).fetchone()

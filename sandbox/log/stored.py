@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
+from sandbox.bank.copying import twin_of
 from sandbox.bank.state import Bank
 from sandbox.log import checkpoint
 from sandbox.log.memory import Act, MemoryLog
@@ -46,12 +47,14 @@ class StoredLog:
         return checkpoint.is_due(self._count, self._written)
 
     def keep_checkpoint(self, bank: Bank) -> None:
-        """Takes a bank that nobody changes any more, and writes it beside the calls: no caller waits for that."""
+        """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""
+        with collector_at_rest():
+            twin = twin_of(bank)
         acts = self._written = self._count
 
         def write() -> None:
             with suppress(StateFileError):  # a file that breaks or is closed is told to whoever acts
-                self.store.keep_checkpoint(self.world, acts, checkpoint.shape(), checkpoint.written(bank))
+                self.store.keep_checkpoint(self.world, acts, checkpoint.shape(), checkpoint.written(twin))
 
         self.store.beside(threading.Thread(target=write, name="checkpoint", daemon=True))
 
