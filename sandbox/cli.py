@@ -4,6 +4,7 @@ import gc
 import secrets
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import acting, looking
+from sandbox.commands import acting, carrying, looking
 from sandbox.commands.bulk import bulk
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
@@ -26,7 +27,6 @@ from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.beginning import Beginning
-    from sandbox.log.store import Store
     from sandbox.register import Room, Worlds
 
 
@@ -43,7 +43,7 @@ main.add_command(collection)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)
-for command in (*looking.COMMANDS, *acting.COMMANDS):
+for command in (*looking.COMMANDS, *acting.COMMANDS, *carrying.COMMANDS):
     main.add_command(command)
 main.add_command(pki)
 
@@ -85,7 +85,7 @@ def serve(
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen)))
-    worlds = worlds_of(beginning, store_at(state), tenancy.room)
+    worlds, close = kept_worlds(beginning, state, tenancy.room)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
@@ -93,28 +93,29 @@ def serve(
     click.echo(greeting(controls, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
-    run()
-
-
-def store_at(path: Path | None) -> "Store | None":
-    """The state file, if one is asked for; one that can't be used is said so, and left as it is."""
-    from sandbox.log.store import StateFileError, Store
-
     try:
-        return None if path is None else Store(path, stopwatch)
-    except StateFileError as error:
-        raise click.ClickException(str(error)) from None
+        run()
+    finally:
+        close()
 
 
-def worlds_of(beginning: "Beginning", store: "Store | None", room: "Room") -> "Worlds":
-    """The worlds of the state file, each read when it is called; damage is told now."""
-    from sandbox.log.store import StateFileError
+def kept_worlds(beginning: "Beginning", path: Path | None, room: "Room") -> "tuple[Worlds, Callable[[], None]]":
+    """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
+    said so, and left as it is."""
+    from sandbox.log.store import StateFileError, Store
     from sandbox.register import Worlds
 
+    if path is None:
+        return Worlds(beginning, machine_time, room=room), lambda: None
     try:
-        return Worlds(beginning, machine_time, store, room)
+        store = Store(path, stopwatch)
+        try:
+            return Worlds(beginning, machine_time, store, room), store.close
+        except BaseException:
+            store.close()
+            raise
     except StateFileError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.BadParameter(str(error), param_hint="--state") from None
 
 
 def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":

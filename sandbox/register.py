@@ -8,10 +8,11 @@ from datetime import datetime
 
 from sandbox.beginning import Beginning, seed_of
 from sandbox.errors import Error, Refusal
+from sandbox.log import checkpoint
 from sandbox.log.store import StateFileError, Store
 from sandbox.rules.names import is_world_name
 from sandbox.tally import Tally
-from sandbox.worlds import World
+from sandbox.worlds import Life, World
 
 AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
 
@@ -38,12 +39,12 @@ class Worlds:
         self.store = store
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
-        self._machine_time = machine_time
+        self.machine_time = machine_time
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._worlds: dict[str, World] = {}
         self._order = threading.Lock()
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
-        for name, row, beginnings in store.worlds() if store else ():
+        for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
             self._add(World.away(name, store, row, beginnings, machine_time))
         if "default" not in self._worlds:
@@ -79,7 +80,7 @@ class Worlds:
             if beginning is None and name in self._worlds:  # made meanwhile
                 return self._worlds[name]
             self._demand_room(name)
-            return self._add(World(name, beginning or self.beginning_of(name), self._machine_time, self.store))
+            return self._add(World(name, beginning or self.beginning_of(name), self.machine_time, self.store))
 
     def beginning_of(self, name: str) -> Beginning:
         """The server's, with a seed of the world's own."""
@@ -91,6 +92,12 @@ class Worlds:
         with self._lock:
             self._demand_room(as_name)
             return self._add(origin.fork(as_name, at))
+
+    def settle(self, name: str, life: Life) -> World:
+        """A world that goes on from a life led elsewhere takes the name, also from one that bore it before."""
+        with self._lock:
+            self._demand_room(name)
+            return self._add(World.settled(name, life, self.machine_time, self.store))
 
     def drop(self, name: str) -> None:
         with self._lock:
@@ -141,7 +148,7 @@ class Worlds:
 
     def _called(self, world: World) -> None:
         """Puts away one idle world at the most: a crowd that fell silent is soon gone, and no call waits long."""
-        now = world.used = self._machine_time()
+        now = world.used = self.machine_time()
         with self._order:
             if world.name in self._awake:
                 self._awake.move_to_end(world.name)

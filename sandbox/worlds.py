@@ -1,75 +1,48 @@
 """A world: a bank with its lock, its clock and its log."""
 
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
 from sandbox.bank.state import Bank, name_of
 from sandbox.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.errors import Error, Refusal
 from sandbox.exchanges import Exchange
-from sandbox.faults import Faults
-from sandbox.limits import Limits
-from sandbox.log import aside
+from sandbox.faults import Fault
+from sandbox.holding import Holder, Log
 from sandbox.log.memory import Act, MemoryLog
-from sandbox.log.store import Store, StoredLog
-from sandbox.replaying import read_back, replayed
+from sandbox.log.replaying import made_by
+from sandbox.log.store import Store
+from sandbox.log.stored import StoredLog
+from sandbox.replaying import replayed
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Log = MemoryLog | StoredLog
 
+class Life(NamedTuple):
+    """All that a world goes on from elsewhere: in a fork, or from a file."""
 
-class Kept(Protocol):
-    """What another room keeps of a world; bytes are what became of it when the world was put away."""
-
-    def packed(self) -> bytes: ...
-
-
-class Standing(NamedTuple):
-    """Where a world's clock stands; of one that is away, without waking it."""
-
-    now: datetime
-    due_next: datetime | None  # of one that is away: as it was then; unknown if it was so from the start
-    away: bool
-
-
-HELD = frozenset({"bank", "log", "exchanges", "kept"})  # what a world gives back when it is put away
-
-
-class World:
-    """A bank that is entered only by `act` and `ask`, one caller at a time.
-
-    With a state file it may be put away. Whoever then misses what it held finds it read back, whole: calls keep the
-    world itself, so none can meet half of one, or a second one under its name.
-    """
-
+    beginning: Beginning  # with its opening
+    pace: Pace
     bank: Bank
-    log: Log
-    exchanges: deque[Exchange]
-    kept: dict[str, Kept | bytes]  # gone when the world begins again
+    acts: MemoryLog
+    faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
+    heard: list[Exchange]
+    calls: int  # ever
+
+
+class World(Holder):
+    """A bank that is entered only by `act` and `ask`, one caller at a time."""
 
     def __init__(
         self, name: str, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None
     ) -> None:
         self._name(name, machine_time, store)
         self._load(beginning)
-
-    def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
-        self.name = name
-        self._machine_time = machine_time
-        self._store = store
-        self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
-        self._due_next: datetime | None = None
-        self.dropped = False
-        self.used = machine_time()
-        self.returned: Callable[[World], None] | None = None  # whom it tells that it is in memory
 
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
@@ -86,89 +59,31 @@ class World:
         self._row = self._store.begin(self.name, (beginning, opening), pace)
         return StoredLog(self._store, self._row)
 
-    def _begin(self, beginning: Beginning, opening: datetime, pace: Pace) -> None:
-        """What is known of a world also while it is away."""
-        self.beginning = beginning
-        self.opening = opening
-        self.pace = pace
-        self.faults = Faults(beginning.seed, beginning.faults)
-        self.limits = Limits()
-        self.exchanges_made = 0
-
-    def _hold(
-        self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
-    ) -> None:
-        self.bank = bank
-        self.log = log
-        self.exchanges = deque(calls, bank.settings.requests_kept)
-        self.kept = dict(kept or {})
-        if self.returned is not None:
-            self.returned(self)
-
     @classmethod
     def away(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
         """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
-        (beginning, opening), pace = beginnings
+        (beginning, opening), pace, faults = beginnings
         world = cls.__new__(cls)
         world._name(name, machine_time, store)
         world._row = row
-        world._begin(beginning, opening, pace)
+        world._begin(beginning, opening, pace, faults)
         return world
 
-    @property
-    def is_away(self) -> bool:
-        return "bank" not in self.__dict__
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Only asked for what is not there: the world is away."""
-            if name not in HELD:
-                raise AttributeError(name)
-            with self._lock:
-                if name not in self.__dict__:
-                    self._come_back()
-                return self.__dict__[name]
-
-    def _come_back(self) -> None:
-        """Its checkpoint, and the acts since."""
-        if self.dropped:
-            raise Refusal(Error.NOT_FOUND, input="world")
-        assert self._store is not None
-        bank, calls, kept = read_back(self._store, self._row, self.name, self.beginning, self.opening)
-        log = StoredLog(self._store, self._row)
-        self._hold(bank, log, (Exchange(*call) for call in calls), kept)
-
-    def put_away(self, used: float) -> bool:
-        """Gives its memory back, unless a call came since it was `used`."""
-        with self._lock:
-            if self.used != used or self.is_away or self.dropped:
-                return False
-            assert self._store is not None
-            self._catch_up()
-            due = next(timeline.coming(self.bank), None)
-            packed = {name: kept if isinstance(kept, bytes) else kept.packed() for name, kept in self.kept.items()}
-            self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
-            self.log.keep_checkpoint(self.bank)
-            self._store.keep_aside(self._row, aside.written([tuple(call) for call in self.exchanges], packed))
-            self._due_next = None if due is None else due.at
-            for name in HELD:
-                del self.__dict__[name]
-            return True
-
-    def standing(self) -> Standing:
-        with self._lock:
-            if self.is_away:
-                return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
-            self._catch_up()
-            due = next(timeline.coming(self.bank), None)
-            return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
-
-    def _catch_up(self) -> None:
-        now = self.pace.at(self._machine_time())
-        due = self.bank.agenda.next_at
-        if now > self.bank.clock.now or (due is not None and due <= now):
-            timeline.advance(self.bank, max(now, self.bank.clock.now))
+    @classmethod
+    def settled(cls, name: str, life: Life, machine_time: Callable[[], float], store: Store | None = None) -> "World":
+        """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
+        beginning, pace, opening = life.beginning, life.pace, life.beginning.at
+        assert opening is not None
+        world = cls.__new__(cls)
+        log: Log = life.acts
+        world._name(name, machine_time, store)
+        if store is not None:
+            world._row = store.begin(name, (beginning, opening), pace, life.acts, life.faults)
+            log = StoredLog(store, world._row)
+        world._begin(beginning, opening, pace, life.faults)
+        world._hold(life.bank, log, life.heard)
+        world.exchanges_made = life.calls
+        return world
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
@@ -176,24 +91,25 @@ class World:
         try:
             return self._act(verb, *args, **kwargs)
         finally:
-            if self._store is not None:
-                self._store.flush()  # outside the lock; the answer waits for it
+            self._flush()
 
     def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
             self.log.demand()
             self._catch_up()
-            act = Act(self.bank.clock.now, name_of(verb), args)
             try:
                 outcome = verb(self.bank, *args, **kwargs)
             except Refusal as refusal:
                 if refusal.lasting:
-                    self.log.append(act)
+                    self._note_act(verb, args)
                 raise
-            self.log.append(act)
-            if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
-                self.log.keep_checkpoint(self.bank)
+            self._note_act(verb, args)
             return outcome
+
+    def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self.log.append(Act(self.bank.clock.now, name_of(verb), args, made_by(self.bank)))
+        if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
+            self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what reads a bank."""
@@ -214,7 +130,24 @@ class World:
                 raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
-            self.log.keep_pace(self.pace)
+            self.log.note_pace(self.pace)
+        self._flush()
+
+    def fault_for(self, operation: str, client: str | None) -> Fault | None:
+        """The fault that a call meets; what it counted is kept before it is answered."""
+        if not self.faults.rules:
+            return None
+        fault = self.faults.for_call(operation, client, self.bank.clock.now)
+        self._flush()
+        return fault
+
+    def order_fault(self, fault: Fault) -> None:
+        self.faults.add(fault)
+        self._flush()
+
+    def drop_faults(self) -> None:
+        self.faults.clear()
+        self._flush()
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
@@ -239,16 +172,6 @@ class World:
             self.exchanges.append(noted)
             return noted
 
-    def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
-        """What another room keeps of this world: made once, or from what was packed when it was put away."""
-        found = self.kept.get(name)
-        if found is None or isinstance(found, bytes):
-            with self._lock:
-                found = self.kept.get(name)
-                if found is None or isinstance(found, bytes):
-                    found = self.kept[name] = make(found)
-        return found
-
     def certificate_time(self) -> datetime:
         """The time that a certificate must cover: real, or the bank's (choice 9)."""
         return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
@@ -258,30 +181,31 @@ class World:
         with self._lock:
             return next((known for known in reversed(self.exchanges) if known.request_id == request_id), None)
 
-    def fork(self, name: str, at: datetime | None) -> "World":
-        """A second world: this one as it is, or as it was; its log is this one's up to then."""
+    def life(self, at: datetime | None = None) -> Life:
+        """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
         with self._lock:
             self._catch_up()
             now = self.bank.clock.now
             if at is not None and not self.opening <= at <= now:
                 raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
             self._demand_kept(at)
-            beginning = replace(self.beginning, at=self.opening)
-            twin = World(name, beginning, self._machine_time, self._store)
-            acts = self.log.until(at or now)
-            twin.bank = twin_of(self.bank) if at is None else replayed(beginning, acts, at)
-            twin.faults = self.faults.copy()
-            twin.exchanges.extend(exchange for exchange in self.exchanges if at is None or exchange.at <= at)
-            twin.exchanges_made = self.exchanges_made
-            twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
-        if self._store is None:
-            twin.log = acts
-            return twin
-        for act in acts:
-            twin.log.append(act)
-        twin.log.flush()
-        twin.log.keep_pace(twin.pace)
-        return twin
+            beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
+            if isinstance(log, MemoryLog):
+                log = log.first(count)  # now, as acts may be folded meanwhile; those of a file are read without haste
+            twin = twin_of(self.bank) if at is None else None
+            pace = Pace(at or now, self._machine_time(), self.pace.rate)
+            met, calls = self.faults.copy(), self.exchanges_made
+            heard = [exchange for exchange in self.exchanges if at is None or exchange.at <= at]
+        acts = log.first(count)
+        if len(acts) < count:
+            raise Refusal(Error.CONTROL_INVALID, input="world", why="it began again meanwhile")
+        acts = acts if at is None else acts.until(at)
+        bank = twin or replayed(beginning, acts, pace.base)
+        return Life(beginning, pace, bank, acts, (met.rules, met.met), heard, calls)
+
+    def fork(self, name: str, at: datetime | None) -> "World":
+        """A second world: this one as it is, or as it was; its log is this one's up to then."""
+        return World.settled(name, self.life(at), self._machine_time, self._store)
 
     def _demand_kept(self, at: datetime | None) -> None:
         folded = self.log.folded

@@ -8,6 +8,7 @@ from flask import Flask, Request, Response, request
 
 from sandbox.control import (
     bookings,
+    carrying,
     choices,
     clock,
     contracts,
@@ -67,6 +68,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("PUT", "/worlds/<name>", _of_worlds(tenants.make)),
     ("DELETE", "/worlds/<name>", _of_worlds(tenants.drop)),
     ("POST", "/worlds/<name>/fork", _of_worlds(traveller.fork)),
+    ("GET", "/export", _of_world(carrying.send)),
+    ("POST", "/import", lambda reach: carrying.take(reach.worlds, reach.request)),
     ("POST", "/await", _of_world(traveller.wait)),
     ("GET", "/timeline", _of_world(traveller.timeline)),
     ("GET", "/explain/<request_id>", _by("request_id", traveller.explain)),

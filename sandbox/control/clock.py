@@ -7,8 +7,9 @@ from flask import Request
 
 from sandbox.beginning import Pace
 from sandbox.control.asking import body_of, refuse, value_of
+from sandbox.holding import Standing
 from sandbox.rules.durations import read_duration, read_instant, write_instant
-from sandbox.worlds import Standing, World
+from sandbox.worlds import World
 
 RATE_MAX = 1_000_000
 

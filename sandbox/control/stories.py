@@ -45,10 +45,10 @@ def add_fault(world: World, request: Request) -> Response:
         raise refuse("fault", f"there are {FAULTS_MAX} already")
     content = body_of(request, "title", "when", "answer", "delay", "cut", "change")
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
-    world.faults.add(fault)
+    world.order_fault(fault)
     return json_response(faults(world, request), 201)
 
 
 def drop_faults(world: World, request: Request) -> Response:
-    world.faults.clear()
+    world.drop_faults()
     return Response(status=204)

@@ -15,6 +15,7 @@ class Act(NamedTuple):
     at: datetime
     verb: str
     arguments: tuple[Any, ...]
+    made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
 
 
 class Folded(NamedTuple):
@@ -38,6 +39,13 @@ class MemoryLog:
 
     def append(self, act: Act) -> None:
         self._acts.append(act)
+
+    def first(self, count: int) -> "MemoryLog":
+        """A log of its own, with so many acts."""
+        earlier = MemoryLog()
+        earlier.folded = self.folded
+        earlier._acts = self._acts[: count - self._before]
+        return earlier
 
     def until(self, at: datetime) -> "MemoryLog":
         """A log of its own, with the acts up to a time, which lies after what was folded."""
@@ -73,7 +81,7 @@ class MemoryLog:
     def flush(self) -> None:
         """Memory keeps as it goes."""
 
-    def keep_pace(self, pace: object) -> None:
+    def note_pace(self, pace: object) -> None:
         """A world in memory ends with the program."""
 
     def __iter__(self) -> Iterator[Act]:

@@ -139,7 +139,7 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
         environ["sandbox.call"] = call
         world = call.world
-        fault = world.faults.for_call(operation.name, client_of(call), world.bank.clock.now)
+        fault = world.fault_for(operation.name, client_of(call))
         if fault is None:
             return view(admit(call))
         environ["sandbox.fault"] = fault

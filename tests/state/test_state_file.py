@@ -16,7 +16,7 @@ import requests
 from flask import Flask
 
 from sandbox.assembly import assemble, first_beginning
-from sandbox.log import store as stores
+from sandbox.log import checkpoint
 from sandbox.log.canon import state_hash
 from sandbox.log.store import StateFileError, Store
 from sandbox.machine import machine_time
@@ -88,7 +88,7 @@ def test_it_goes_on_where_it_stood(path: Path) -> None:
 
 
 def test_a_checkpoint_gives_the_same_bank_as_all_acts_do(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "CHECKPOINT_EVERY", 4)
+    monkeypatch.setattr(checkpoint, "EVERY", 4)
     worlds, app, store = opened(path)
     lived(app, "default", 9)
     before = hashes(worlds)
@@ -148,6 +148,7 @@ def test_a_bank_that_cannot_write_answers_no_and_does_nothing_more(path: Path) -
     assert tpp.initiate().status_code == 503
     assert tpp.initiate().status_code == 503
     assert tpp.status(first).status_code == 200
+    store.close()
     again = Tpp(opened(path)[1])
     assert [row["payment_id"] for row in again.listed("payments")] == [first]
 
