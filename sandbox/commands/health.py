@@ -1,15 +1,16 @@
 """The command `bank-sandbox health`: what an image, or a build that has just begun a server, asks (choice 10)."""
 
-import http.client
-import ssl
 import time
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 
 from sandbox.commands.options import option
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 PATH = "/_sandbox/health"
 ANSWER_SECONDS_MAX = 3
@@ -60,6 +61,8 @@ def address_of(served: dict[str, Any]) -> str:
 
 def fault_at(where: str, key: str | None, controls: bool) -> str | None:
     """What is wrong there, if anything. Without controls there is no health to read: that the bank answers must do."""
+    from http.client import HTTPException
+
     try:
         parts = urlsplit(where)
         connection = connection_to(parts.scheme, parts.hostname or "", parts.port)
@@ -69,15 +72,18 @@ def fault_at(where: str, key: str | None, controls: bool) -> str | None:
             reply.read()
         finally:
             connection.close()
-    except (OSError, ValueError, http.client.HTTPException) as error:
+    except (OSError, ValueError, HTTPException) as error:
         return str(error) or type(error).__name__
     return f"it answers {reply.status}" if controls and reply.status != 200 else None
 
 
-def connection_to(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+def connection_to(scheme: str, host: str, port: int | None) -> "HTTPConnection":
+    import ssl
+    from http.client import HTTPConnection, HTTPSConnection
+
     if scheme != "https":
-        return http.client.HTTPConnection(host, port, timeout=ANSWER_SECONDS_MAX)
+        return HTTPConnection(host, port, timeout=ANSWER_SECONDS_MAX)
     context = ssl.create_default_context()
-    context.check_hostname = False  # only whether it answers is asked, by name of no one
+    context.check_hostname = False  # whether it answers is asked, not who it is
     context.verify_mode = ssl.CERT_NONE
-    return http.client.HTTPSConnection(host, port, timeout=ANSWER_SECONDS_MAX, context=context)
+    return HTTPSConnection(host, port, timeout=ANSWER_SECONDS_MAX, context=context)
