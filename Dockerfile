@@ -47,6 +47,6 @@ VOLUME ["/state"]
 EXPOSE 8080
 
 # It reads the same variables as `serve`, the key among them.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["bank-sandbox", "health"]
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s CMD ["bank-sandbox", "health"]
 ENTRYPOINT ["bank-sandbox"]
 CMD ["serve"]

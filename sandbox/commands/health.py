@@ -25,7 +25,7 @@ PAUSE = 0.1  # seconds between two tries
 @option("--controls", default="on", type=click.Choice(["on", "off"]))
 @option("--controls-port", type=click.IntRange(1, 65535))
 @option("--controls-host", default="127.0.0.1")
-@option("--key", default=None, help="The key of its controls.")
+@option("--key", help="The key of its controls.")
 @click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Try for so many seconds.")
 def health(url: str | None, key: str | None, wait: int, **served: Any) -> None:
     """Says whether the sandbox is up: ends with 0, or with 1.
