@@ -32,9 +32,8 @@ with Client(sys.argv[1]) as tpp:
     tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
 """
 RUDE = """#!/bin/sh
-for id in 1 2; do
-    curl -s "$1/payments/sepa-credit-transfers/x/status" -H "Client-ID: demo-tpp" -H "Request-ID: $id"
-done
+curl -s "$1/payments/sepa-credit-transfers/x/status" -H "Client-ID: demo-tpp" -H "Request-ID: 1" \\
+    -H "Accept: application/vnd.service.api+json; version=3" -H "Accept-Language: fr"
 """
 
 
