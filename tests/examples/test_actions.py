@@ -1,11 +1,9 @@
 """examples/github-actions.yml: against the published schema, and its steps as a runner would take them."""
 
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.deploy.proxies import free_port
-from tests.shell import ROOT, programs, write_program
+from tests.shell import ROOT, shell_in, write_program
 
 FILE = ROOT / "examples" / "github-actions.yml"
 JOBS: dict[str, dict[str, Any]] = YAML(typ="safe").load(FILE.read_text())["jobs"]
 ELSEWHERE = {"install"}  # needs the network; tests/test_wheel.py installs what is built here
-PATIENCE = 120  # a guard against hanging, not a promise
 SOUND = """
 def test_it(bank):
     payment = bank.tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan Peeters", amount="12.50")
@@ -44,25 +41,9 @@ def ran(job: str, folder: Path) -> Iterator[dict[str, tuple[int, str]]]:
     here = {"SANDBOX_PORT": port, "SANDBOX_URL": f"http://127.0.0.1:{port}"}
     told = JOBS[job].get("env", {})
     assert {name: value.replace("8080", port) for name, value in told.items()} == (here if told else {})
-    environment = programs(folder / "bin", dict(os.environ)) | (here if told else {})
-    ended: dict[str, tuple[int, str]] = {}
-    groups = []
-    try:
-        for step in JOBS[job]["steps"]:
-            if "run" in step and step["name"] not in ELSEWHERE:
-                with (folder / "said").open("w") as said:  # no pipe: what runs on would hold it open
-                    bash = ["bash", "--noprofile", "--norc", "-e", "-c", step["run"]]
-                    shell = subprocess.Popen(
-                        bash, cwd=folder, env=environment, stdout=said, stderr=said, start_new_session=True
-                    )
-                    groups.append(shell.pid)
-                    code = shell.wait(PATIENCE)
-                ended[step["name"]] = (code, (folder / "said").read_text())
-        yield ended
-    finally:
-        for group in groups:
-            with suppress(ProcessLookupError):
-                os.killpg(group, signal.SIGKILL)
+    steps = [step for step in JOBS[job]["steps"] if "run" in step and step["name"] not in ELSEWHERE]
+    with shell_in(folder, **(here if told else {})) as shell:
+        yield {step["name"]: shell.run(step["run"]) for step in steps}
 
 
 def valid(file: Path) -> subprocess.CompletedProcess[str]:
