@@ -1,5 +1,6 @@
 """Whatever the README shows is run, or is said here why not; whatever it names is there."""
 
+import configparser
 import json
 import re
 import sys
@@ -170,6 +171,17 @@ def test_every_command_of_the_list_for_a_shell_is_there() -> None:
     (told,) = [part for part in PROSE.split("\n\n") if part.startswith("The same controls from a shell")]
     assert len(spans(told)) >= 8
     assert [wrong for span in spans(told) if (wrong := wrong_in(span.removeprefix("bank-sandbox ").split()))] == []
+
+
+def test_the_versions_of_python_are_the_same_everywhere() -> None:
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    versions = re.findall(r"Python :: (3\.\d+)", setup["metadata"]["classifiers"])
+    told = re.search(r"It needs Python ([^o]*or 3\.\d+)", TEXT)
+    assert told is not None and re.findall(r"3\.\d+", told[1]) == versions
+    for file in ("Dockerfile", "examples/github-actions.yml"):
+        used = set(re.findall(r"python(?::|-version: \")(3\.\d+)", (ROOT / file).read_text()))
+        assert used and used <= set(versions)
 
 
 def test_every_file_that_it_points_to_is_there() -> None:
