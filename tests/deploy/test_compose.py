@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from ruamel.yaml import YAML
 
+from sandbox.cli import main
 from tests.deploy.proxies import ROOT, free_port, made_pki
 from tests.deploy.test_image import known, told
 from tests.test_cli import PATIENCE, command, environment, serving
@@ -103,6 +105,8 @@ def test_its_bank_has_its_controls_on_a_port_of_their_own(tmp_path: Path) -> Non
         assert status(port, "/_sandbox/clock") == 404
         assert status(controls, "/_sandbox/clock") == 401
         assert status(controls, "/_sandbox/clock", **{"X-Sandbox-Key": "k"}) == 200
+        told = given("bank", SANDBOX_KEY="k") | {"SANDBOX_CONTROLS_PORT": str(controls)}
+        assert CliRunner().invoke(main, ["health"], env=told).exit_code == 0  # so nginx is started
 
 
 @contextmanager
