@@ -66,6 +66,7 @@ def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
     seen = Seen(place, bank, operation, client, subject)
     seen.addresses = (print_of(token),)
+    seen.key = (operation, 0, seen.status, None, None, None, "", False, False, frozenset())
     return seen
 
 

@@ -4,10 +4,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
-from sandbox.referee.seen import Seen
+from sandbox.referee.seen import ACTS, Seen
+from sandbox.wire.operations import BY_NAME
 from sandbox.worlds import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
@@ -30,15 +31,40 @@ ERROR, WARNING, ADVICE = Severity
 
 
 class Own(OrderedDict[Any, Any]):
-    """What one rule remembers of one world; it never grows beyond its bound."""
+    """What one rule remembers of one world; whoever fills it trims it now and then."""
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if len(self) >= KEPT_MAX and key not in self:
+    def trim(self) -> None:
+        while len(self) > KEPT_MAX:
             self.popitem(last=False)
-        OrderedDict.__setitem__(self, key, value)
+
+
+class Kind(NamedTuple):
+    """What a rule can know of a call without looking at it: calls of one kind are sorted out once and for all."""
+
+    operation: str | None
+    version: int
+    status: int
+    error: str | None
+    state: str | None
+    product: str | None = None
+    language: str = ""
+    bearing: bool = False  # a token was sent
+    queried: bool = False  # there are query parameters
+    marks: frozenset[str] = frozenset()  # what else sets an initiation apart
+
+    @property
+    def newest(self) -> int:
+        """The newest version of the operation."""
+        row = BY_NAME.get(self.operation or "")
+        return row.versions_for(self.product)[0] if row else 0
+
+    @property
+    def is_refused(self) -> bool:
+        return self.status >= 300
 
 
 See = Callable[[Seen, Own], str | None]
+Sort = Callable[[Kind], bool]
 Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
 Close = Callable[[Own, Bank], Iterator[Open]]
 
@@ -57,6 +83,17 @@ class Rule:
     refused: bool | None = None  # True: refused calls only; False: accepted ones
     also: tuple[str, ...] = ()  # operations of which it hears the other ones too
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
+    only: Sort | None = None  # it never hears calls of another kind
+    begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
+
+    def hears(self, kind: Kind) -> bool:
+        if kind.operation in ACTS:
+            return kind.operation in self.on
+        if self.on and kind.operation not in self.on:
+            return False
+        if self.refused not in (None, kind.is_refused) and kind.operation not in self.also:
+            return False
+        return self.only is None or self.only(kind)
 
 
 RULES: list[Rule] = []
@@ -79,12 +116,23 @@ def rule(
     refused: bool | None = None,
     also: tuple[str, ...] = (),
     close: Close | None = None,
+    only: Sort | None = None,
+    begins: Sort | None = None,
 ) -> Callable[[See], See]:
     """Adds a row to the table; the function below it is what sees the fault."""
 
     def added(see: See) -> See:
         assert all(row.id != name for row in RULES), f"two rules are called {name}"
-        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close))
+        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close, only, begins))
         return see
 
     return added
+
+
+def refused_as(*errors: str) -> Sort:
+    """Calls that were refused with one of these errors."""
+    return lambda kind: kind.error in errors
+
+
+def marked(mark: str) -> Sort:
+    return lambda kind: mark in kind.marks

@@ -5,15 +5,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from os import urandom
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
 from sandbox.worlds import Exchange
 
+if TYPE_CHECKING:
+    from sandbox.referee.rows import Kind
+
 # Acts of a PSU stand in the same stream, under these names.
 PSU_OPENS = "psu_opens"
 PSU_RETURNS = "psu_returns"
+ACTS = (PSU_OPENS, PSU_RETURNS)
+
+# What else sets an initiation apart.
+PLAIN, BESIDE_TOKEN, UNSIGNED, UNDATED, OTHER_ALGORITHM = "plain", "beside token", "unsigned", "undated", "algorithm"
 
 
 class Nothing(dict[str, Any]):
@@ -23,6 +30,9 @@ class Nothing(dict[str, Any]):
 
 
 NOTHING: Mapping[str, Any] = Nothing()
+# As `Kind` has it, but quicker to make.
+Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[str]]
+
 _KEY = urandom(16)  # of this program's life alone, so that a print tells nothing to anyone else
 
 
@@ -48,22 +58,21 @@ class Seen:
     status: int = 200
     began: float = 0.0  # by the machine's stopwatch, as calls may overlap and a bank's clock may stand
     ended: float = 0.0
-    language: str = ""
     error: str | None = later(None)
     facts: Mapping[str, Any] = later(NOTHING)  # of the refusal
     state: str | None = later(None)  # of the subject
     product: str | None = later(None)
     version: int = later(0)
-    newest: int = later(0)  # version of this operation
+    marks: frozenset[str] = later(frozenset())
+    key: Key = field(init=False)  # what the kind of call is known by
+    kind: "Kind" = field(init=False)  # as it was sorted
+    before: "Seen | None" = later(None)  # the call before it of the same client
     query: Mapping[str, str] = later(NOTHING)
     bearer: bytes | None = later(None)  # the access token
     retry_after: int | None = later(None)
     body: bytes | None = later(None)
     challenge: tuple[str, bytes] | None = later(None)
-    unused_challenge: bool = later(False)  # sent beside a token
     signed: str | None = later(None)  # the algorithm of the Signature
-    undated: bool = later(False)  # a Signature without Digest or Date
-    unsigned: bool = later(False)  # though the client has a key
     # /token
     code: bytes | None = later(None)
     proves: tuple[bytes, ...] = later(())  # the challenges that the verifier could belong to

@@ -47,9 +47,10 @@ def too_fast(seen: Seen, own: Own) -> str | None:
     "Stop at RJCT, CANC or the settled status: nothing follows.",
     EVERY_STATUS,
     refused=False,
+    only=lambda kind: kind.state in PERHAPS_FINAL,
 )
 def after_final(seen: Seen, own: Own) -> str | None:
-    if seen.state not in PERHAPS_FINAL or seen.subject is None:
+    if seen.subject is None:
         return None
     found = seen.bank.known(seen.subject)
     if found is None or not (found.settled or is_final(found.path, found.status)):
@@ -73,6 +74,7 @@ def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
     "Ask for the status after the callback, until it is final: a signature does not guarantee a credit.",
     (PSU_RETURNS, *LOOKS),
     close=_unasked,
+    begins=lambda kind: kind.operation == PSU_RETURNS,
 )
 def never_asked(seen: Seen, own: Own) -> str | None:
     if seen.operation != PSU_RETURNS:
@@ -98,11 +100,12 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     (*EVERY_STATUS, *CANCELLATIONS),
     refused=False,
     close=_unseen,
+    begins=lambda kind: kind.state in UNDER_WAY and kind.operation in EVERY_STATUS,
 )
 def outcome_unseen(seen: Seen, own: Own) -> str | None:
     if seen.state in UNDER_WAY and seen.operation in EVERY_STATUS:
         own[seen.subject] = seen.exchange, seen.state
-    elif own:
+    else:
         own.pop(seen.subject, None)
     return None
 
@@ -122,6 +125,7 @@ def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     "Ask for the status, cancel it, or initiate again to have a fresh address.",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
     close=_lost,
+    begins=lambda kind: kind.operation in PAYMENTS,
 )
 def lost(seen: Seen, own: Own) -> str | None:
     if seen.operation in PAYMENTS:
@@ -153,6 +157,7 @@ def _begun(seen: Seen, own: Own) -> None:
     "Follow an initiation by its status: that call needs no token and says all that changes.",
     ("payment_details", "standing_order_details", *EVERY_STATUS),
     refused=False,
+    begins=lambda kind: kind.operation not in EVERY_STATUS,
 )
 def details_polled(seen: Seen, own: Own) -> str | None:
     key = (seen.client, seen.subject)
@@ -178,12 +183,11 @@ BULK_FAST_MAX = 2
     "Ask again a few seconds later: validation takes up to several minutes.",
     ("bulk_status",),
     refused=False,
+    only=lambda kind: kind.state == Status.RCVD,
 )
 def bulk_fast(seen: Seen, own: Own) -> str | None:
     key = (seen.client, seen.subject)
     before = own.get(key)
-    if seen.state != Status.RCVD:
-        return None
     fast = before[2] + 1 if before is not None and apart(seen, before[0], before[1]) < BULK_PAUSE else 0
     own[key] = seen.at, seen.ended, fast % BULK_FAST_MAX
     return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None

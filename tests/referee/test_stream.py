@@ -17,6 +17,7 @@ def test_what_a_rule_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     for number in range(5):
         own[number] = number
     own[4] = "again"
+    own.trim()
     assert dict(own) == {2: 2, 3: 3, 4: "again"}
 
 
