@@ -31,7 +31,7 @@ def constant(seen: Seen, own: Own) -> str | None:
 )
 def reused(seen: Seen, own: Own) -> str | None:
     name = seen.exchange.request_id
-    key = (seen.client, name)
+    key = f"{name} {seen.client}"
     body = own.get(key, UNUSED)
     if body is UNUSED:
         own[key] = seen.body

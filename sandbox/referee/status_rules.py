@@ -1,6 +1,8 @@
 """Rules about following what was initiated: the status call, and what is never asked (service 3, 4.3)."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import inf
 
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
@@ -10,6 +12,7 @@ from sandbox.rules.lifecycle import Status, is_final
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
+TOO_FAST = f"{FAST_MAX + 1} calls, each within a second of the one before"
 FINAL_MAX = 3  # times that a final status is asked for
 DETAILS_MAX = 4
 EVERY_STATUS = (*STATUSES, "bulk_status")
@@ -17,6 +20,7 @@ LOOKS = (*EVERY_STATUS, "payment_details", "standing_order_details")
 UNDER_WAY = ("PDNG", "ACSP")
 PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
+NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)
 
 
 @rule(
@@ -29,14 +33,11 @@ FAILED = (Status.RJCT, Status.CANC)
     refused=False,
 )
 def too_fast(seen: Seen, own: Own) -> str | None:
-    key = (seen.client, seen.subject)
-    before = own.get(key)
-    if before is None:
-        own[key] = [seen.at, seen.ended, 0]
-        return None
-    fast = before[2] + 1 if apart(seen, before[0], before[1]) < PAUSE else 0
-    before[:] = seen.at, seen.ended, fast % FAST_MAX
-    return f"{FAST_MAX + 1} calls, each within a second of the one before" if fast >= FAST_MAX else None
+    key = f"{seen.subject} {seen.client}"
+    at, ended, fast = own.get(key, NEVER)
+    fast = fast + 1 if seen.began - ended < PAUSE and apart(seen, at, ended) < PAUSE else 0
+    own[key] = seen.exchange.at, seen.ended, fast % FAST_MAX
+    return TOO_FAST if fast >= FAST_MAX else None
 
 
 @rule(

@@ -66,10 +66,10 @@ class Referee:
         self.moves: Counter[tuple[str, str | None, str, str]] = Counter()
         self._facts = len(bank.journal)  # read so far
 
-    def hear(self, *stream: Seen) -> None:
+    def hear(self, seen: Seen) -> None:
         """Nobody waits here: what comes while another caller is at it, that caller takes too."""
-        self._waiting.extend(stream)
-        while self._waiting and self._lock.acquire(blocking=False):
+        self._waiting.append(seen)
+        while self._waiting and self._lock.acquire(False):
             try:
                 self._take_all()
             finally:
@@ -83,14 +83,14 @@ class Referee:
                 self._hear_act(seen)
             else:
                 self._hear_call(seen)
-            self._heard += 1
-            if self._heard % TRIMMED_EVERY == 0:
-                self._trim()
 
     def _hear_call(self, seen: Seen) -> None:
         """One exchange of a client; what customers did by themselves before it comes first."""
         if len(seen.bank.callbacks) > self._callbacks:
             self._catch_up(seen.bank)
+        self._heard += 1
+        if self._heard % TRIMMED_EVERY == 0:
+            self._trim()
         ours = self._kinds.get(seen.key) or self._sort(seen.key)
         ours.calls += 1
         before = seen.before = self._before.get(seen.client)
@@ -210,7 +210,8 @@ def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
     if environ["PATH_INFO"].startswith(PSU_PATHS):
         world = worlds.known(environ["sandbox.world"])
         if world.bank.settings.referee == "on":
-            referee_of(world).hear(*acts_of(environ, response, world))
+            for seen in acts_of(environ, response, world):
+                referee_of(world).hear(seen)
 
 
 REFEREE = Listener(heard, acted)
