@@ -11,8 +11,9 @@ from flask import Response
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.reading import content_of
-from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, print_of
+from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
 from sandbox.worlds import Exchange, World
 

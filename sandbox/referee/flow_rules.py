@@ -1,7 +1,8 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
-from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, marked, refused_as, rule
-from sandbox.referee.seen import BESIDE_TOKEN, PLAIN, PSU_OPENS, Seen
+from sandbox.referee.kinds import BESIDE_TOKEN, PLAIN, PSU_OPENS, marked, refused_as
+from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
+from sandbox.referee.seen import Seen
 
 LETTERS_LEAST = 8  # different ones in a verifier
 STATE_LEAST = 8  # characters

@@ -1,7 +1,8 @@
 """Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
 
-from sandbox.referee.rows import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, marked, refused_as, rule
-from sandbox.referee.seen import OTHER_ALGORITHM, UNDATED, UNSIGNED, Seen
+from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, marked, refused_as
+from sandbox.referee.rows import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
+from sandbox.referee.seen import Seen
 from sandbox.wire.negotiation import LANGUAGES, languages_asked, screen_language
 
 UNUSED = object()

@@ -14,8 +14,9 @@ from flask import Response
 
 from sandbox.bank import statements
 from sandbox.errors import Error, Refusal
+from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
 from sandbox.referee.rows import INITIATIONS
-from sandbox.referee.seen import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED, Seen, print_of
+from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
 from sandbox.wire.gate import Call
 from sandbox.wire.oauth import credentials

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
-from sandbox.referee.rows import ADVICE, ERROR, WARNING, Open, Own, refused_as, rule
-from sandbox.referee.seen import PSU_RETURNS, Seen, apart
+from sandbox.referee.kinds import PSU_RETURNS, refused_as
+from sandbox.referee.rows import ADVICE, ERROR, WARNING, Open, Own, rule
+from sandbox.referee.seen import Seen, apart
 
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)

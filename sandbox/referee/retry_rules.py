@@ -1,7 +1,8 @@
 """Rules about what a client does after a no, and about doing the same thing twice (service 7, choice 4)."""
 
 from sandbox.bank.bulk_records import Part
-from sandbox.referee.rows import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, refused_as, rule
+from sandbox.referee.kinds import refused_as
+from sandbox.referee.rows import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 from sandbox.referee.seen import Seen, apart
 from sandbox.rules.lifecycle import Status
 

@@ -4,11 +4,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.referee.seen import ACTS, Seen
-from sandbox.wire.operations import BY_NAME
+from sandbox.referee.kinds import ACTS, Kind, Sort
+from sandbox.referee.seen import Seen
 from sandbox.worlds import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
@@ -38,33 +38,7 @@ class Own(OrderedDict[Any, Any]):
             self.popitem(last=False)
 
 
-class Kind(NamedTuple):
-    """What a rule can know of a call without looking at it: calls of one kind are sorted out once and for all."""
-
-    operation: str | None
-    version: int
-    status: int
-    error: str | None
-    state: str | None
-    product: str | None = None
-    language: str = ""
-    bearing: bool = False  # a token was sent
-    queried: bool = False  # there are query parameters
-    marks: frozenset[str] = frozenset()  # what else sets an initiation apart
-
-    @property
-    def newest(self) -> int:
-        """The newest version of the operation."""
-        row = BY_NAME.get(self.operation or "")
-        return row.versions_for(self.product)[0] if row else 0
-
-    @property
-    def is_refused(self) -> bool:
-        return self.status >= 300
-
-
 See = Callable[[Seen, Own], str | None]
-Sort = Callable[[Kind], bool]
 Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
 Close = Callable[[Own, Bank], Iterator[Open]]
 
@@ -127,12 +101,3 @@ def rule(
         return see
 
     return added
-
-
-def refused_as(*errors: str) -> Sort:
-    """Calls that were refused with one of these errors."""
-    return lambda kind: kind.error in errors
-
-
-def marked(mark: str) -> Sort:
-    return lambda kind: mark in kind.marks

@@ -5,22 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from os import urandom
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import Key, Kind
 from sandbox.worlds import Exchange
-
-if TYPE_CHECKING:
-    from sandbox.referee.rows import Kind
-
-# Acts of a PSU stand in the same stream, under these names.
-PSU_OPENS = "psu_opens"
-PSU_RETURNS = "psu_returns"
-ACTS = (PSU_OPENS, PSU_RETURNS)
-
-# What else sets an initiation apart.
-PLAIN, BESIDE_TOKEN, UNSIGNED, UNDATED, OTHER_ALGORITHM = "plain", "beside token", "unsigned", "undated", "algorithm"
 
 
 class Nothing(dict[str, Any]):
@@ -30,9 +20,6 @@ class Nothing(dict[str, Any]):
 
 
 NOTHING: Mapping[str, Any] = Nothing()
-# As `Kind` has it, but quicker to make.
-Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[str]]
-
 _KEY = urandom(16)  # of this program's life alone, so that a print tells nothing to anyone else
 
 
@@ -65,7 +52,7 @@ class Seen:
     version: int = later(0)
     marks: frozenset[str] = later(frozenset())
     key: Key = field(init=False)  # what the kind of call is known by
-    kind: "Kind" = field(init=False)  # as it was sorted
+    kind: Kind = field(init=False)  # as it was sorted
     before: "Seen | None" = later(None)  # the call before it of the same client
     query: Mapping[str, str] = later(NOTHING)
     bearer: bytes | None = later(None)  # the access token

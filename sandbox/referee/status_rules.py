@@ -6,8 +6,9 @@ from math import inf
 
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.rows import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
-from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, apart
+from sandbox.referee.seen import Seen, apart
 from sandbox.rules.lifecycle import Status, is_final
 
 PAUSE = 1.0  # seconds between two status calls

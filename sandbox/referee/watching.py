@@ -3,16 +3,16 @@
 import threading
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.referee.acts import acts_of, by_itself
+from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.reading import seen_of
-from sandbox.referee.rows import INITIATIONS, Kind, Own, Rule, See
-from sandbox.referee.seen import ACTS, Key, Seen
+from sandbox.referee.rows import INITIATIONS, Own, Rule, See
+from sandbox.referee.seen import Seen
 from sandbox.referee.table import TABLE
 from sandbox.wire.app import Listener
 from sandbox.worlds import Exchange, World, Worlds
@@ -199,10 +199,10 @@ def referee_of(world: World) -> Referee:
     return found
 
 
-def heard(environ: dict[str, Any], response: Response, world: World, exchange: Exchange) -> None:
+def heard(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
     """A call of the bank's interface was answered."""
     if world.bank.settings.referee == "on":
-        referee_of(world).hear(seen_of(environ, response, world, exchange, perf_counter()))
+        referee_of(world).hear(seen_of(environ, response, world, exchange, ended))
 
 
 def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:

@@ -30,7 +30,7 @@ Announce = Callable[[Exchange, str, float], None]
 class Listener(NamedTuple):
     """Who is told of every answer, once it is whole."""
 
-    heard: Callable[[dict[str, Any], Response, World, Exchange], None]  # of the bank's interface
+    heard: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
     acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
 
 
@@ -227,8 +227,9 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
     )
     exchange = world.note(exchange)
     response.headers["Response-ID"] = exchange.request_id
+    ended = perf_counter()
     if announce is not None:
-        announce(exchange, name, perf_counter() - environ["sandbox.started"])
+        announce(exchange, name, ended - environ["sandbox.started"])
     if listener is not None:
-        listener.heard(environ, response, world, exchange)
+        listener.heard(environ, response, world, exchange, ended)
     return response
