@@ -70,14 +70,16 @@ def order() -> Response | tuple[str, int]:
     try:
         address = paying.begin(line(), owner, made, language())
     except Refused as refused:
-        return basket_page(words_of(refused), typed), 422
+        return basket_page(words_of(refused, made), typed), 422
     owner.basket.clear()
     owner.keep(made)
     return go(address)
 
 
-def words_of(refused: Refused) -> str:
-    return WORDS.get(refused.error) or f"The bank refused: {refused.error_description or refused.error}"
+def words_of(refused: Refused, made: Order) -> str:
+    """What the customer can do, where it is about the account that they named; else the bank's own words."""
+    words = WORDS.get(refused.error) if made.debtor_iban is not None else None
+    return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
 
 
 @pages.get("/orders")
@@ -133,6 +135,6 @@ def pay(number: str) -> Response:
     try:
         address = paying.go_on(line(), visitor(), found, language())
     except Refused as refused:
-        visitor().notice = words_of(refused)
+        visitor().notice = words_of(refused, found)
         address = None
     return go(address or f"/orders/{found.number}")

@@ -12,7 +12,7 @@ from examples.shop.line import TIMEOUT, machine_now
 from examples.shop.viewing import BANK_ZONE
 from sandbox.client import ClockFace, Controls, Refused, Unreadable
 
-SPANS = {"1m": "a minute", "1d": "a day", "91d": "91 days"}
+SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
 LOST = (httpx.TransportError, Refused, Unreadable)
 
 
@@ -61,7 +61,7 @@ class Demo:
             abort(404)
         try:
             self.controls.clock.advance(span)
-            visitor().notice = f"{SPANS[span].capitalize()} went by at the bank."
+            visitor().notice = f"{SPANS[span]} went by at the bank."
         except LOST:
             visitor().notice = "The bank’s clock could not be moved."
         back = request.form.get("back", "/")

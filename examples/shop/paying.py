@@ -16,7 +16,7 @@ LONG = 30
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """How an order stands, in words: `mood` colours it, `step` is how far it came, `button` what may be done."""
+    """How an order stands, in words: `mood` colours it, `step` is what it waits for, `button` what may be done."""
 
     mood: str
     title: str
@@ -25,16 +25,16 @@ class Sight:
     button: str = ""
 
 
-NEW = Sight("wait", "Not paid yet", "The bank has not heard of this order so far.", 1, "Pay by bank")
+NEW = Sight("wait", "Not paid yet", "The bank has not heard of this order so far.", 2, "Pay by bank")
 OLD = Sight(
     "wait",
     "The bank’s page has grown old",
     "It could be signed for five minutes, and it was not. Nothing was paid. Pay again, and the bank gives a fresh one.",
-    1,
+    2,
     "Pay again",
 )
 WAITING = Sight(
-    "wait", "Waiting for your signature", "Nothing is paid until you sign at your bank.", 1, "Go on at your bank"
+    "wait", "Waiting for your signature", "Nothing is paid until you sign at your bank.", 2, "Go on at your bank"
 )
 COSIGN = Sight(
     "move",
@@ -46,9 +46,9 @@ SIGNED = Sight(
     "move",
     "Signed, and not settled yet",
     "Your bank took the order. A signature is not money, so we wait before we pack.",
-    2,
+    3,
 )
-LEFT = Sight("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 2)
+LEFT = Sight("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 3)
 PAID = Sight("good", "Paid", "The money is here. Your parcel is being packed.", 3)
 REJECTED = "Your bank did not carry out the payment{why}. If money had left your account, it is back."
 SIGHTS = {"PDNG": SIGNED, "ACSP": LEFT, "ACSC": PAID}
@@ -69,10 +69,10 @@ def sight_of(order: Order, now: datetime) -> Sight:
     if attempt is None:
         return NEW
     if attempt.status == "RJCT":
-        return Sight("bad", "Not paid", REJECTED.format(why=REASONS.get(attempt.reason or "", "")), 2, "Pay again")
+        return Sight("bad", "Not paid", REJECTED.format(why=REASONS.get(attempt.reason or "", "")), 3, "Pay again")
     if attempt.status == "CANC":
         text = CANCELLED.get(attempt.reason or "", "The payment was cancelled. Nothing was paid.")
-        return Sight("bad", "Not paid", text, 1, "Pay again")
+        return Sight("bad", "Not paid", text, 2, "Pay again")
     if attempt.is_unsigned:
         return OLD if attempt.is_old(now) else WAITING
     return SIGHTS.get(attempt.status, COSIGN)

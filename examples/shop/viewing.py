@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from flask import Blueprint, Response, abort, render_template, request
 
 from examples.shop.here import go, language, line, visitor
-from examples.shop.line import AccessEnded, Keys
+from examples.shop.line import Keys
 from examples.shop.visitors import MARGIN, RENEWAL_LIFE, Errand, Link, Statement, Visitor
 from sandbox.client import Account, AccountEntry, Consent, Page, Refused, Tokens
 
@@ -19,14 +19,6 @@ CALLS_MAX = 200  # pages of one statement: of a busier account the newest 10,000
 LINES = 25  # on a page of the shop
 BANK_ZONE = ZoneInfo("Europe/Brussels")
 PLACE = "<int(max=999):place>"
-
-
-def own_link() -> Link:
-    """This visitor's access."""
-    link = visitor().link
-    if link is None:
-        raise AccessEnded
-    return link
 
 
 # Letting the shop in
@@ -133,8 +125,10 @@ def next_page(link: Link, entry: AccountEntry, known: Statement, days: int, curr
 
 
 @pages.get(f"/{PLACE}")
-def account(place: int) -> str:
-    link = own_link()
+def account(place: int) -> str | Response:
+    link = visitor().link
+    if link is None:
+        return go("/accounts")
     entries = entries_of(link)
     if place >= len(entries):
         abort(404)
@@ -193,9 +187,9 @@ def renewal_of(link: Link) -> Consent | None:
 
 @pages.post(f"/{PLACE}/authenticate")
 def authenticate(place: int) -> Response:
-    link = own_link()
+    link = visitor().link
     back = f"/accounts/{place}?days={days_asked()}"
-    consent = renewal_of(link)
+    consent = None if link is None else renewal_of(link)
     if consent is None:
         return go(back)  # the page reads again, and is told a fresh address if it still needs one
     visitor().remember(Errand(consent.flow, back=back, renews=True))

@@ -28,7 +28,7 @@ class Consents:
         return Consent(addresses, flow, self.caller.language, reply)
 
     def renewal(self, refused: Refused, scope: str = "AIS") -> Consent:
-        """Where the PSU authenticates again after SCA_REQUIRED; no code comes back, the same token reads on (choice 8)."""
+        """Where the PSU authenticates after SCA_REQUIRED; the same token reads on then, no code comes (choice 8)."""
         address = refused.sca_address
         if address is None:
             raise Unreadable(refused.reply, "no address to authenticate at is in it")
