@@ -63,8 +63,8 @@ def basket_page(problem: str = "", iban: str = "") -> str:
 def order() -> Response | tuple[str, int]:
     """Makes an order of the basket and takes the customer to the bank."""
     owner = visitor()
-    if not owner.basket:
-        return go("/basket")
+    if not owner.basket:  # as when the button was pressed twice
+        return go("/orders" if owner.orders else "/basket")
     typed = request.form.get("iban", "")[:IBAN_MAX]
     made = Order(paying.new_number(), dict(owner.basket), "".join(typed.split()).upper() or None)
     try:
@@ -116,8 +116,10 @@ def state_of(found: Order) -> dict[str, object]:
             paying.look(line(), found.last)
         except BankBusy as busy:
             late, told = "The bank is busy just now, so this may be out of date.", busy.seconds
-        except (BankSilent, Refused):
+        except BankSilent:
             late, told = "The bank does not answer just now, so this may be out of date.", paying.LONG
+        except Refused:
+            late, told = "The bank does not tell us about this payment any more.", paying.LONG
     now = line().now()
     after = paying.next_look(found, now)
     return {

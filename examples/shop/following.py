@@ -19,7 +19,9 @@ def follow(line: Line, visitors: Visitors) -> None:
                     if paying.is_due(line, attempt):
                         try:
                             paying.look(line, attempt)
-                        except (Refused, BankBusy, BankSilent):
+                        except Refused:
+                            continue
+                        except (BankBusy, BankSilent):
                             return  # the next round tries again
 
 

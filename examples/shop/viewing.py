@@ -14,6 +14,7 @@ pages = Blueprint("viewing", __name__, url_prefix="/accounts")
 
 PERIODS = ((30, "30 days"), (90, "90 days"), (365, "A year"))
 DEFAULT_DAYS = 90
+RECENT = timedelta(days=90)  # what a bank shows without asking for the customer
 KEPT = timedelta(minutes=1)  # what was read that short a time ago is shown again; the bank is not asked
 CALLS_MAX = 200  # pages of one statement: of a busier account the newest 10,000 transactions
 LINES = 25  # on a page of the shop
@@ -49,7 +50,7 @@ def came_back(owner: Visitor, errand: Errand, code: str | None) -> None:
     """The customer agreed: the code buys tokens. After a second authentication there is none, the same token reads."""
     if errand.renews:
         if owner.link is not None:
-            owner.link.renewal = None
+            owner.link.renewal, owner.link.authenticated = None, line().now()
             owner.link.statements.clear()
             owner.notice = "Thank you: your bank lets us read on."
         return
@@ -57,7 +58,7 @@ def came_back(owner: Visitor, errand: Errand, code: str | None) -> None:
         abort(400)
     since = line().now()
     tokens = line().ask("token", lambda: line().tpp().exchange(code, errand.flow))
-    owner.link = Link(Keys(tokens, since))
+    owner.link = Link(Keys(tokens, since), since)
     owner.notice = "Your accounts are connected."
 
 
@@ -139,7 +140,7 @@ def account(place: int) -> str | Response:
     if currency not in currencies:
         abort(404)
     statement = None
-    if renewal_of(link) is None:
+    if may_read(link, days):
         try:
             statement = statement_of(link, entry, days, currency)
         except Refused as refused:
@@ -179,10 +180,16 @@ def part_of(statement: Statement | None) -> dict[str, object]:
 
 
 def renewal_of(link: Link) -> Consent | None:
-    """The one that the bank asked for, while its address lives. Until the customer was there, reading is in vain."""
+    """The one that the bank asked for, while its address lives."""
     if link.renewal is not None and line().now() >= link.renewal[0] + RENEWAL_LIFE - MARGIN:
         link.renewal = None
     return None if link.renewal is None else link.renewal[1]
+
+
+def may_read(link: Link, days: int) -> bool:
+    """While the bank waits for the customer, what needs them is not tried: all, or what lies more than 90 days back."""
+    lately = line().now() < link.authenticated + RECENT
+    return renewal_of(link) is None or (lately and days <= RECENT.days)
 
 
 @pages.post(f"/{PLACE}/authenticate")

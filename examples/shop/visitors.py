@@ -94,6 +94,7 @@ class Link:
     """Access to a customer's accounts: one consent."""
 
     keys: Keys
+    authenticated: datetime  # when the customer was at the bank last
     entries: list[AccountEntry] | None = None
     accounts: dict[str, tuple[datetime, Account]] = field(default_factory=dict)
     statements: dict[tuple[str, int, str], Statement] = field(default_factory=dict)

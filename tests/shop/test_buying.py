@@ -185,6 +185,18 @@ def test_a_bank_that_does_not_answer_is_followed_later(
     assert "Paid" in guest.text(path) and calls().count("payment_status") == 2
 
 
+def test_a_payment_that_the_bank_has_forgotten_is_said_so(
+    guest: Guest, controls: Controls, shop: Flask, line: Line, calls: Calls
+) -> None:
+    path, _ = guest.order()
+    controls.reset()
+    page = guest.get(path).text
+    assert "does not tell us about this payment" in page and 'data-after="30"' in page
+    controls.clock.advance("30s")
+    follow(line, shop.extensions["visitors"])
+    assert calls().count("payment_status") == 2
+
+
 @pytest.mark.parametrize(
     "status, reason, words",
     [
@@ -278,12 +290,15 @@ def test_a_name_that_the_shop_did_not_give_is_nobodys(guest: Guest) -> None:
 
 
 def test_counts_stay_within_reason(guest: Guest) -> None:
+    assert guest.post("/orders").headers["Location"] == "/basket"
     for wanted in ("100", "-1", "x", "²", "12345"):
         guest.post("/basket", code="mug", count=wanted)
     assert "€ 162.00" in guest.text("/basket")
+    guest.order()
+    assert guest.post("/orders").headers["Location"] == "/orders"  # pressed twice
+    guest.post("/basket", code="mug")
     guest.post("/basket", code="mug", count="0")
     assert "It is empty" in guest.text("/basket")
-    assert guest.post("/orders").headers["Location"] == "/basket"
     assert guest.post("/basket", code="crown").status_code == 404
     assert guest.post("/basket", code="m" * 20_000).status_code == 413
 

@@ -13,6 +13,7 @@
     }
     try {
       const answer = await fetch(place.dataset.from);
+      if (answer.status === 404) return; // the shop began anew, and knows this order no more
       const told = answer.ok ? await answer.text() : "";
       if (told && told.trim() !== place.dataset.told) {
         place.dataset.told = told.trim();
