@@ -15,7 +15,7 @@ from examples.shop.line import AccessEnded, BankBusy, BankSilent, Line
 from examples.shop.visitors import Errand, Visitors
 from sandbox.client import CallbackRefused, ForeignCallback, Refused, returned
 
-COOKIE = "marloquin"
+COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
 CALLBACK = "/callback"
 FORM_BYTES_MAX = 10_000
 POLICY = (
@@ -27,6 +27,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",  # the callback's address holds a code
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+BACK = {"/orders": "/basket", "/basket": "/", CALLBACK: "/accounts"}
 MISSING = {
     400: ("That did not work", "Something about this request was not right. Nothing was paid."),
     403: (
@@ -92,6 +93,7 @@ def guard(app: Flask, line: Line) -> None:
     home, bank = urlsplit(line.redirect_uri), urlsplit(line.base_url)
     policy = POLICY.format(bank=f"{bank.scheme}://{bank.netloc}")
     visitors: Visitors = app.extensions["visitors"]
+    cookie = COOKIE.format(port=home.port)
 
     @app.before_request
     def admit() -> Response | tuple[str, int] | None:
@@ -99,7 +101,7 @@ def guard(app: Flask, line: Line) -> None:
             return go(f"{home.scheme}://{home.netloc}/")
         if request.endpoint == "static":
             return None
-        g.visitor = visitors.of(request.cookies.get(COOKIE, ""))
+        g.visitor = visitors.of(request.cookies.get(cookie, ""))
         g.visitor.lock.acquire()
         g.locked = True
         if request.method == "POST":
@@ -120,7 +122,7 @@ def guard(app: Flask, line: Line) -> None:
         response.headers["Content-Security-Policy"] = policy
         response.headers["Cache-Control"] = "no-store"
         if "visitor" in g:
-            response.set_cookie(COOKIE, g.visitor.name, httponly=True, samesite="Lax", secure=home.scheme == "https")
+            response.set_cookie(cookie, g.visitor.name, httponly=True, samesite="Lax", secure=home.scheme == "https")
         return response
 
 
@@ -162,7 +164,14 @@ def explain(app: Flask) -> None:
 
 
 def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[str, int]:
-    return render_template("trouble.html", title=title, text=text, again=again), status
+    return render_template("trouble.html", title=title, text=text, back=way_back() if again else ""), status
+
+
+def way_back() -> str:
+    """The page itself, or the one whose button was pressed."""
+    if request.path in BACK:
+        return BACK[request.path]
+    return request.full_path.rstrip("?") if request.method == "GET" else request.path.rpartition("/")[0]
 
 
 # How things are written

@@ -283,7 +283,7 @@ def test_an_order_belongs_to_its_visitor(guest: Guest, shop: Flask, controls: Co
 
 
 def test_a_name_that_the_shop_did_not_give_is_nobodys(guest: Guest) -> None:
-    guest.http.set_cookie("marloquin", "chosen-by-somebody", domain="127.0.0.1")
+    guest.http.set_cookie("marloquin-9000", "chosen-by-somebody", domain="127.0.0.1")
     cookie = guest.get("/").headers["Set-Cookie"]
     assert "chosen-by-somebody" not in cookie
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie

@@ -27,7 +27,7 @@ def test_a_busy_bank_is_left_alone_until_it_said(
     guest.post("/basket", code="mug")
     first = guest.post("/orders")
     assert (first.status_code, first.headers["Retry-After"]) == (503, "20")
-    assert "Try again in 20 seconds" in seen(first)
+    assert "Try again in 20 seconds" in seen(first) and 'class="go" href="/basket"' in first.text
     controls.clock.advance("5s")
     assert guest.post("/orders").headers["Retry-After"] == "15"
     assert calls() == ["payment_initiation"]

@@ -260,6 +260,7 @@ def test_a_reading_that_was_broken_off_goes_on_where_it_stopped(
     )
     reply = guest.get("/accounts/0")
     assert reply.status_code == 503 and reply.headers["Retry-After"] == "3"
+    assert 'class="go" href="/accounts/0"' in reply.text
     assert calls().count("transactions") == nth
     controls.clock.advance("3s")
     assert count(guest.text("/accounts/0")) == whole
@@ -275,6 +276,7 @@ def test_each_page_says_when_the_bank_is_busy(operation: str, guest: Guest, cont
         guest.connect()
         reply = guest.get("/accounts")
     assert reply.status_code == 503 and "Try again in 9 seconds" in seen(reply)
+    assert 'class="go" href="/accounts"' in reply.text
 
 
 def test_a_code_that_the_bank_refuses_gives_no_access(guest: Guest, controls: Controls) -> None:
