@@ -84,9 +84,15 @@ def words_of(refused: Refused, made: Order) -> str:
 
 @pages.get("/orders")
 def orders() -> str:
+    found = list(reversed(visitor().orders.values()))
+    try:
+        for made in found:
+            if made.last is not None:
+                paying.look(line(), made.last)
+    except (BankBusy, BankSilent, Refused):
+        pass  # what is known is shown; each order's own page says how old that is
     now = line().now()
-    found = [(made, paying.sight_of(made, now)) for made in reversed(visitor().orders.values())]
-    return render_template("orders.html", orders=found)
+    return render_template("orders.html", orders=[(made, paying.sight_of(made, now)) for made in found])
 
 
 def own_order(number: str) -> Order:

@@ -144,9 +144,9 @@ def account(place: int) -> str | Response:
         try:
             statement = statement_of(link, entry, days, currency)
         except Refused as refused:
+            link.statements.clear()  # what was begun cannot be gone on with
             if refused.error != "SCA_REQUIRED":
                 raise
-            link.statements.clear()
             link.renewal = line().now(), line().tpp(language()).renewal(refused)
     return render_template(
         "account.html",

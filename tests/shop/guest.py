@@ -44,7 +44,8 @@ class Guest:
             self.post("/basket", code=code)
         reply = self.post("/orders", iban=iban)
         assert reply.status_code == 303, reply.text
-        return self.orders()[0], reply.headers["Location"]
+        reference = self.controls.listed("payments")[-1]["order"]["endtoend_identification"]
+        return f"/orders/{reference.rpartition('-')[0]}", reply.headers["Location"]
 
     def orders(self) -> list[str]:
         """Newest first."""

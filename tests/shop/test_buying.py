@@ -197,6 +197,17 @@ def test_a_payment_that_the_bank_has_forgotten_is_said_so(
     assert calls().count("payment_status") == 2
 
 
+def test_the_list_of_orders_is_as_fresh_as_the_bank_allows(guest: Guest, controls: Controls, calls: Calls) -> None:
+    for _ in range(2):
+        guest.sign(guest.order()[1])
+    controls.clock.advance("61s")
+    assert guest.text("/orders").count("Paid") == 2
+    guest.order()
+    controls.call("POST", "/faults", {"when": {"operation": "payment_status"}, "answer": {"status": 500}})
+    controls.clock.advance("1s")
+    assert "Waiting for your signature" in guest.text("/orders")
+
+
 @pytest.mark.parametrize(
     "status, reason, words",
     [

@@ -43,20 +43,17 @@ def test_a_status_that_cannot_be_had_leaves_the_last_one(guest: Guest, controls:
     assert "busy just now" in page and "Waiting for your signature" in page and 'data-after="40"' in page
     assert calls().count("payment_status") == 1
     controls.clock.advance("39s")
-    assert 'data-after="2"' in guest.get(f"{path}/state").text.replace('data-after="1"', 'data-after="2"')
+    assert 'data-after="2"' in guest.get(f"{path}/state").text  # the second that is left is shorter than that
     assert calls().count("payment_status") == 1
 
 
-@pytest.mark.parametrize(
-    "what", [{"answer": {"status": 500}}, {"cut": "before"}, {"change": "malformed"}], ids=["500", "cut", "no json"]
-)
+@pytest.mark.parametrize("what", [{"answer": {"status": 500}}, {"change": "malformed"}], ids=["500", "no json"])
 def test_a_broken_answer_is_no_end(what: dict[str, object], guest: Guest, controls: Controls) -> None:
     path, _ = guest.order()
-    if what != {"cut": "before"}:  # without a port there is no line to cut
-        fault(controls, "payment_status", **what)
-        page = guest.get(path).text
-        assert "does not answer just now" in page and 'data-after="30"' in page
-    fault(controls, "consent_addresses", answer={"status": 500})
+    fault(controls, "payment_status", **what)
+    page = guest.get(path).text
+    assert "does not answer just now" in page and 'data-after="30"' in page
+    fault(controls, "consent_addresses", **what)
     assert guest.post("/accounts/connect").status_code == 502
 
 

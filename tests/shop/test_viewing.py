@@ -267,6 +267,14 @@ def test_a_reading_that_was_broken_off_goes_on_where_it_stopped(
     assert findings() == []
 
 
+def test_a_reading_that_the_bank_will_not_go_on_with_begins_anew(guest: Guest, controls: Controls) -> None:
+    guest.connect()
+    controls.call("POST", "/faults", {"when": {"operation": "transactions", "nth": 2}, "answer": {"status": 400}})
+    reply = guest.get("/accounts/0")
+    assert reply.status_code == 502 and "The bank refused" in seen(reply)
+    assert "Page 1 of" in guest.text("/accounts/0")
+
+
 @pytest.mark.parametrize("operation", ["accounts", "account", "consent_addresses"])
 def test_each_page_says_when_the_bank_is_busy(operation: str, guest: Guest, controls: Controls) -> None:
     controls.call("POST", "/faults", {"when": {"operation": operation}, "answer": {"status": 503, "retry_after": 9}})
