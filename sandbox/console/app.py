@@ -7,7 +7,7 @@ import orjson
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.console import sections, singles
+from sandbox.console import refereed, sections, singles
 from sandbox.console.actions import ACTIONS, said
 from sandbox.console.asks import curl_of, done
 from sandbox.console.drawing import HEADERS, draw, guard, mark_of
@@ -40,6 +40,7 @@ PAGES: tuple[tuple[str, View], ...] = (
     ("/console/inbox", sections.inbox),
     ("/console/calls", sections.calls),
     ("/console/calls/<int(max=999999999999):seq>", sections.call),
+    ("/console/referee", refereed.referee),
     ("/console/coming", sections.events),
     ("/console/journal", sections.journal),
     ("/console/scenario", sections.scenario),

@@ -11,6 +11,8 @@ from sandbox.console.actions import ACTIONS
 from sandbox.console.asks import Ask, curl_of
 from sandbox.console.visits import Visit
 from sandbox.faults import CHANGES, CUTS
+from sandbox.referee.report import report_of
+from sandbox.referee.watching import referee_of
 from sandbox.rules.answers import ANSWERS
 from sandbox.rules.lifecycle import Status
 from sandbox.worlds import World
@@ -38,12 +40,22 @@ MENU = (
     ("/console/accounts", "Accounts"),
     ("/console/inbox", "PSU inbox"),
     ("/console/calls", "Calls"),
+    ("/console/referee", "Referee"),
     ("/console/coming", "Coming events"),
     ("/console/journal", "Journal"),
     ("/console/scenario", "Scenario & faults"),
     ("/console/settings", "Settings"),
     ("/console/worlds", "Worlds"),
 )
+
+KINDS_SAID = {
+    "operation": "operations",
+    "status": "statuses told",
+    "error": "errors",
+    "move": "moves",
+    "answer": "answers of an operation",
+    "version": "versions",
+}
 
 
 @cache
@@ -65,7 +77,13 @@ def templates() -> Environment:
         "account": writing.account,
         "short": writing.short,
     }
-    made.globals |= {"STATUSES": tuple(Status), "OPERATIONS": tuple(ANSWERS), "CUTS": CUTS, "CHANGES": CHANGES}
+    made.globals |= {
+        "STATUSES": tuple(Status),
+        "OPERATIONS": tuple(ANSWERS),
+        "CUTS": CUTS,
+        "CHANGES": CHANGES,
+        "KINDS_SAID": KINDS_SAID,
+    }
     return made
 
 
@@ -80,6 +98,7 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             root=visit.root,
             proof=visit.proof,
             menu=MENU,
+            faults_found=faults_found(visit.world),
             here=here,
             back=back_of(visit),
             now=visit.world.ask(lambda bank: bank.clock.now),
@@ -93,6 +112,13 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
     response.headers["Content-Language"] = "en"
     guard(response)
     return response
+
+
+def faults_found(world: World) -> int:
+    """What the menu says of the referee."""
+    report = report_of(world)
+    waived = {row.found.rule.id for row in report.findings if row.reason is not None}
+    return len(report.standing()) + sum(count for name, count in report.untold.items() if name not in waived)
 
 
 def back_of(visit: Visit) -> str:
@@ -122,6 +148,7 @@ def mark_of(world: World) -> str:
         sum(map(len, bank.ledger.added().values())),
         len(world.faults.rules),
         sum(world.faults.met.values()),
+        referee_of(world).counts.total(),
         hash(bank.settings) & 0xFFFF,
         pace.rate,
         pace.base.timestamp(),

@@ -13,6 +13,7 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.store import StateFileError
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
+from sandbox.wire.contents import keep_content
 from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
@@ -212,6 +213,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
     exchange = world.note(exchange)
     environ["sandbox.noted"] = (world, exchange, perf_counter())  # for whoever watches the stream
     response.headers["Response-ID"] = exchange.request_id
+    keep_content(world, exchange.seq, environ, response)
     if announce is not None:
         announce(exchange, name, perf_counter() - environ["sandbox.started"])
     return response

@@ -138,6 +138,10 @@ BUTTONS: dict[str, dict[str, str]] = {
     "load own": {"yaml": "scenario: Mine\nclock: {at: 2027-03-01T09:00, frozen: true}\n"},
     "fault": {"operation": "payment_status", "nth": "2", "status": "503", "delay": "1s"},
     "drop faults": {},
+    "register": {"client_id": "my-tpp", "secret": "my-secret", "PIS": "1", "redirect_uris": "http://127.0.0.1:*/*"},
+    "amend": {"client_id": "idle-tpp", "name": "Awake", "active": "yes", "PIS": "1", "AIS": "1"},
+    "waive": {"waives": "pkce-plain: an old app", "rule": "state-missing", "reason": "there is none in this test"},
+    "unwaive": {"waives": "pkce-plain: an old app\nstate-missing: none", "rule": "pkce-plain"},
     "setting": {"setting": "unsigned_after", "value": "10m"},
 }
 
@@ -186,6 +190,12 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
         ("setting", {"setting": "page_size", "value": "many"}, "whole number"),
         ("setting", {"setting": "nothing", "value": "1"}, "known are"),
         ("load own", {"yaml": "nonsense: ["}, "scenario"),
+        ("setting", {"setting": "trusted_proxies", "value": "nowhere"}, "trusted_proxies"),
+        ("register", {"client_id": "my-tpp", "secret": "short"}, "8 to 256"),
+        ("amend", {"client_id": "demo-tpp", "keys": "no JSON"}, "it is a list"),
+        ("amend", {"client_id": "nobody", "active": "no"}, "client"),
+        ("waive", {"rule": "pkce-plain", "reason": ""}, "not written so"),
+        ("fault", {"chance": "2", "status": "503"}, "chance"),
     ],
 )
 def test_a_refused_button_says_why(action: str, fields: dict[str, str], why: str, visitor: Visitor) -> None:

@@ -84,6 +84,10 @@
     setTimeout(tick, every);
   };
 
+  // A picture that is wider than its panel shows where it stands now.
+  for (const box of document.querySelectorAll(".scroll:has(> .states .now)")) {
+    box.scrollLeft += box.querySelector(".now").getBoundingClientRect().right - box.getBoundingClientRect().right + 16;
+  }
   ready(document);
   if (document.getElementById("now")) setTimeout(tick, every);
 })();
