@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sandbox.console import writing
+from sandbox.console import own_files, writing
 from sandbox.console.actions import ACTIONS
 from sandbox.console.asks import Ask, curl_of
 from sandbox.console.visits import Visit
@@ -26,8 +26,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+        f"default-src 'none'; style-src '{own_files.style_print()}'; script-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
     ),
 }
 
@@ -98,6 +98,9 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             root=visit.root,
             proof=visit.proof,
             menu=MENU,
+            style=own_files.style(),
+            brand=own_files.brand(),
+            prints=own_files.prints(),
             faults_found=faults_found(visit.world),
             here=here,
             back=back_of(visit),

@@ -1,6 +1,8 @@
 """The console: every section and every button, in-process (choice 10)."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html import unescape
 from time import perf_counter
 from urllib.parse import urlsplit
@@ -50,9 +52,12 @@ def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask
 def test_no_section_needs_anything_from_outside(path: str, called: str, visitor: Visitor, busy: str) -> None:
     page = visitor.open(f"/_sandbox{path}")
     assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', page.text.replace("http://localhost/", "/"))
-    assert "<style" not in page.text and "style=" not in page.text and not re.search(r"<script(?! src)", page.text)
+    assert "style=" not in page.text and not re.search(r"<script(?! src)", page.text)
     policy = page.headers["Content-Security-Policy"]
     assert "unsafe" not in policy and "frame-ancestors 'none'" in policy and page.headers["X-Frame-Options"] == "DENY"
+    styles = re.findall(r"<style>(.*?)</style>", page.text, re.DOTALL)
+    assert len(styles) == 1 and "url(" not in styles[0] and "@import" not in styles[0]
+    assert f"style-src 'sha256-{b64encode(sha256(styles[0].encode()).digest()).decode()}';" in policy
 
 
 @pytest.mark.parametrize("path, called", MENU)
@@ -317,9 +322,13 @@ def test_a_page_stays_small_with_ten_thousand_payments(worlds: Worlds, tpp: Tpp,
     assert "10,001 in this world" in visitor.open("/_sandbox/console/payments").text
 
 
-@pytest.mark.parametrize("name", ["console.css", "console.js", "console.svg"])
+@pytest.mark.parametrize("name", ["console.js", "console.svg"])
 def test_its_files_are_its_own_and_cached(name: str, app: Flask) -> None:
     http = app.test_client()
+    named = re.search(rf'"(/_sandbox/static/{name}\?v=[0-9a-f]+)"', http.get("/_sandbox/").text)
+    assert named is not None and "immutable" in http.get(named[1]).headers["Cache-Control"]
+    for other in ("", "?v=", "?v=0123456789abcdef"):
+        assert http.get(f"/_sandbox/static/{name}{other}").headers["Cache-Control"] == "no-cache"
     first = http.get(f"/_sandbox/static/{name}")
     assert first.status_code == 200 and first.headers["X-Content-Type-Options"] == "nosniff"
     again = http.get(f"/_sandbox/static/{name}", headers={"If-None-Match": first.headers["ETag"]})
