@@ -14,6 +14,7 @@ from sandbox.bank.state import Bank
 from sandbox.referee.reading import content_of
 from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, print_of
 from sandbox.rules.callbacks import end_of
+from sandbox.wire.contents import body_of
 from sandbox.worlds import Exchange, World
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
@@ -37,7 +38,7 @@ def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterat
 
 def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Seen]:
     """The address is opened and answered in one."""
-    body: bytes = environ["werkzeug.request"].get_data()
+    body: bytes = body_of(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:LOOKED_AT_MAX])
     except orjson.JSONDecodeError:
