@@ -19,6 +19,7 @@ IN_FORM = re.compile(rf"((?:^|&)(?:{SECRET}|code|code_verifier)=)[^&]*")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 # What a client of HTTP adds by itself.
 OF_ITSELF = ("Host", "User-Agent", "Accept-Encoding", "Connection", "Content-Length", "Request-ID")
+FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\""""
 FORM = "application/x-www-form-urlencoded"
 WORDS = {
     "Id": "ID",
@@ -120,7 +121,7 @@ def curl_of_call(visit: Visit, method: str, address: str, headers: list[tuple[st
             words.append(f'-H "{name}: ${SECRET_HEADERS[name]}"')
         elif name not in OF_ITSELF:
             words.append(f"-H {shlex.quote(f'{name}: {value}')}")
-    words.append('-H "Request-ID: $(uuidgen)"')
+    words.append(FRESH_ID)
     if content.length:
         text = without_secrets(content.sent, content.headers.get("CONTENT_TYPE", ""))
         words.append(f"--data-binary {shlex.quote(text) if len(content.sent) == content.length else '@body'}")

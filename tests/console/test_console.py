@@ -5,7 +5,7 @@ from base64 import b64encode
 from hashlib import sha256
 from html import unescape
 from time import perf_counter
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from flask import Flask
@@ -13,6 +13,7 @@ from flask import Flask
 from sandbox.assembly import assemble
 from sandbox.console.actions import ACTIONS
 from sandbox.console.drawing import MENU
+from sandbox.control.app import CONTROLS
 from sandbox.control.lock import Lock
 from sandbox.worlds import Worlds
 from tests import contracts
@@ -153,6 +154,24 @@ BUTTONS: dict[str, dict[str, str]] = {
 
 def test_every_action_has_a_test() -> None:
     assert set(BUTTONS) == set(ACTIONS)
+
+
+def test_every_control_that_changes_something_has_a_button() -> None:
+    asks = [action.ask(BUTTONS[name]) for name, action in ACTIONS.items()]
+    assert {(ask.method, ask.path) for ask in asks} == {
+        (method, path) for method, path, _ in CONTROLS if method != "GET"
+    }
+
+
+def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) -> None:
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    tpp.control("POST", "/psu/approve", address=consent, customer="alice")
+    tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
+    tpp.control("PATCH", "/settings", referee_waives=["state-missing: none here"])
+    paths = [path for path, _ in MENU] + [f"/console/payments/{busy}", f"/console/accounts/{contracts.ALICE}"]
+    pages = [visitor.open(f"/_sandbox{path}").text for path in paths]
+    asked = {unquote(name) for text in pages for name in re.findall(r'action="/_sandbox/console/do/([^"]+)"', text)}
+    assert asked == set(ACTIONS)
 
 
 @pytest.mark.parametrize("action", BUTTONS)
