@@ -10,7 +10,7 @@ from sandbox.console.app import route as route_console
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
-from sandbox.referee.watching import watch
+from sandbox.referee.watching import REFEREE, watch_acts
 from sandbox.reference.app import route as route_reference
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
@@ -36,8 +36,7 @@ def assemble(
     worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
-    watch(app, worlds)
-    route_bank(app, worlds, announce, trust)
+    route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if lock.here:
         guard(app, lock)
@@ -51,7 +50,7 @@ def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
     """The controls alone, for a port of their own; they tell where the bank is."""
     app = Flask("sandbox", static_folder=None)
     app.config[BANK] = bank
-    watch(app, worlds)
+    watch_acts(app, worlds)
     frame(app)
     guard(app, lock)
     route_controls(app, worlds)
