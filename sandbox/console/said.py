@@ -52,8 +52,9 @@ class Said:
 
 def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
     address = f"{call.path}?{content.query}" if content.query else call.path
-    headers = [(name_of(name), value) for name, value in content.headers.items()]
-    sent = body_of(content.sent, content.headers.get("CONTENT_TYPE", ""))
+    headers = [("Content-Type", content.kind)] if content.kind else []
+    headers += [(name_of(name), value) for name, value in content.headers.items()]
+    sent = body_of(content.sent, content.kind)
     reply = body_of(content.reply or b"", content.reply_headers.get("Content-Type", ""))
     told = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
     return Said(
@@ -123,7 +124,7 @@ def curl_of_call(visit: Visit, method: str, address: str, headers: list[tuple[st
             words.append(f"-H {shlex.quote(f'{name}: {value}')}")
     words.append(FRESH_ID)
     if content.length:
-        text = without_secrets(content.sent, content.headers.get("CONTENT_TYPE", ""))
+        text = without_secrets(content.sent, content.kind)
         words.append(f"--data-binary {shlex.quote(text) if len(content.sent) == content.length else '@body'}")
     return " ".join(words)
 

@@ -18,7 +18,8 @@ class Content(NamedTuple):
 
     seq: int
     query: str
-    headers: dict[str, str]  # of the request, as WSGI names them
+    kind: str  # Content-Type of the request
+    headers: dict[str, str]  # its others, as WSGI names them
     sent: bytes
     length: int
     reply_headers: Headers
@@ -37,7 +38,8 @@ def keep_content(world: World, seq: int, environ: dict[str, Any], response: Resp
     content = Content(
         seq,
         environ["QUERY_STRING"],
-        {name: value for name, value in environ.items() if name[:5] == "HTTP_" or name == "CONTENT_TYPE"},
+        environ.get("CONTENT_TYPE", ""),
+        {name: value for name, value in environ.items() if name[:5] == "HTTP_"},
         sent_in(environ["werkzeug.request"], length, response.status_code) if length else b"",
         length,
         response.headers,
