@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import unquote_plus
 
 import orjson
 
@@ -13,14 +14,13 @@ from sandbox.worlds import Exchange
 
 MASK = "\u2022\u2022\u2022"
 SECRET_HEADERS = {"SCA-Token": "SCA_TOKEN", "Cookie": "COOKIE", "X-Sandbox-Key": "SANDBOX_KEY"}
-SECRET = "access_token|refresh_token|sca_token|client_secret"
-IN_JSON = re.compile(rf'("(?:{SECRET})"\s*:\s*")(?:[^"\\]|\\.)*')
-IN_FORM = re.compile(rf"((?:^|&)(?:{SECRET}|code|code_verifier)=)[^&]*")
+SCHEMES = ("Bearer", "Basic")
+GIVEN = {"access_token", "refresh_token", "sca_token", "client_secret"}
+SENT = GIVEN | {"code", "code_verifier"}  # a reply has a `code` too, of a fault in a file
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 # What a client of HTTP adds by itself.
 OF_ITSELF = ("Host", "User-Agent", "Accept-Encoding", "Connection", "Content-Length", "Request-ID")
 FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\""""
-FORM = "application/x-www-form-urlencoded"
 WORDS = {
     "Id": "ID",
     "Uri": "URI",
@@ -51,11 +51,12 @@ class Said:
 
 
 def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
-    address = f"{call.path}?{content.query}" if content.query else call.path
+    query = without_secrets(content.query, SENT)
+    address = f"{call.path}?{query}" if query else call.path
     headers = [("Content-Type", content.kind)] if content.kind else []
     headers += [(name_of(name), value) for name, value in content.headers.items()]
-    sent = body_of(content.sent, content.kind)
-    reply = body_of(content.reply or b"", content.reply_headers.get("Content-Type", ""))
+    sent = body_of(content.sent, SENT)
+    reply = body_of(content.reply or b"", GIVEN)
     told = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
     return Said(
         address,
@@ -74,8 +75,13 @@ def name_of(name: str) -> str:
 
 def masked(name: str, value: str) -> str:
     if name == "Authorization":
-        return f"{value.partition(' ')[0][:20]} {MASK}"
+        return f"{scheme_of(value)} {MASK}".lstrip()
     return MASK if name in SECRET_HEADERS else value
+
+
+def scheme_of(value: str) -> str:
+    """Only one that is known: anything else may be the secret itself."""
+    return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 
 def missing(shown: bytes, length: int) -> str:
@@ -84,14 +90,21 @@ def missing(shown: bytes, length: int) -> str:
     return f"the first {len(shown):,} of {length:,} bytes" if shown else f"{length:,} bytes, which are not kept"
 
 
-def without_secrets(body: bytes, kind: str) -> str:
-    text = body.decode(errors="replace")
-    return (IN_FORM if kind.startswith(FORM) else IN_JSON).sub(rf"\g<1>{MASK}", text)
+def without_secrets(text: str, secret: Iterable[str]) -> str:
+    """Of JSON or a form, whichever it calls itself: refused calls may have named it wrongly."""
+    named = "|".join(sorted(secret))
+    hidden = re.sub(rf'("(?:{named})"\s*:\s*")(?:[^"\\]|\\.)*', rf"\g<1>{MASK}", text)
+    return "&".join(_field(part, secret) for part in hidden.split("&"))
 
 
-def body_of(body: bytes, kind: str) -> str:
+def _field(part: str, secret: Iterable[str]) -> str:
+    name, equals, _ = part.partition("=")
+    return f"{name}={MASK}" if equals and unquote_plus(name).strip() in secret else part
+
+
+def body_of(body: bytes, secret: Iterable[str]) -> str:
     """Without its secrets; JSON is laid out, with every number as it was written."""
-    text = without_secrets(body, kind)
+    text = without_secrets(body.decode(errors="replace"), secret)
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -117,18 +130,13 @@ def curl_of_call(visit: Visit, method: str, address: str, headers: list[tuple[st
     words.append(shlex.quote(visit.bank_address + address))
     for name, value in headers:
         if name == "Authorization":
-            words.append(f'-H "{name}: {shell_word(value)} $TOKEN"')
+            words.append(f'-H "{name}: {scheme_of(value) or "Bearer"} $TOKEN"')
         elif name in SECRET_HEADERS:
             words.append(f'-H "{name}: ${SECRET_HEADERS[name]}"')
         elif name not in OF_ITSELF:
             words.append(f"-H {shlex.quote(f'{name}: {value}')}")
     words.append(FRESH_ID)
     if content.length:
-        text = without_secrets(content.sent, content.kind)
+        text = without_secrets(content.sent.decode(errors="replace"), SENT)
         words.append(f"--data-binary {shlex.quote(text) if len(content.sent) == content.length else '@body'}")
     return " ".join(words)
-
-
-def shell_word(value: str) -> str:
-    """The scheme of an Authorization, with nothing in it that a shell would read."""
-    return re.sub(r"[^A-Za-z0-9-]", "", value.partition(" ")[0])[:20]

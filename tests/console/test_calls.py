@@ -59,6 +59,34 @@ def test_no_secret_of_a_call_is_shown(worlds: Worlds, tpp: Tpp, visitor: Visitor
     assert any("grant_type=authorization_code" in text and "code=•••" in text for text in pages)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"authorization": "S3CRET"},
+        {"authorization": "S3CRET and more"},
+        {"sca_token": "S3CRET"},
+        {"x_sandbox_key": "S3CRET"},
+    ],
+)
+def test_a_secret_in_the_wrong_shape_is_not_shown_either(changes: dict[str, str], tpp: Tpp, visitor: Visitor) -> None:
+    tpp.status("x", **changes)
+    assert "S3CRET" not in seen(visitor, 1) and "•••" in seen(visitor, 1)
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "application/json", "text/plain"])
+@pytest.mark.parametrize(
+    "body",
+    ["code=S3CRET", "a=b&refresh%5Ftoken=S3CRET", '{"code": "S3CRET"}', '{"access_token":"S3\\"CRET', "S3CRET=1"],
+)
+def test_nor_is_one_in_a_body_that_calls_itself_something_else(
+    kind: str, body: str, tpp: Tpp, visitor: Visitor
+) -> None:
+    tpp.call("POST", "/token?access_token=S3CRET", data=body, content_type=kind)
+    text = seen(visitor, 1)
+    assert ("S3CRET" in text) is body.startswith("S3CRET") and "CRET" not in text.replace("S3CRET", "")
+    assert "access_token=•••" in text
+
+
 def test_what_a_client_sent_stays_text(tpp: Tpp, visitor: Visitor) -> None:
     tpp.initiate(body={"creditor_name": "</pre><script>alert(1)</script>"})
     tpp.call("POST", f"/payments/{SCT}", data=b"\xff\x00<b>", content_type="application/json")
