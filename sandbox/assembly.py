@@ -11,13 +11,14 @@ from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.control.metrics import tally_if_wanted
 from sandbox.pages.app import route as route_pages
-from sandbox.referee.watching import watch
+from sandbox.referee.watching import REFEREE, watch_acts
 from sandbox.reference.app import route as route_reference
 from sandbox.register import Worlds
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
+from sandbox.wire.addresses import BANK
 from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
 
@@ -37,8 +38,7 @@ def assemble(
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
     worlds.tally = worlds.tally or tally_if_wanted()
-    watch(app, worlds)
-    route_bank(app, worlds, announce, trust)
+    route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if lock.here:
         guard(app, lock)
@@ -48,10 +48,11 @@ def assemble(
     return app
 
 
-def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
-    """The controls alone, for a port of their own."""
+def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
+    """The controls alone, for a port of their own; they tell where the bank is."""
     app = Flask("sandbox", static_folder=None)
-    watch(app, worlds)
+    app.config[BANK] = bank
+    watch_acts(app, worlds)
     frame(app)
     guard(app, lock)
     route_controls(app, worlds)

@@ -17,6 +17,7 @@ from sandbox.commands.bulk import bulk
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
 from sandbox.commands.doors import Doors, door_options
+from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, option
 from sandbox.commands.pki import pki
@@ -40,6 +41,7 @@ main.add_command(bulk)
 main.add_command(referee)
 main.add_command(coverage)
 main.add_command(collection)
+main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)
@@ -88,7 +90,7 @@ def serve(
     worlds, close = kept_worlds(beginning, state, tenancy.room)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
-    controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
+    controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
     rest_the_collector()
     click.echo(greeting(controls, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")

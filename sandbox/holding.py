@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -23,10 +23,15 @@ from sandbox.replaying import read_back
 Log = MemoryLog | StoredLog
 
 
+@runtime_checkable
 class Kept(Protocol):
-    """What another room keeps of a world; bytes are what became of it when the world was put away."""
+    """What another room keeps of a world, also while that is away: as bytes. What cannot be packed is not kept."""
 
     def packed(self) -> bytes: ...
+
+
+def bytes_of(kept: Kept | bytes) -> bytes:
+    return kept if isinstance(kept, bytes) else kept.packed()
 
 
 class Standing(NamedTuple):
@@ -48,7 +53,7 @@ class Holder:
     bank: Bank
     log: Log
     exchanges: deque[Exchange]
-    kept: dict[str, Kept | bytes]  # gone when the world begins again
+    kept: dict[str, Any]  # gone when the world begins again
 
     def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
         self.name = name
@@ -116,7 +121,7 @@ class Holder:
             assert self._store is not None
             self._catch_up()
             due = next(timeline.coming(self.bank), None)
-            packed = {name: kept if isinstance(kept, bytes) else kept.packed() for name, kept in self.kept.items()}
+            packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
             self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
             written = checkpoint.written(self.bank)
             self._store.keep_checkpoint(self._row, len(self.log), checkpoint.shape(), written)
@@ -142,13 +147,11 @@ class Holder:
 
     def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
         """What another room keeps of this world: made once, or from what was packed when it was put away."""
-        found = self.kept.get(name)
-        if found is None or isinstance(found, bytes):
-            with self._lock:
-                found = self.kept.get(name)
-                if found is None or isinstance(found, bytes):
-                    found = self.kept[name] = make(found)
-        return found
+        with self._lock:
+            found: Kept | bytes | None = self.kept.get(name)
+            if found is None or isinstance(found, bytes):
+                found = self.kept[name] = make(found)
+            return found
 
     def _flush(self) -> None:
         """Outside the lock; the answer waits for it. Not by the log, which may be away already."""

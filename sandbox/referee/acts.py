@@ -12,9 +12,11 @@ from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.exchanges import Exchange
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.reading import content_of
-from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, print_of
+from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
+from sandbox.wire.contents import body_of
 from sandbox.worlds import World
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
@@ -38,7 +40,7 @@ def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterat
 
 def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Seen]:
     """The address is opened and answered in one."""
-    body: bytes = environ["werkzeug.request"].get_data()
+    body: bytes = body_of(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:LOOKED_AT_MAX])
     except orjson.JSONDecodeError:
@@ -67,6 +69,7 @@ def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
     seen = Seen(place, bank, operation, client, subject)
     seen.addresses = (print_of(token),)
+    seen.key = (operation, 0, seen.status, None, None, None, "", False, False, frozenset())
     return seen
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_RETURNS, refused_as
 from sandbox.referee.rows import ADVICE, ERROR, WARNING, Open, Own, rule
-from sandbox.referee.seen import PSU_RETURNS, Seen, apart
+from sandbox.referee.seen import Seen, apart
 
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)
@@ -137,6 +138,7 @@ def sca_old(seen: Seen, own: Own) -> str | None:
     "A read that needs the PSU is tried again without the PSU",
     "Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.",
     (*TRANSACTIONS, PSU_RETURNS),
+    begins=refused_as("SCA_REQUIRED"),
 )
 def sca_retried(seen: Seen, own: Own) -> str | None:
     if seen.operation == PSU_RETURNS:
@@ -144,9 +146,13 @@ def sca_retried(seen: Seen, own: Own) -> str | None:
         return None
     if seen.error != "SCA_REQUIRED":
         return None
-    again = own.get(seen.client) == seen.bearer
-    own[seen.client] = seen.bearer
-    return "SCA_REQUIRED was told before, and no PSU came since" if again else None
+    before = own.get(seen.client)
+    own[seen.client] = seen.bearer, seen.at
+    if before is None or before[0] != seen.bearer:
+        return None
+    if seen.at >= before[1] + seen.bank.settings.consent_address_life:
+        return None  # that address is outdated, and only this call gives a fresh one
+    return "SCA_REQUIRED was told before, and no PSU came since"
 
 
 @rule(
@@ -176,10 +182,9 @@ def anew(seen: Seen, own: Own) -> str | None:
     "At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.",
     (*READS, "token"),
     refused=True,
+    only=refused_as("CONSENT_ENDED"),
 )
 def ended_used(seen: Seen, own: Own) -> str | None:
-    if seen.error != "CONSENT_ENDED":
-        return None
     key = (seen.client, seen.bearer or seen.refresh)
     again = key in own
     own[key] = True

@@ -1,7 +1,5 @@
 """The referee of a world: hears every exchange once, as it is answered, and keeps what its rules found."""
 
-import io
-import pickle
 import threading
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
@@ -11,15 +9,20 @@ from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.exchanges import Exchange
-from sandbox.log.checkpoint import ROOMS, Reader
 from sandbox.referee.acts import acts_of, by_itself
+from sandbox.referee.kinds import ACTS, Key, Kind
+from sandbox.referee.packing import packed, unpacked
 from sandbox.referee.reading import seen_of
-from sandbox.referee.rows import Own, Rule, See
+from sandbox.referee.rows import INITIATIONS, Own, Rule, See
 from sandbox.referee.seen import Seen
-from sandbox.referee.table import ACTS, TABLE, rules_for
+from sandbox.referee.table import TABLE
 from sandbox.register import Worlds
+from sandbox.wire.app import Listener
 from sandbox.worlds import World
 
+KINDS_MAX = 4096
+PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "_heard")
+TRIMMED_EVERY = 256  # calls
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
@@ -37,26 +40,16 @@ class Found:
 Met = tuple[str | None, int, int, str | None, str | None]
 
 
-# What is kept as it is when the world is put away; the rest is made anew, or its one lock.
-PACKED = ("_own", "_found", "_given", "_callbacks", "counts", "met", "moves", "_facts")
+class Sorted:
+    """Calls of one kind: which rules look at them, and how many there were."""
 
+    __slots__ = ("calls", "gives", "kind", "rules")
 
-class _Packer(pickle.Pickler):
-    """Leaves the bank and the rules out: they are there again when it is unpacked."""
-
-    def persistent_id(self, value: Any) -> str | None:
-        return "bank" if isinstance(value, Bank) else value.id if isinstance(value, Rule) else None
-
-
-class _Unpacker(Reader):
-    rooms = (*ROOMS, "sandbox.referee.", "sandbox.exchanges")
-
-    def __init__(self, content: bytes, bank: Bank) -> None:
-        super().__init__(io.BytesIO(content))
-        self._outside: dict[str, Any] = {"bank": bank} | {row.id: row for row in TABLE}
-
-    def persistent_load(self, name: str) -> Any:
-        return self._outside[name]
+    def __init__(self, kind: Kind, rules: list[tuple[See, Own, bool, Rule]]) -> None:
+        self.kind = kind
+        self.rules = rules  # each with whether it sleeps while it remembers nothing
+        self.gives = kind.operation in INITIATIONS and not kind.is_refused
+        self.calls = 0
 
 
 class Referee:
@@ -66,12 +59,14 @@ class Referee:
         self._lock = threading.Lock()
         self._waiting: deque[Seen] = deque()
         self._own: defaultdict[str, Own] = defaultdict(Own)
-        self._watching: dict[tuple[str | None, bool], list[tuple[Rule, See, Own]]] = {}
+        self._kinds: dict[Key, Sorted] = {}
+        self._before = self._own[""]  # the last call of each client
+        self._given = self._own["given"]  # which call gave an address
+        self._heard = 0
         self._found: dict[str, list[Found]] = {}
-        self._given = Own()  # which call gave an address
         self._callbacks = bank.callbacks[-1].seq if bank.callbacks else 0  # a forked world's: before is not its own
+        self._met: Counter[Met] = Counter()
         self.counts: Counter[str] = Counter()
-        self.met: Counter[Met] = Counter()
         self.moves: Counter[tuple[str, str | None, str, str]] = Counter()
         self._facts = len(bank.journal)  # read so far
         self._over = False  # packed: what comes now is another's
@@ -79,26 +74,26 @@ class Referee:
     @classmethod
     def unpacked(cls, content: bytes, bank: Bank) -> "Referee":
         referee = cls(bank)
-        for name, value in zip(PACKED, _Unpacker(content, bank).load(), strict=True):
+        for name, value in zip(PACKED, unpacked(content, bank), strict=True):
             setattr(referee, name, value)
+        referee._before, referee._given = referee._own[""], referee._own["given"]
         return referee
 
     def packed(self) -> bytes:
-        """All that was heard so far; nothing is judged here any more."""
+        """All that was heard so far, for when the world is put away; nothing is judged here any more."""
         with self._lock:
             self._take_all()
+            self._count_kinds()
             self._over = True
-            kept = io.BytesIO()
-            _Packer(kept, protocol=5).dump(tuple(getattr(self, name) for name in PACKED))
-            return kept.getvalue()
+            return packed(tuple(getattr(self, name) for name in PACKED))
 
-    def hear(self, *stream: Seen) -> list[Seen]:
+    def hear(self, seen: Seen) -> list[Seen]:
         """Nobody waits here: what comes while another caller is at it, that caller takes too.
 
         The answer is what came too late to be judged here.
         """
-        self._waiting.extend(stream)
-        while self._waiting and not self._over and self._lock.acquire(blocking=False):
+        self._waiting.append(seen)
+        while self._waiting and not self._over and self._lock.acquire(False):
             try:
                 self._take_all()
             finally:
@@ -116,7 +111,7 @@ class Referee:
         while self._waiting and not self._over:
             seen = self._waiting.popleft()
             if seen.operation in ACTS:
-                self._hear(seen)
+                self._hear_act(seen)
             else:
                 self._hear_call(seen)
 
@@ -124,29 +119,68 @@ class Referee:
         """One exchange of a client; what customers did by themselves before it comes first."""
         if seen.bank.callbacks and seen.bank.callbacks[-1].seq > self._callbacks:
             self._catch_up(seen.bank)
-        self.met[seen.operation, seen.version, seen.status, seen.error, seen.state] += 1
-        if seen.subject is not None and seen.status < 300 and seen.exchange.method == "POST":
+        self._heard += 1
+        if self._heard % TRIMMED_EVERY == 0:
+            self._trim()
+        ours = self._kinds.get(seen.key) or self._sort(seen.key)
+        ours.calls += 1
+        before = seen.before = self._before.get(seen.client)
+        if before is not None:
+            before.before = None  # a chain would never end
+        self._before[seen.client] = seen
+        if ours.gives and seen.subject is not None:
             self._given[seen.subject] = seen.exchange
         for address in seen.addresses:
             self._given[address] = seen.exchange
-        self._judge(seen)
+        self._judge(seen, ours)
 
-    def _hear(self, seen: Seen) -> None:
+    def _hear_act(self, seen: Seen) -> None:
         """An act: it stands in the stream beside the call that gave its address."""
         given = self._given.get(seen.subject) or self._given.get(seen.addresses[0])
         if given is not None:
             seen.exchange = given
-        self._judge(seen)
+        self._judge(seen, self._kinds.get(seen.key) or self._sort(seen.key))
 
-    def _judge(self, seen: Seen) -> None:
-        key = (seen.operation, seen.status >= 300)
-        watching = self._watching.get(key)
-        if watching is None:
-            watching = self._watching[key] = [(row, row.see, self._own[row.id]) for row in rules_for(*key)]
-        for rule, see, own in watching:
+    def _sort(self, key: Key) -> Sorted:
+        kind = Kind(*key)
+        rules = [
+            (row.see, self._own[row.id], not (row.begins is None or row.begins(kind)), row)
+            for row in TABLE
+            if row.hears(kind)
+        ]
+        self._kinds[key] = Sorted(kind, rules)
+        return self._kinds[key]
+
+    def _judge(self, seen: Seen, ours: Sorted) -> None:
+        seen.kind = ours.kind
+        for see, own, sleeps, rule in ours.rules:
+            if sleeps and not own:
+                continue
             what = see(seen, own)
             if what is not None:
                 self._tell(rule, seen.exchange, what)
+
+    def _trim(self) -> None:
+        """What callers may make up without end is cut back; what was counted stays counted."""
+        for own in self._own.values():
+            own.trim()
+        if len(self._kinds) > KINDS_MAX:
+            self._count_kinds()
+            self._kinds.clear()
+
+    def _count_kinds(self) -> None:
+        for key, ours in self._kinds.items():
+            if ours.calls:
+                self._met[key[:5]] += ours.calls
+                ours.calls = 0
+
+    @property
+    def met(self) -> Counter[Met]:
+        """What the stream has shown so far."""
+        with self._lock:
+            self._take_all()
+            self._count_kinds()
+            return self._met.copy()
 
     def _tell(self, rule: Rule, exchange: Exchange, what: str) -> None:
         self.counts[rule.id] += 1
@@ -160,7 +194,7 @@ class Referee:
         self._callbacks = newest
         for callback in callbacks:
             for seen in by_itself(bank, callback):
-                self._hear(seen)
+                self._hear_act(seen)
 
     def found(self, bank: Bank) -> list[Found]:
         """What was found so far, with what is wrong about matters that are still open; by call."""
@@ -192,34 +226,46 @@ class Referee:
 
 def referee_of(world: World) -> Referee:
     """The referee of a world as it began last."""
-    found = world.keep(
-        "referee", lambda packed: Referee.unpacked(packed, world.bank) if packed else Referee(world.bank)
-    )
+    found = world.kept.get("referee")
+    if isinstance(found, Referee):
+        return found
+
+    def made(content: bytes | None) -> Referee:
+        return Referee(world.bank) if content is None else Referee.unpacked(content, world.bank)
+
+    found = world.keep("referee", made)
     assert isinstance(found, Referee)
     return found
 
 
 def hear_in(world: World, *stream: Seen) -> None:
     """By the referee of that world, also when the world was put away meanwhile."""
-    left: list[Seen] | tuple[Seen, ...] = stream
-    while left:
-        left = referee_of(world).hear(*left)
+    for seen in stream:
+        hear_in(world, *referee_of(world).hear(seen))
 
 
-def watch(app: Flask, worlds: Worlds) -> None:
-    """Every answer of an app is heard after it was stamped: what is registered first is called last."""
+def heard(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
+    """A call of the bank's interface was answered."""
+    if world.bank.settings.referee == "on":
+        hear_in(world, seen_of(environ, response, world, exchange, ended))
 
-    def heard(response: Response) -> Response:
-        environ = request.environ
-        noted = environ.get("sandbox.noted")
-        if noted is not None:
-            world, exchange, ended = noted
-            if world.bank.settings.referee == "on":
-                hear_in(world, seen_of(environ, response, world, exchange, ended))
-        elif environ["PATH_INFO"].startswith(PSU_PATHS):
-            world = worlds.known(environ["sandbox.world"])
-            if world.bank.settings.referee == "on":
-                hear_in(world, *acts_of(environ, response, world))
+
+def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
+    """Something beside the bank's interface was answered: perhaps a customer's act, on a page or by a control."""
+    if environ["PATH_INFO"].startswith(PSU_PATHS):
+        world = worlds.known(environ["sandbox.world"])
+        if world.bank.settings.referee == "on":
+            hear_in(world, *acts_of(environ, response, world))
+
+
+REFEREE = Listener(heard, acted)
+
+
+def watch_acts(app: Flask, worlds: Worlds) -> None:
+    """For an app of the controls alone."""
+
+    def after(response: Response) -> Response:
+        acted(request.environ, response, worlds)
         return response
 
-    app.after_request(heard)
+    app.after_request(after)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
@@ -17,6 +17,7 @@ from sandbox.register import Worlds
 from sandbox.rules.names import is_world_name
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
+from sandbox.wire.contents import keep_content
 from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
 
 View = Callable[[Call], Response]
 Announce = Callable[[Exchange, str, float], None]
+
+
+class Listener(NamedTuple):
+    """Who is told of every answer, once it is whole."""
+
+    heard: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
+    acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
+
 
 # The view of a row bears its name; a row without a view is not routed.
 VIEWS: dict[str, View] = {
@@ -80,7 +89,13 @@ class WorldPath:
         return self.inner(environ, start_response)
 
 
-def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: "Trust | None" = None) -> None:
+def route(
+    app: Flask,
+    worlds: Worlds,
+    announce: Announce | None = None,
+    trust: "Trust | None" = None,
+    listener: Listener | None = None,
+) -> None:
     """Everything of the bank's own interface."""
     app.before_request(lambda: check_certificate(worlds, trust))
     for name, view in VIEWS.items():
@@ -93,7 +108,7 @@ def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: "Trust |
             provide_automatic_options=False,
         )
     frame(app)
-    app.after_request(lambda response: stamp(response, worlds, announce))
+    app.after_request(lambda response: stamp(response, worlds, announce, listener))
 
 
 def frame(app: Flask) -> None:
@@ -195,10 +210,12 @@ def method_refusal(allowed: list[str]) -> Refusal:
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
 
 
-def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
+def stamp(response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
     if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+        if listener is not None:
+            listener.acted(environ, response, worlds)
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")
@@ -221,12 +238,13 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         *why(environ),
     )
     exchange = world.note(exchange)
-    environ["sandbox.noted"] = (world, exchange, perf_counter())  # for whoever watches the stream
     response.headers["Response-ID"] = exchange.request_id
-    if announce is not None or worlds.tally is not None:
-        seconds = perf_counter() - environ["sandbox.started"]
-        if worlds.tally is not None:
-            worlds.tally.count(exchange.operation, exchange.status, seconds)
-        if announce is not None:
-            announce(exchange, name if is_world_name(name) else world.name, seconds)
+    ended = perf_counter()
+    keep_content(world, exchange.seq, environ, response)
+    if worlds.tally is not None:
+        worlds.tally.count(exchange.operation, exchange.status, ended - environ["sandbox.started"])
+    if announce is not None:
+        announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
+    if listener is not None:
+        listener.heard(environ, response, world, exchange, ended)
     return response
