@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, console, fixture, measures, reading
+from bench import bulks, console, fixture, lasting, measures, reading
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -44,6 +44,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *fixture.cost(),
             *bulks.files(load, asked.threads),
             *console.console(),
+            *lasting.lasting(),
         ]
 
 
