@@ -9,7 +9,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run test check lint types format bench clean
+.PHONY: run test check lint types format bench bench-compare clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -32,6 +32,10 @@ format: $(VENV)/stamp-dev
 
 bench: $(VENV)/stamp-test
 	$(BIN)/python -m bench $(ARGS)
+
+# make bench-compare OLD=before.json NEW=after.json
+bench-compare: $(VENV)/stamp-test
+	$(BIN)/python -m bench.compare $(OLD) $(NEW)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

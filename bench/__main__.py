@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import bulks, console, fixture, lasting, measures, reading
+from bench import agenda, bulks, console, fixture, growth, journey, lasting, measures, reading, starting
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -32,17 +32,24 @@ def read_arguments() -> argparse.Namespace:
 
 
 def measured(asked: argparse.Namespace) -> list[Figure]:
+    threads, seconds, rounds, connections = asked.threads, asked.seconds, asked.rounds, asked.connections
+    fewer = (rounds + 1) // 2
     with Load() as load:
         return [
-            *measures.start(load, asked.threads, asked.rounds),
-            *measures.throughput(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
-            *reading.reading(load, asked.threads, asked.seconds, asked.rounds, asked.connections),
+            *starting.start(load, threads, fewer),
+            *starting.imports(fewer),
+            *measures.throughput(load, threads, seconds, rounds, connections),
+            *journey.tokens(load, threads, fewer, connections),
+            *journey.journeys(threads, fewer),
+            *reading.reading(load, threads, seconds, fewer, connections),
+            *growth.payments(load, threads, seconds, fewer, connections),
+            *growth.worlds(load, threads, seconds, fewer, connections),
             *measures.weight(),
-            *measures.worlds(load, asked.threads),
             *measures.regular(),
+            *agenda.agenda(),
             *travel(),
             *fixture.cost(),
-            *bulks.files(load, asked.threads),
+            *bulks.files(load, threads),
             *console.console(),
             *lasting.lasting(),
         ]

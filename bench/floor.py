@@ -26,6 +26,30 @@ ACCOUNT = {
     "other_compartments": [],
     "_links": {"self": ACCOUNT_PATH, "transactions": ACCOUNT_PATH},
 }
+TOKENS = {
+    "access_token": "x" * 43,
+    "token_type": "Bearer",
+    "expires_in": 3600,
+    "refresh_token": "x" * 43,
+    "scope": "PIS",
+    "sca_token": "x" * 43,
+}
+TRANSACTION = {
+    "transaction_ref": "2027-02-26-000001",
+    "amount": -12.5,
+    "currency": "EUR",
+    "execution_date": "2027-02-26",
+    "value_date": "2027-02-26",
+    "counterparty_account": "BE68539007547034",
+    "counterparty_info": "Jan Peeters",
+    "communication": "Invoice 1",
+    "communication_type": "FREETEXT",
+    "remittance_info": "SEPA CREDIT TRANSFER INVOICE-1",
+}
+PAGE = {
+    "_embedded": {"transactions": [TRANSACTION] * 50, "next_page_key": "x" * 100},
+    "_links": {"self": ACCOUNT_PATH, "next": ACCOUNT_PATH, "account": ACCOUNT_PATH},
+}
 
 
 def bare_flask() -> Callable[..., Iterable[bytes]]:
@@ -42,6 +66,20 @@ def bare_flask() -> Callable[..., Iterable[bytes]]:
     @app.get("/accounts/<logical_id>")
     def account(logical_id: str) -> Response:
         return Response(orjson.dumps(ACCOUNT), 200, content_type=MEDIA)
+
+    @app.get("/accounts/<logical_id>/transactions")
+    def transactions(logical_id: str) -> Response:
+        return Response(orjson.dumps(PAGE), 200, content_type=MEDIA)
+
+    @app.post("/token")
+    def token() -> Response:
+        assert request.form["grant_type"]
+        return Response(orjson.dumps(TOKENS), 200, content_type=MEDIA)
+
+    @app.post("/_sandbox/psu/approve")
+    def approve() -> Response:
+        orjson.loads(request.get_data())
+        return Response(orjson.dumps({"redirect": LINK["href"]}), 200, content_type=MEDIA)
 
     @app.post("/payments/<product>")
     def initiation(product: str) -> Response:

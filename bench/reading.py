@@ -11,11 +11,10 @@ from uuid import uuid4
 
 from bench.load import Load
 from bench.measures import Turn, beside, rates
-from bench.servers import CALLBACK, Server, bank, floor, written
+from bench.servers import CALLBACK, VENDOR, VERIFIER, Server, bank, floor, written
 from bench.table import Figure
 
 YOUNG, OLD = "alice", "bakkerij"  # 11 months and 10 years of history
-VERIFIER = "v" * 43
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Access:
         return (
             "Host: 127.0.0.1",
             "Request-ID: @ID@",
-            "Accept: application/vnd.service.api+json; version=2",
+            f"Accept: {VENDOR}2",
             "Accept-Language: fr",
             "Client-ID: demo-tpp",
             f"Authorization: Bearer {self.token}",
@@ -59,11 +58,10 @@ def called(server: Server, method: str, path: str, body: str | None = None, **he
 
 def access(server: Server, customer: str) -> Access:
     """From a consent address to a token and the customer's first account."""
-    vendor = "application/vnd.service.api+json; version="
     caller = {"Accept_Language": "fr", "Client_ID": "demo-tpp"}
     pkce = {"Code_Challenge_Method": "plain", "Code_Challenge": VERIFIER}
     (entry,) = called(
-        server, "GET", "/consent-uris?scope=AIS", Accept=f"{vendor}4", Redirect_URI=CALLBACK, **caller, **pkce
+        server, "GET", "/consent-uris?scope=AIS", Accept=f"{VENDOR}4", Redirect_URI=CALLBACK, **caller, **pkce
     )
     callback = server.ask("POST", "/psu/approve", address=entry["consent_uri"], customer=customer)["redirect"]
     form = {
@@ -75,10 +73,10 @@ def access(server: Server, customer: str) -> Access:
     basic = f"Basic {b64encode(b'demo-tpp:demo-secret').decode()}"
     media = "application/x-www-form-urlencoded"
     given = called(
-        server, "POST", "/token", urlencode(form), Accept=f"{vendor}3", Authorization=basic, Content_Type=media
+        server, "POST", "/token", urlencode(form), Accept=f"{VENDOR}3", Authorization=basic, Content_Type=media
     )
     token = f"Bearer {given['access_token']}"
-    listed = called(server, "GET", "/accounts", Accept=f"{vendor}2", Authorization=token, **caller)
+    listed = called(server, "GET", "/accounts", Accept=f"{VENDOR}2", Authorization=token, **caller)
     first = listed["_embedded"]["accounts"][0]["logical_id"]
     return Access(given["access_token"], given["sca_token"], first)
 
@@ -93,7 +91,7 @@ def last_full_page(server: Server, reader: Access) -> str:
             server,
             "GET",
             f"/accounts/{reader.logical_id}/transactions{more}",
-            Accept="application/vnd.service.api+json; version=2",
+            Accept=f"{VENDOR}2",
             Accept_Language="fr",
             Client_ID="demo-tpp",
             Authorization=f"Bearer {reader.token}",
@@ -115,6 +113,7 @@ def reading(load: Load, threads: int, seconds: float, rounds: int, connections: 
         got = rates(
             {
                 "bare": round_of(bare, young.account()),
+                "bare page": round_of(bare, young.page(None)),
                 "account": round_of(server, young.account()),
                 "young": round_of(server, young.page(None)),
                 "old": round_of(server, old.page(None)),
@@ -123,5 +122,6 @@ def reading(load: Load, threads: int, seconds: float, rounds: int, connections: 
             rounds,
         )
         yield beside("GET account, to bare Flask", got["account"], got["bare"], least=0.4)
+        yield beside("a page of 50, to one of bare Flask", got["young"], got["bare page"], least=0.3)
         yield beside("a page of 10 years, to a young account's", got["old"], got["young"], least=0.9)
         yield beside("the last full page, to the first", got["last"], got["old"], least=0.9)

@@ -9,6 +9,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
+from bench.load import requests
+
 SCT = "sepa-credit-transfers"
 CALLBACK = "http://127.0.0.1:9000/callback"
 BODY = (
@@ -16,33 +18,35 @@ BODY = (
     '"endtoend_identification": "INVOICE-@NUMBER@", "instructed_amount": {"amount": "12.50", "currency": "EUR"}, '
     '"remittance_information_unstructured": "Invoice @NUMBER@"}'
 )
+VENDOR = "application/vnd.service.api+json; version="
+VERIFIER = "v" * 43
 CALLER = (
     "Host: 127.0.0.1",
     "Request-ID: @ID@",
-    "Accept: application/vnd.service.api+json; version=3",
+    f"Accept: {VENDOR}3",
     "Accept-Language: fr",
     "Client-ID: demo-tpp",
 )
 
 
-def written(method: str, path: str, *lines: str, body: str = "") -> str:
-    """A request as it goes over the wire. Its length is counted with every number already in place."""
-    length = len(body.replace("@NUMBER@", "0" * 10))
+def written(method: str, path: str, *lines: str, body: str = "", target: str = "") -> str:
+    """A request as it goes over the wire. Its length is counted with every number, and a target, already in place."""
+    length = len(body.replace("@NUMBER@", "0" * 10).replace("@TARGET@", target))
     head = (f"{method} {path} HTTP/1.1", *lines, *([f"Content-Length: {length}"] if body else []))
     return "\r\n".join(head) + "\r\n\r\n" + body
 
 
 STATUS = written("GET", f"/payments/{SCT}/@TARGET@/status", *CALLER)
-INITIATION = written(
-    "POST",
-    f"/payments/{SCT}",
-    *CALLER,
-    f"Redirect-URI: {CALLBACK}",
-    "Code-Challenge-Method: S256",
-    f"Code-Challenge: {'c' * 33}@NUMBER@",
-    "Content-Type: application/json",
-    body=BODY,
-)
+
+
+def initiation(method: str, challenge: str, body: str = BODY) -> str:
+    flow = (f"Redirect-URI: {CALLBACK}", f"Code-Challenge-Method: {method}", f"Code-Challenge: {challenge}")
+    return written("POST", f"/payments/{SCT}", *CALLER, *flow, "Content-Type: application/json", body=body)
+
+
+INITIATION = initiation("S256", f"{'c' * 33}@NUMBER@")
+CHEAP = BODY.replace("12.50", "0.01")  # a customer can pay it thousands of times
+SIGNABLE = initiation("plain", VERIFIER, CHEAP)  # its code can be exchanged
 WORLD = written("PUT", "/_sandbox/worlds/w@NUMBER@", "Host: 127.0.0.1", "Content-Type: application/json", body="{}")
 RESET = written("POST", "/_sandbox/reset", "Host: 127.0.0.1", "Content-Length: 0")
 
@@ -87,6 +91,16 @@ class Server:
         assert reply.status < 300, answer
         line.close()
         return answer
+
+    def initiate(self, world: str) -> str:
+        """A payment in that world; the answer is its id."""
+        head, _, body = next(requests(INITIATION.encode(), [])).partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+        line = http.client.HTTPConnection("127.0.0.1", self.port)
+        line.request("POST", f"/worlds/{world}/payments/{SCT}", body, headers)
+        answer = json.loads(line.getresponse().read())
+        line.close()
+        return str(answer["payment_id"])
 
     def payments(self, most: int = 1000) -> list[str]:
         """Ids that the bank knows, evenly from all of them."""

@@ -61,13 +61,17 @@ def cells(figure: Figure) -> tuple[str, ...]:
 
 def printed(figures: list[Figure]) -> str:
     """The table; names and units to the left, numbers to the right."""
-    rows = [HEAD, *map(cells, figures)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    return "\n".join(lines_of(HEAD, [cells(figure) for figure in figures], left=(0, 2, 7, 8)))
+
+
+def lines_of(head: tuple[str, ...], rows: list[tuple[str, ...]], left: tuple[int, ...]) -> list[str]:
+    """Columns under a head; those on the left begin together, the others end together."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     lines = []
-    for row in rows:
+    for row in (head, *rows):
         parts = [
-            cell.ljust(width) if column in (0, 2, 7, 8) else cell.rjust(width)
+            cell.ljust(width) if column in left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(parts).rstrip())
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    return [lines[0], "-" * len(lines[0]), *lines[1:]]

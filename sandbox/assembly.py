@@ -10,7 +10,7 @@ from sandbox.console.app import route as route_console
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
-from sandbox.referee.watching import watch
+from sandbox.referee.watching import REFEREE, watch_acts
 from sandbox.reference.app import route as route_reference
 from sandbox.register import Worlds
 from sandbox.scenario.beginnings import began
@@ -35,8 +35,7 @@ def assemble(
     worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
-    watch(app, worlds)
-    route_bank(app, worlds, announce, trust)
+    route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if lock.here:
         guard(app, lock)
@@ -49,7 +48,7 @@ def assemble(
 def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
     """The controls alone, for a port of their own."""
     app = Flask("sandbox", static_folder=None)
-    watch(app, worlds)
+    watch_acts(app, worlds)
     frame(app)
     guard(app, lock)
     route_controls(app, worlds)

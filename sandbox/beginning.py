@@ -1,7 +1,7 @@
 """What a world begins with, and how fast its time goes."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
 
@@ -14,6 +14,8 @@ from sandbox.settings import Settings
 
 # People and history come from a seed's low bits, so that worlds with seeds of their own share them.
 PEOPLE_SEEDS = 2**20
+# Where a clock comes to a stand that was left to run fast for days.
+LAST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @keep
@@ -26,7 +28,11 @@ class Pace:
     rate: float
 
     def at(self, machine: float) -> datetime:
-        return self.base + timedelta(seconds=max(0.0, machine - self.since) * self.rate) if self.rate else self.base
+        if not self.rate:
+            return self.base
+        gone = max(0.0, machine - self.since) * self.rate
+        left = (LAST - self.base).total_seconds()
+        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST)
 
     @property
     def frozen(self) -> bool:

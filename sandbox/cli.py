@@ -17,6 +17,7 @@ from sandbox.commands.bulk import bulk
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
 from sandbox.commands.doors import Doors, door_options
+from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, option
 from sandbox.commands.pki import pki
@@ -39,6 +40,7 @@ main.add_command(bulk)
 main.add_command(referee)
 main.add_command(coverage)
 main.add_command(collection)
+main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)

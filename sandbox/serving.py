@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from typing import Any
 
 from waitress import channel, create_server, wasyncore
@@ -60,7 +61,15 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.chunked"] = bool(self.request.chunked)
         environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
         environ["sandbox.cut"] = ClientDisconnected
+        if behind_tls(environ):
+            environ["wsgi.url_scheme"] = "https"
         return environ
+
+
+def behind_tls(environ: dict[str, Any]) -> bool:
+    """Whether a proxy on this machine, and no other, says that it ended the TLS; addresses begin with https then."""
+    forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
+    return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
 
 
 class Unread(ErrorTask):  # type: ignore[misc]

@@ -42,7 +42,7 @@ def command(*words: str) -> list[str]:
 
 
 @contextmanager
-def serving(*words: str, **more: str) -> Iterator[tuple[Server, int]]:
+def serving(*words: str, greets: str = LISTENING, **more: str) -> Iterator[tuple[Server, int]]:
     """A server and its port, as soon as it says so."""
     with subprocess.Popen(
         command("serve", *words), env=environment(**more), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -52,8 +52,8 @@ def serving(*words: str, **more: str) -> Iterator[tuple[Server, int]]:
         try:
             assert server.stdout is not None
             line = server.stdout.readline()
-            assert line.startswith(LISTENING), line
-            yield server, int(line.removeprefix(LISTENING))
+            assert line.startswith(greets), line
+            yield server, int(line.removeprefix(greets))
         finally:
             guard.cancel()
             server.kill()

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 
+from sandbox.bank.ledger import NOTHING
 from sandbox.bank.records import Account, Debtor, Order
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
@@ -71,8 +72,8 @@ def cost(amount: Money, currency: str) -> Money:
 def available(bank: Bank, debtor: Debtor) -> Money:
     """Funds: the balance less what is reserved (choice 5)."""
     key = (debtor.iban, debtor.currency)
-    reserved = bank.reserved.get(key, Decimal()) + bank.reserved_later.get(key, Decimal())
-    return bank.ledger.balance(*key) - Money(reserved, debtor.currency)
+    reserved = bank.reserved.get(key, NOTHING) + bank.reserved_later.get(key, NOTHING)
+    return Money(bank.ledger.number(key) - reserved, debtor.currency)
 
 
 def payable(bank: Bank, debtor: Debtor) -> Money:

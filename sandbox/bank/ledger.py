@@ -3,7 +3,6 @@
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -18,8 +17,7 @@ NOTHING = Decimal()
 Compartment = tuple[str, str]  # IBAN (or one of the two names above) and currency
 
 
-@dataclass(frozen=True, slots=True)
-class Posting:
+class Posting(NamedTuple):
     """One side of an entry, with the other party as this side sees it."""
 
     account: str
@@ -28,8 +26,7 @@ class Posting:
     counterparty_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What moved, and when; the postings of each currency sum to zero."""
 
     reference: str
@@ -100,9 +97,10 @@ class Ledger:
         return self._added
 
     def balance(self, account: str, currency: str) -> Money:
-        return Money(self._number((account, currency)), currency)
+        return Money(self.number((account, currency)), currency)
 
-    def _number(self, key: Compartment) -> Decimal:
+    def number(self, key: Compartment) -> Decimal:
+        """A balance without its currency, for those who reckon on."""
         number = self._balances.get(key)
         return self.past.balances.get(key, NOTHING) if number is None else number
 
@@ -113,15 +111,15 @@ class Ledger:
 
     def post(self, entry: Entry) -> None:
         sums: dict[str, Decimal] = {}
-        for posting in entry.postings:
-            amount = posting.amount
+        for _, amount, *_ in entry.postings:
             sums[amount.currency] = sums.get(amount.currency, NOTHING) + amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
         for posting in entry.postings:
             self._added += 1  # two sides may be the same account's, so each has a number of its own
-            compartment = posting.account, posting.amount.currency
-            self._balances[compartment] = self._number(compartment) + posting.amount.number
-            if posting.account not in (OUTSIDE, EXCHANGE):
+            account, amount = posting[:2]
+            compartment = account, amount.currency
+            self._balances[compartment] = self.number(compartment) + amount.number
+            if account not in (OUTSIDE, EXCHANGE):
                 self._write(compartment, Line(entry.on, self.count, posting, entry))
 
     def _write(self, compartment: Compartment, line: Line) -> None:

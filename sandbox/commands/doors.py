@@ -64,7 +64,7 @@ class Doors:
             raise click.UsageError(
                 f"anyone who reaches {exposed} could move this bank by its controls. Guard them with --key (or "
                 "SANDBOX_KEY), put them elsewhere with --controls-port, switch them off with --controls off, "
-                "or say --open."
+                "or say --open (SANDBOX_OPEN=1)."
             )
 
     def settled(self, beginning: "Beginning") -> "Beginning":

@@ -41,10 +41,14 @@ def pki() -> None:
 @pki.command()
 @directory
 @click.option("--host", "hosts", multiple=True, help="A further name or address of the sandbox's own server.")
-def init(path: Path, hosts: tuple[str, ...]) -> None:
+@click.option("--keep", is_flag=True, help="A PKI that is there already is no mistake: it stays as it is.")
+def init(path: Path, hosts: tuple[str, ...], keep: bool) -> None:
     """Makes a root, an issuing authority, the server's own certificate and an empty revocation list."""
     from sandbox.pki.folder import Folder
 
+    if keep and Folder(path).exists():
+        click.echo(f"{path} holds a PKI already, which is kept")
+        return
     kindly(Folder(path).init, now(), hosts)
     click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem")
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")

@@ -11,8 +11,9 @@ from flask import Response
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.reading import content_of
-from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, print_of
+from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
 from sandbox.worlds import Exchange, World
 
@@ -66,6 +67,7 @@ def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
     seen = Seen(place, bank, operation, client, subject)
     seen.addresses = (print_of(token),)
+    seen.key = (operation, 0, seen.status, None, None, None, "", False, False, frozenset())
     return seen
 
 

@@ -1,7 +1,8 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
+from sandbox.referee.kinds import BESIDE_TOKEN, PLAIN, PSU_OPENS, marked, refused_as
 from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
-from sandbox.referee.seen import PSU_OPENS, Seen
+from sandbox.referee.seen import Seen
 
 LETTERS_LEAST = 8  # different ones in a verifier
 STATE_LEAST = 8  # characters
@@ -57,9 +58,10 @@ def verifier_again(seen: Seen, own: Own) -> str | None:
     "Use S256: whoever sees a plain challenge can exchange the code.",
     REDIRECTING,
     refused=False,
+    only=marked(PLAIN),
 )
 def plain(seen: Seen, own: Own) -> str | None:
-    return "Code-Challenge-Method is plain" if seen.challenge and seen.challenge[0] == "plain" else None
+    return "Code-Challenge-Method is plain"
 
 
 @rule(
@@ -95,9 +97,10 @@ def verifier_wrong(seen: Seen, own: Own) -> str | None:
     "PKCE headers are sent beside an access token",
     "Leave them out: they are ignored, and no code comes on the callback.",
     PAYMENTS,
+    only=marked(BESIDE_TOKEN),
 )
 def beside_token(seen: Seen, own: Own) -> str | None:
-    return "Code-Challenge was sent with Authorization" if seen.unused_challenge else None
+    return "Code-Challenge was sent with Authorization"
 
 
 @rule(
@@ -190,11 +193,10 @@ def redirect_differs(seen: Seen, own: Own) -> str | None:
     "Redirect-URI is not registered",
     "Register every callback address before it is used.",
     refused=True,
+    only=refused_as("HEADER_INVALID"),
 )
 def redirect_unregistered(seen: Seen, own: Own) -> str | None:
-    if seen.error == "HEADER_INVALID" and seen.input == "Redirect-URI":
-        return "the Redirect-URI was refused"
-    return None
+    return "the Redirect-URI was refused" if seen.input == "Redirect-URI" else None
 
 
 @rule(

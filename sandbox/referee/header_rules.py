@@ -1,13 +1,12 @@
 """Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
 
-from functools import lru_cache
-
+from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, marked, refused_as
 from sandbox.referee.rows import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.referee.seen import Seen
 from sandbox.wire.negotiation import LANGUAGES, languages_asked, screen_language
 
+UNUSED = object()
 SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (choice 3)
-RECOMMENDED = "ES256"
 
 
 @rule(
@@ -18,12 +17,8 @@ RECOMMENDED = "ES256"
     "Draw a fresh version 4 UUID for every call.",
 )
 def constant(seen: Seen, own: Own) -> str | None:
-    before = own.get(seen.client)
-    if before is None:
-        own[seen.client] = [seen.exchange.request_id, seen.body]
-        return None
-    (name, body), before[:] = before, (seen.exchange.request_id, seen.body)
-    if name != seen.exchange.request_id or is_replay(seen, body):
+    before = seen.before
+    if before is None or before.exchange.request_id != seen.exchange.request_id or is_replay(seen, before.body):
         return None
     return "it is that of the call before"
 
@@ -37,12 +32,12 @@ def constant(seen: Seen, own: Own) -> str | None:
 )
 def reused(seen: Seen, own: Own) -> str | None:
     name = seen.exchange.request_id
-    earlier = own.get((seen.client, name))
-    if earlier is None:
-        own[seen.client, name] = [seen.exchange.seq, seen.body]
+    key = f"{name} {seen.client}"
+    body = own.get(key, UNUSED)
+    if body is UNUSED:
+        own[key] = seen.body
         return None
-    (number, body), earlier[0] = earlier, seen.exchange.seq
-    if number == seen.exchange.seq - 1 or is_replay(seen, body):
+    if (seen.before is not None and seen.before.exchange.request_id == name) or is_replay(seen, body):
         return None
     return "an earlier call had it"
 
@@ -59,6 +54,7 @@ def is_replay(seen: Seen, body: bytes | None) -> bool:
     "Request-ID is missing, or no version 4 UUID",
     "Send a random UUID (version 4) with every call.",
     refused=True,
+    only=refused_as("HEADER_MISSING", "HEADER_INVALID"),
 )
 def wrong(seen: Seen, own: Own) -> str | None:
     if seen.input != "Request-ID" or seen.why.startswith("it was used"):
@@ -72,11 +68,10 @@ def wrong(seen: Seen, own: Own) -> str | None:
     "service 9.2",
     "Version 1 is used where a newer one exists",
     "Ask for the newest version of the operation: version 1 is the earlier interface.",
+    only=lambda kind: kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND,
 )
 def version_old(seen: Seen, own: Own) -> str | None:
-    if seen.version != 1 or seen.newest == 1 or seen.operation in SCOPE_BOUND:
-        return None
-    return f"version 1 was asked for; the newest is {seen.newest}"
+    return f"version 1 was asked for; the newest is {seen.kind.newest}"
 
 
 @rule(
@@ -85,13 +80,12 @@ def version_old(seen: Seen, own: Own) -> str | None:
     "service 4.0",
     "Accept-Language names what is no language",
     "Send ISO 639-1 codes, such as fr or nl.",
+    only=lambda kind: bool(strangers(kind.language)),
 )
 def language_unknown(seen: Seen, own: Own) -> str | None:
-    unknown = strangers(seen.language)
-    return f"{unknown} is none" if unknown else None
+    return f"{strangers(seen.kind.language)} is none"
 
 
-@lru_cache(maxsize=1024)
 def strangers(header: str) -> str:
     """The first range of an Accept-Language header that no language bears."""
     for part in header.split(","):
@@ -109,12 +103,15 @@ def strangers(header: str) -> str:
     "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
     REDIRECTING,
     refused=False,
+    only=lambda kind: not has_screens(kind.language),
 )
 def no_screens(seen: Seen, own: Own) -> str | None:
-    asked = languages_asked(seen.language)
-    if "*" in asked or screen_language(asked) is not None:
-        return None
-    return f"asked for was {seen.language[:40]}"
+    return f"asked for was {seen.kind.language[:40]}"
+
+
+def has_screens(header: str) -> bool:
+    asked = languages_asked(header)
+    return "*" in asked or screen_language(asked) is not None
 
 
 @rule(
@@ -125,9 +122,10 @@ def no_screens(seen: Seen, own: Own) -> str | None:
     "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
     INITIATIONS,
     refused=False,
+    only=marked(UNSIGNED),
 )
 def unsigned(seen: Seen, own: Own) -> str | None:
-    return "there is no Signature" if seen.unsigned else None
+    return "there is no Signature"
 
 
 @rule(
@@ -137,9 +135,10 @@ def unsigned(seen: Seen, own: Own) -> str | None:
     "A signature comes without Digest or Date",
     "Send Digest and Date beside every Signature.",
     INITIATIONS,
+    only=marked(UNDATED),
 )
 def undated(seen: Seen, own: Own) -> str | None:
-    return "Signature stands alone" if seen.undated else None
+    return "Signature stands alone"
 
 
 @rule(
@@ -149,6 +148,7 @@ def undated(seen: Seen, own: Own) -> str | None:
     "The signature's algorithm is not the recommended one",
     "Sign with ECDSA on P-256 and SHA-256 (ES256).",
     INITIATIONS,
+    only=marked(OTHER_ALGORITHM),
 )
 def algorithm(seen: Seen, own: Own) -> str | None:
-    return f"it is {seen.signed}" if seen.signed not in (None, RECOMMENDED) else None
+    return f"it is {seen.signed}"

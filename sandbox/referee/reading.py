@@ -2,6 +2,7 @@
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from hashlib import sha256
@@ -13,6 +14,7 @@ from flask import Response
 
 from sandbox.bank import statements
 from sandbox.errors import Error, Refusal
+from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
 from sandbox.referee.rows import INITIATIONS
 from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
@@ -23,67 +25,88 @@ from sandbox.worlds import Exchange, World
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
 BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
+RECOMMENDED = "ES256"  # service 5.8
 
 
 def seen_of(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> Seen:
     """One exchange, whatever it was about."""
     call: Call | None = environ.get("sandbox.call")
-    refusal: Refusal | None = environ.get("sandbox.refusal")
+    status, operation = exchange.status, exchange.operation
     seen = Seen(
         exchange,
         world.bank,
-        exchange.operation,
+        operation,
         exchange.client_id or "",
         exchange.subject,
-        exchange.status,
+        status,
         environ["sandbox.started"],
         ended,
-        environ.get("HTTP_ACCEPT_LANGUAGE", ""),
     )
     seen.state = exchange.state
-    if refusal is not None:
-        seen.error, seen.facts = exchange.error, refusal.facts
+    if status >= 300:
+        read_refusal(seen, environ, response)
     if environ.get("QUERY_STRING"):
         seen.query = dict(parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
-    if exchange.status in (429, 503):
-        told = response.headers.get("Retry-After", "")
-        seen.retry_after = int(told) if told.isascii() and told.isdigit() else None
     authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
         seen.bearer = print_of(authorization[7:].strip())
     if call is not None:
-        read_call(seen, call, response, authorization)
+        seen.version, seen.product = call.version, call.path.get("product")
+        read = READERS.get(call.operation.name)
+        if read is not None:
+            read(seen, call, response, authorization)
+    seen.key = (
+        operation,
+        seen.version,
+        status,
+        seen.error,
+        seen.state,
+        seen.product,
+        environ.get("HTTP_ACCEPT_LANGUAGE", ""),
+        seen.bearer is not None,
+        bool(seen.query),
+        seen.marks,
+    )
     return seen
 
 
-def read_call(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
-    """What belongs to the operation."""
-    seen.product = call.path.get("product")
-    if call.version:
-        seen.version, seen.newest = call.version, call.operation.versions_for(seen.product)[0]
+def read_refusal(seen: Seen, environ: dict[str, Any], response: Response) -> None:
+    refusal: Refusal | None = environ.get("sandbox.refusal")
+    if refusal is not None:
+        seen.error, seen.facts = seen.exchange.error, refusal.facts
+    if seen.status in (429, 503):
+        told = response.headers.get("Retry-After", "")
+        seen.retry_after = int(told) if told.isascii() and told.isdigit() else None
+
+
+def read_consent(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    read_challenge(seen, call)
+    if seen.accepted:
+        seen.addresses = addresses_of(content_of(response))
+
+
+def read_challenge(seen: Seen, call: Call) -> None:
     if call.challenge is not None:
         seen.challenge = call.challenge[0], print_of(call.challenge[1])
-    match call.operation.name:
-        case "token":
-            read_token(seen, call, response, authorization)
-        case "transactions":
-            read_transactions(seen, call, response)
-        case "consent_addresses" if seen.accepted:
-            seen.addresses = addresses_of(content_of(response))
-        case name if name in INITIATIONS:
-            read_initiation(seen, call, authorization)
+        if call.challenge[0] == PLAIN:
+            seen.marks |= {PLAIN}
 
 
-def read_initiation(seen: Seen, call: Call, authorization: str | None) -> None:
+def read_initiation(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
     if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
         seen.body = print_of(call.request.get_data())
-    seen.unused_challenge = authorization is not None and call.header("Code-Challenge") is not None
+    read_challenge(seen, call)
+    if authorization is not None and call.header("Code-Challenge") is not None:
+        seen.marks |= {BESIDE_TOKEN}
     proof = call.header("Signature")
     if proof is not None:
         seen.signed = algorithm_of(proof)
-        seen.undated = call.header("Digest") is None or call.header("Date") is None
-    elif seen.accepted:
-        seen.unsigned = bool(call.client.keys)
+        if call.header("Digest") is None or call.header("Date") is None:
+            seen.marks |= {UNDATED}
+        if seen.signed not in (None, RECOMMENDED):
+            seen.marks |= {OTHER_ALGORITHM}
+    elif seen.accepted and call.client.keys:
+        seen.marks |= {UNSIGNED}
 
 
 def algorithm_of(proof: str) -> str | None:
@@ -119,7 +142,7 @@ def read_token(seen: Seen, call: Call, response: Response, authorization: str | 
         seen.given_refresh = print_of(content["refresh_token"])
 
 
-def read_transactions(seen: Seen, call: Call, response: Response) -> None:
+def read_transactions(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
     seen.account = call.path["logical_id"]
     if asked := seen.query.get("next"):
         seen.asked_next = print_of(asked)
@@ -166,3 +189,11 @@ def addresses_of(content: Any) -> tuple[bytes, ...]:
     rows = content if isinstance(content, list) else []
     found = (row.get("consent_uri") for row in rows if isinstance(row, dict))
     return tuple(print_of(end_of(address)) for address in found if isinstance(address, str))
+
+
+READERS: dict[str, Callable[[Seen, Call, Response, str | None], None]] = {
+    "token": read_token,
+    "transactions": read_transactions,
+    "consent_addresses": read_consent,
+    **dict.fromkeys(INITIATIONS, read_initiation),
+}

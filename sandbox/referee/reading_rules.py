@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_RETURNS, refused_as
 from sandbox.referee.rows import ADVICE, ERROR, WARNING, Open, Own, rule
-from sandbox.referee.seen import PSU_RETURNS, Seen, apart
+from sandbox.referee.seen import Seen, apart
 
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)
@@ -137,6 +138,7 @@ def sca_old(seen: Seen, own: Own) -> str | None:
     "A read that needs the PSU is tried again without the PSU",
     "Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.",
     (*TRANSACTIONS, PSU_RETURNS),
+    begins=refused_as("SCA_REQUIRED"),
 )
 def sca_retried(seen: Seen, own: Own) -> str | None:
     if seen.operation == PSU_RETURNS:
@@ -176,10 +178,9 @@ def anew(seen: Seen, own: Own) -> str | None:
     "At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.",
     (*READS, "token"),
     refused=True,
+    only=refused_as("CONSENT_ENDED"),
 )
 def ended_used(seen: Seen, own: Own) -> str | None:
-    if seen.error != "CONSENT_ENDED":
-        return None
     key = (seen.client, seen.bearer or seen.refresh)
     again = key in own
     own[key] = True

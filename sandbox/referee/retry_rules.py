@@ -1,6 +1,7 @@
 """Rules about what a client does after a no, and about doing the same thing twice (service 7, choice 4)."""
 
 from sandbox.bank.bulk_records import Part
+from sandbox.referee.kinds import refused_as
 from sandbox.referee.rows import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 from sandbox.referee.seen import Seen, apart
 from sandbox.rules.lifecycle import Status
@@ -21,10 +22,9 @@ ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
     "Read error_code and error_description; a body that was refused stays refused until it is changed.",
     PAYMENTS,
     refused=True,
+    only=lambda kind: kind.status in (400, 403) and kind.error not in ABOUT_HEADERS,
 )
 def body_again(seen: Seen, own: Own) -> str | None:
-    if seen.status not in (400, 403) or seen.error in ABOUT_HEADERS:
-        return None
     key = (seen.client, seen.operation, seen.product, seen.body, seen.error)
     first = own.get(key)
     own[key] = seen.at, seen.ended, seen.exchange.request_id
@@ -39,10 +39,9 @@ def body_again(seen: Seen, own: Own) -> str | None:
     "choice 4",
     "Retry-After is ignored",
     "Wait as many seconds as Retry-After says before the next call.",
+    begins=lambda kind: kind.status in (429, 503),
 )
 def retry_after(seen: Seen, own: Own) -> str | None:
-    if not own and seen.retry_after is None:
-        return None
     told = own.pop((seen.client, seen.operation), None)
     if seen.retry_after is not None:
         own[seen.client, seen.operation] = seen.at, seen.ended, seen.retry_after
@@ -57,10 +56,9 @@ def retry_after(seen: Seen, own: Own) -> str | None:
     "service 7.2",
     "A call that failed at the bank is tried again without a pause",
     "Wait longer before every further try, and give up after a few.",
+    begins=lambda kind: kind.status in FAILED,
 )
 def without_pause(seen: Seen, own: Own) -> str | None:
-    if not own and seen.status not in FAILED:
-        return None
     key = (seen.client, seen.exchange.method, seen.exchange.path)
     before = own.pop(key, None)
     if seen.status not in FAILED:
@@ -104,8 +102,9 @@ def doubled(seen: Seen, own: Own) -> str | None:
     "Look at the product and the status first: service 3.4 says which may be cancelled.",
     CANCELLATIONS,
     refused=True,
+    only=refused_as("NOT_CANCELLABLE", "METHOD_NOT_ALLOWED"),
 )
 def cancel_impossible(seen: Seen, own: Own) -> str | None:
     if seen.error == "NOT_CANCELLABLE":
         return f"its status was {seen.facts.get('status')}"
-    return f"{seen.product} has no cancellation" if seen.error == "METHOD_NOT_ALLOWED" else None
+    return f"{seen.product} has no cancellation"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import ACTS, Kind, Sort
 from sandbox.referee.seen import Seen
 from sandbox.worlds import Exchange
 
@@ -30,12 +31,11 @@ ERROR, WARNING, ADVICE = Severity
 
 
 class Own(OrderedDict[Any, Any]):
-    """What one rule remembers of one world; it never grows beyond its bound."""
+    """What one rule remembers of one world; whoever fills it trims it now and then."""
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if len(self) >= KEPT_MAX and key not in self:
+    def trim(self) -> None:
+        while len(self) > KEPT_MAX:
             self.popitem(last=False)
-        OrderedDict.__setitem__(self, key, value)
 
 
 See = Callable[[Seen, Own], str | None]
@@ -57,6 +57,17 @@ class Rule:
     refused: bool | None = None  # True: refused calls only; False: accepted ones
     also: tuple[str, ...] = ()  # operations of which it hears the other ones too
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
+    only: Sort | None = None  # it never hears calls of another kind
+    begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
+
+    def hears(self, kind: Kind) -> bool:
+        if kind.operation in ACTS:
+            return kind.operation in self.on
+        if self.on and kind.operation not in self.on:
+            return False
+        if self.refused not in (None, kind.is_refused) and kind.operation not in self.also:
+            return False
+        return self.only is None or self.only(kind)
 
 
 RULES: list[Rule] = []
@@ -79,12 +90,14 @@ def rule(
     refused: bool | None = None,
     also: tuple[str, ...] = (),
     close: Close | None = None,
+    only: Sort | None = None,
+    begins: Sort | None = None,
 ) -> Callable[[See], See]:
     """Adds a row to the table; the function below it is what sees the fault."""
 
     def added(see: See) -> See:
         assert all(row.id != name for row in RULES), f"two rules are called {name}"
-        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close))
+        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close, only, begins))
         return see
 
     return added

@@ -9,11 +9,8 @@ from typing import Any
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import Key, Kind
 from sandbox.worlds import Exchange
-
-# Acts of a PSU stand in the same stream, under these names.
-PSU_OPENS = "psu_opens"
-PSU_RETURNS = "psu_returns"
 
 
 class Nothing(dict[str, Any]):
@@ -48,22 +45,21 @@ class Seen:
     status: int = 200
     began: float = 0.0  # by the machine's stopwatch, as calls may overlap and a bank's clock may stand
     ended: float = 0.0
-    language: str = ""
     error: str | None = later(None)
     facts: Mapping[str, Any] = later(NOTHING)  # of the refusal
     state: str | None = later(None)  # of the subject
     product: str | None = later(None)
     version: int = later(0)
-    newest: int = later(0)  # version of this operation
+    marks: frozenset[str] = later(frozenset())
+    key: Key = field(init=False)  # what the kind of call is known by
+    kind: Kind = field(init=False)  # as it was sorted
+    before: "Seen | None" = later(None)  # the call before it of the same client
     query: Mapping[str, str] = later(NOTHING)
     bearer: bytes | None = later(None)  # the access token
     retry_after: int | None = later(None)
     body: bytes | None = later(None)
     challenge: tuple[str, bytes] | None = later(None)
-    unused_challenge: bool = later(False)  # sent beside a token
     signed: str | None = later(None)  # the algorithm of the Signature
-    undated: bool = later(False)  # a Signature without Digest or Date
-    unsigned: bool = later(False)  # though the client has a key
     # /token
     code: bytes | None = later(None)
     proves: tuple[bytes, ...] = later(())  # the challenges that the verifier could belong to

@@ -1,15 +1,19 @@
 """Rules about following what was initiated: the status call, and what is never asked (service 3, 4.3)."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import inf
 
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.rows import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
-from sandbox.referee.seen import PSU_OPENS, PSU_RETURNS, Seen, apart
+from sandbox.referee.seen import Seen, apart
 from sandbox.rules.lifecycle import Status, is_final
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
+TOO_FAST = f"{FAST_MAX + 1} calls, each within a second of the one before"
 FINAL_MAX = 3  # times that a final status is asked for
 DETAILS_MAX = 4
 EVERY_STATUS = (*STATUSES, "bulk_status")
@@ -17,6 +21,7 @@ LOOKS = (*EVERY_STATUS, "payment_details", "standing_order_details")
 UNDER_WAY = ("PDNG", "ACSP")
 PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
+NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)
 
 
 @rule(
@@ -29,14 +34,11 @@ FAILED = (Status.RJCT, Status.CANC)
     refused=False,
 )
 def too_fast(seen: Seen, own: Own) -> str | None:
-    key = (seen.client, seen.subject)
-    before = own.get(key)
-    if before is None:
-        own[key] = [seen.at, seen.ended, 0]
-        return None
-    fast = before[2] + 1 if apart(seen, before[0], before[1]) < PAUSE else 0
-    before[:] = seen.at, seen.ended, fast % FAST_MAX
-    return f"{FAST_MAX + 1} calls, each within a second of the one before" if fast >= FAST_MAX else None
+    key = f"{seen.subject} {seen.client}"
+    at, ended, fast = own.get(key, NEVER)
+    fast = fast + 1 if seen.began - ended < PAUSE and apart(seen, at, ended) < PAUSE else 0
+    own[key] = seen.exchange.at, seen.ended, fast % FAST_MAX
+    return TOO_FAST if fast >= FAST_MAX else None
 
 
 @rule(
@@ -47,9 +49,10 @@ def too_fast(seen: Seen, own: Own) -> str | None:
     "Stop at RJCT, CANC or the settled status: nothing follows.",
     EVERY_STATUS,
     refused=False,
+    only=lambda kind: kind.state in PERHAPS_FINAL,
 )
 def after_final(seen: Seen, own: Own) -> str | None:
-    if seen.state not in PERHAPS_FINAL or seen.subject is None:
+    if seen.subject is None:
         return None
     found = seen.bank.known(seen.subject)
     if found is None or not (found.settled or is_final(found.path, found.status)):
@@ -73,6 +76,7 @@ def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
     "Ask for the status after the callback, until it is final: a signature does not guarantee a credit.",
     (PSU_RETURNS, *LOOKS),
     close=_unasked,
+    begins=lambda kind: kind.operation == PSU_RETURNS,
 )
 def never_asked(seen: Seen, own: Own) -> str | None:
     if seen.operation != PSU_RETURNS:
@@ -98,11 +102,12 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     (*EVERY_STATUS, *CANCELLATIONS),
     refused=False,
     close=_unseen,
+    begins=lambda kind: kind.state in UNDER_WAY and kind.operation in EVERY_STATUS,
 )
 def outcome_unseen(seen: Seen, own: Own) -> str | None:
     if seen.state in UNDER_WAY and seen.operation in EVERY_STATUS:
         own[seen.subject] = seen.exchange, seen.state
-    elif own:
+    else:
         own.pop(seen.subject, None)
     return None
 
@@ -122,6 +127,7 @@ def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     "Ask for the status, cancel it, or initiate again to have a fresh address.",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
     close=_lost,
+    begins=lambda kind: kind.operation in PAYMENTS,
 )
 def lost(seen: Seen, own: Own) -> str | None:
     if seen.operation in PAYMENTS:
@@ -153,6 +159,7 @@ def _begun(seen: Seen, own: Own) -> None:
     "Follow an initiation by its status: that call needs no token and says all that changes.",
     ("payment_details", "standing_order_details", *EVERY_STATUS),
     refused=False,
+    begins=lambda kind: kind.operation not in EVERY_STATUS,
 )
 def details_polled(seen: Seen, own: Own) -> str | None:
     key = (seen.client, seen.subject)
@@ -178,12 +185,11 @@ BULK_FAST_MAX = 2
     "Ask again a few seconds later: validation takes up to several minutes.",
     ("bulk_status",),
     refused=False,
+    only=lambda kind: kind.state == Status.RCVD,
 )
 def bulk_fast(seen: Seen, own: Own) -> str | None:
     key = (seen.client, seen.subject)
     before = own.get(key)
-    if seen.state != Status.RCVD:
-        return None
     fast = before[2] + 1 if before is not None and apart(seen, before[0], before[1]) < BULK_PAUSE else 0
     own[key] = seen.at, seen.ended, fast % BULK_FAST_MAX
     return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None

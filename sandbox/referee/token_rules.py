@@ -1,7 +1,8 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
+from sandbox.referee.kinds import PSU_OPENS, refused_as
 from sandbox.referee.rows import ERROR, PAYMENTS, WARNING, Own, rule
-from sandbox.referee.seen import PSU_OPENS, Seen
+from sandbox.referee.seen import Seen
 
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
 NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addresses")
@@ -16,13 +17,14 @@ SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_ver
     "Keep one pair per scope, and use the new one everywhere as soon as it is there.",
     refused=True,
     also=("token",),
+    only=lambda kind: kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED",
 )
 def replaced(seen: Seen, own: Own) -> str | None:
     if seen.operation == "token":
         if seen.accepted:
             own[seen.client] = seen.ended
         return None
-    if seen.error != "ACCESS_TOKEN_REFUSED" or seen.why != "replaced":
+    if seen.why != "replaced":
         return None
     return "the access token was replaced before" if seen.began >= own.get(seen.client, 0.0) else None
 
@@ -46,9 +48,10 @@ def foreign(seen: Seen, own: Own) -> str | None:
     "An expired access token is used again after it was refused",
     "Renew the token when its hour is over, or at the first 401.",
     refused=True,
+    only=refused_as("ACCESS_TOKEN_REFUSED"),
 )
 def expired_again(seen: Seen, own: Own) -> str | None:
-    if seen.error != "ACCESS_TOKEN_REFUSED" or seen.why != "expired":
+    if seen.why != "expired":
         return None
     key = (seen.client, seen.bearer)
     if key in own:
@@ -120,11 +123,10 @@ def refreshed_always(seen: Seen, own: Own) -> str | None:
     "A token of one scope is used for another",
     "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
     refused=True,
+    only=refused_as("ACCESS_DENIED"),
 )
 def scope_wrong(seen: Seen, own: Own) -> str | None:
-    if seen.error == "ACCESS_DENIED" and seen.why.startswith("the token has the scope"):
-        return seen.why
-    return None
+    return seen.why if seen.why.startswith("the token has the scope") else None
 
 
 @rule(
@@ -135,9 +137,10 @@ def scope_wrong(seen: Seen, own: Own) -> str | None:
     "Ask for version 3 with AIS and PIS, version 2 with CAF.",
     ("token",),
     refused=True,
+    only=refused_as("NOT_ACCEPTABLE"),
 )
 def scope_version(seen: Seen, own: Own) -> str | None:
-    return seen.why if seen.error == "NOT_ACCEPTABLE" and "does not serve" in seen.why else None
+    return seen.why if "does not serve" in seen.why else None
 
 
 @rule(
@@ -146,6 +149,7 @@ def scope_version(seen: Seen, own: Own) -> str | None:
     "service 5.5",
     "A token or a secret stands in an address",
     "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
+    only=lambda kind: kind.queried,
 )
 def in_address(seen: Seen, own: Own) -> str | None:
     return _told(seen)
@@ -164,8 +168,6 @@ def on_redirection(seen: Seen, own: Own) -> str | None:
 
 
 def _told(seen: Seen) -> str | None:
-    if not seen.query:
-        return None
     for name, value in seen.query.items():
         if name.lower() in SECRET_NAMES or is_secret(seen, value):
             return f"the query parameter {name[:40]} carries it"
@@ -188,9 +190,10 @@ def is_secret(seen: Seen, value: str) -> bool:
     "An access token is sent where none is needed",
     "Bulk files and consent addresses take no token; send one only where it is used.",
     NO_TOKEN,
+    only=lambda kind: kind.bearing,
 )
 def where_none(seen: Seen, own: Own) -> str | None:
-    return "Authorization was sent" if seen.bearer is not None else None
+    return "Authorization was sent"
 
 
 @rule(
@@ -244,9 +247,10 @@ def credentials_again(seen: Seen, own: Own) -> str | None:
     "Renew the token, or leave it out and send the PKCE headers: there is no falling back.",
     PAYMENTS,
     refused=True,
+    only=refused_as("ACCESS_TOKEN_REFUSED"),
 )
 def initiation_again(seen: Seen, own: Own) -> str | None:
-    if seen.error != "ACCESS_TOKEN_REFUSED" or seen.bearer is None or seen.why != "unknown":
+    if seen.bearer is None or seen.why != "unknown":
         return None
     key = (seen.client, seen.bearer)
     again = key in own

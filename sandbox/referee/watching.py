@@ -3,18 +3,23 @@
 import threading
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.referee.acts import acts_of, by_itself
+from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.reading import seen_of
-from sandbox.referee.rows import Own, Rule, See
+from sandbox.referee.rows import INITIATIONS, Own, Rule, See
 from sandbox.referee.seen import Seen
-from sandbox.referee.table import ACTS, TABLE, rules_for
+from sandbox.referee.table import TABLE
 from sandbox.register import Worlds
+from sandbox.wire.app import Listener
 from sandbox.worlds import Exchange, World
 
+KINDS_MAX = 4096
+TRIMMED_EVERY = 256  # calls
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
@@ -32,6 +37,18 @@ class Found:
 Met = tuple[str | None, int, int, str | None, str | None]
 
 
+class Sorted:
+    """Calls of one kind: which rules look at them, and how many there were."""
+
+    __slots__ = ("calls", "gives", "kind", "rules")
+
+    def __init__(self, kind: Kind, rules: list[tuple[See, Own, bool, Rule]]) -> None:
+        self.kind = kind
+        self.rules = rules  # each with whether it sleeps while it remembers nothing
+        self.gives = kind.operation in INITIATIONS and not kind.is_refused
+        self.calls = 0
+
+
 class Referee:
     """One world's. One caller at a time judges."""
 
@@ -39,19 +56,21 @@ class Referee:
         self._lock = threading.Lock()
         self._waiting: deque[Seen] = deque()
         self._own: defaultdict[str, Own] = defaultdict(Own)
-        self._watching: dict[tuple[str | None, bool], list[tuple[Rule, See, Own]]] = {}
+        self._kinds: dict[Key, Sorted] = {}
+        self._before = self._own[""]  # the last call of each client
+        self._given = self._own["given"]  # which call gave an address
+        self._heard = 0
         self._found: dict[str, list[Found]] = {}
-        self._given = Own()  # which call gave an address
         self._callbacks = len(bank.callbacks)  # of a forked world: what came before is not its own
+        self._met: Counter[Met] = Counter()
         self.counts: Counter[str] = Counter()
-        self.met: Counter[Met] = Counter()
         self.moves: Counter[tuple[str, str | None, str, str]] = Counter()
         self._facts = len(bank.journal)  # read so far
 
-    def hear(self, *stream: Seen) -> None:
+    def hear(self, seen: Seen) -> None:
         """Nobody waits here: what comes while another caller is at it, that caller takes too."""
-        self._waiting.extend(stream)
-        while self._waiting and self._lock.acquire(blocking=False):
+        self._waiting.append(seen)
+        while self._waiting and self._lock.acquire(False):
             try:
                 self._take_all()
             finally:
@@ -62,7 +81,7 @@ class Referee:
         while self._waiting:
             seen = self._waiting.popleft()
             if seen.operation in ACTS:
-                self._hear(seen)
+                self._hear_act(seen)
             else:
                 self._hear_call(seen)
 
@@ -70,29 +89,68 @@ class Referee:
         """One exchange of a client; what customers did by themselves before it comes first."""
         if len(seen.bank.callbacks) > self._callbacks:
             self._catch_up(seen.bank)
-        self.met[seen.operation, seen.version, seen.status, seen.error, seen.state] += 1
-        if seen.subject is not None and seen.status < 300 and seen.exchange.method == "POST":
+        self._heard += 1
+        if self._heard % TRIMMED_EVERY == 0:
+            self._trim()
+        ours = self._kinds.get(seen.key) or self._sort(seen.key)
+        ours.calls += 1
+        before = seen.before = self._before.get(seen.client)
+        if before is not None:
+            before.before = None  # a chain would never end
+        self._before[seen.client] = seen
+        if ours.gives and seen.subject is not None:
             self._given[seen.subject] = seen.exchange
         for address in seen.addresses:
             self._given[address] = seen.exchange
-        self._judge(seen)
+        self._judge(seen, ours)
 
-    def _hear(self, seen: Seen) -> None:
+    def _hear_act(self, seen: Seen) -> None:
         """An act: it stands in the stream beside the call that gave its address."""
         given = self._given.get(seen.subject) or self._given.get(seen.addresses[0])
         if given is not None:
             seen.exchange = given
-        self._judge(seen)
+        self._judge(seen, self._kinds.get(seen.key) or self._sort(seen.key))
 
-    def _judge(self, seen: Seen) -> None:
-        key = (seen.operation, seen.status >= 300)
-        watching = self._watching.get(key)
-        if watching is None:
-            watching = self._watching[key] = [(row, row.see, self._own[row.id]) for row in rules_for(*key)]
-        for rule, see, own in watching:
+    def _sort(self, key: Key) -> Sorted:
+        kind = Kind(*key)
+        rules = [
+            (row.see, self._own[row.id], not (row.begins is None or row.begins(kind)), row)
+            for row in TABLE
+            if row.hears(kind)
+        ]
+        self._kinds[key] = Sorted(kind, rules)
+        return self._kinds[key]
+
+    def _judge(self, seen: Seen, ours: Sorted) -> None:
+        seen.kind = ours.kind
+        for see, own, sleeps, rule in ours.rules:
+            if sleeps and not own:
+                continue
             what = see(seen, own)
             if what is not None:
                 self._tell(rule, seen.exchange, what)
+
+    def _trim(self) -> None:
+        """What callers may make up without end is cut back; what was counted stays counted."""
+        for own in self._own.values():
+            own.trim()
+        if len(self._kinds) > KINDS_MAX:
+            self._count_kinds()
+            self._kinds.clear()
+
+    def _count_kinds(self) -> None:
+        for key, ours in self._kinds.items():
+            if ours.calls:
+                self._met[key[:5]] += ours.calls
+                ours.calls = 0
+
+    @property
+    def met(self) -> Counter[Met]:
+        """What the stream has shown so far."""
+        with self._lock:
+            self._take_all()
+            self._count_kinds()
+            return self._met.copy()
 
     def _tell(self, rule: Rule, exchange: Exchange, what: str) -> None:
         self.counts[rule.id] += 1
@@ -105,7 +163,7 @@ class Referee:
         self._callbacks += len(callbacks)
         for callback in callbacks:
             for seen in by_itself(bank, callback):
-                self._hear(seen)
+                self._hear_act(seen)
 
     def found(self, bank: Bank) -> list[Found]:
         """What was found so far, with what is wrong about matters that are still open; by call."""
@@ -142,20 +200,29 @@ def referee_of(world: World) -> Referee:
     return found
 
 
-def watch(app: Flask, worlds: Worlds) -> None:
-    """Every answer of an app is heard after it was stamped: what is registered first is called last."""
+def heard(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
+    """A call of the bank's interface was answered."""
+    if world.bank.settings.referee == "on":
+        referee_of(world).hear(seen_of(environ, response, world, exchange, ended))
 
-    def heard(response: Response) -> Response:
-        environ = request.environ
-        noted = environ.get("sandbox.noted")
-        if noted is not None:
-            world, exchange, ended = noted
-            if world.bank.settings.referee == "on":
-                referee_of(world).hear(seen_of(environ, response, world, exchange, ended))
-        elif environ["PATH_INFO"].startswith(PSU_PATHS):
-            world = worlds.known(environ["sandbox.world"])
-            if world.bank.settings.referee == "on":
-                referee_of(world).hear(*acts_of(environ, response, world))
+
+def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
+    """Something beside the bank's interface was answered: perhaps a customer's act, on a page or by a control."""
+    if environ["PATH_INFO"].startswith(PSU_PATHS):
+        world = worlds.known(environ["sandbox.world"])
+        if world.bank.settings.referee == "on":
+            for seen in acts_of(environ, response, world):
+                referee_of(world).hear(seen)
+
+
+REFEREE = Listener(heard, acted)
+
+
+def watch_acts(app: Flask, worlds: Worlds) -> None:
+    """For an app of the controls alone."""
+
+    def after(response: Response) -> Response:
+        acted(request.environ, response, worlds)
         return response
 
-    app.after_request(heard)
+    app.after_request(after)

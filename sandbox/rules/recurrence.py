@@ -1,10 +1,10 @@
 """On which days a standing order runs (service 2.2 rules 3 and 4, choice 6)."""
 
 from calendar import monthrange
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from sandbox.rules.calendar import following_banking_day, next_banking_day, previous_banking_day, why_closed
 
@@ -31,8 +31,7 @@ MONTHS = {  # of one period; weeks are not counted in months
 }
 
 
-@dataclass(frozen=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """One execution: the day that the contract names, the banking day it runs on, and why they differ."""
 
     number: int
@@ -41,6 +40,7 @@ class Occurrence:
     why: str | None
 
 
+@lru_cache(maxsize=16_384)  # contracts by the thousand begin on the same few days
 def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -> Occurrence:
     """The execution with that number, counted from 1; reckoned from the first day, so a 31st comes back."""
     assert number >= 1, number
@@ -55,7 +55,7 @@ def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -
 def late(missed: Occurrence, active: date) -> Occurrence:
     """One whose banking day had passed when the contract became active on that day: it is not lost, it follows."""
     why = "passed before the contract was active; following banking day"
-    return replace(missed, on=following_banking_day(active), why=f"{missed.why}, {why}" if missed.why else why)
+    return missed._replace(on=following_banking_day(active), why=f"{missed.why}, {why}" if missed.why else why)
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
@@ -73,7 +73,6 @@ def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
     return frequency is Frequency.WEEKLY or _months_between(start, end) % MONTHS[frequency] == 0
 
 
-@lru_cache(maxsize=4096)  # thousands of contracts share the days of a year
 def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
     """The banking day (service 2.2 rule 4): next for FIXED, previous for VARIABLE, never in another year."""
     closed = why_closed(planned)

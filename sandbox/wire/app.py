@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 View = Callable[[Call], Response]
 Announce = Callable[[Exchange, str, float], None]
+
+
+class Listener(NamedTuple):
+    """Who is told of every answer, once it is whole."""
+
+    heard: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
+    acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
+
 
 # The view of a row bears its name; a row without a view is not routed.
 VIEWS: dict[str, View] = {
@@ -77,7 +85,13 @@ class WorldPath:
         return self.inner(environ, start_response)
 
 
-def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: "Trust | None" = None) -> None:
+def route(
+    app: Flask,
+    worlds: Worlds,
+    announce: Announce | None = None,
+    trust: "Trust | None" = None,
+    listener: Listener | None = None,
+) -> None:
     """Everything of the bank's own interface."""
     app.before_request(lambda: check_certificate(worlds, trust))
     for name, view in VIEWS.items():
@@ -90,7 +104,7 @@ def route(app: Flask, worlds: Worlds, announce: Announce | None, trust: "Trust |
             provide_automatic_options=False,
         )
     frame(app)
-    app.after_request(lambda response: stamp(response, worlds, announce))
+    app.after_request(lambda response: stamp(response, worlds, announce, listener))
 
 
 def frame(app: Flask) -> None:
@@ -190,10 +204,12 @@ def method_refusal(allowed: list[str]) -> Refusal:
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
 
 
-def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Response:
+def stamp(response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None) -> Response:
     """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
     environ = request.environ
     if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+        if listener is not None:
+            listener.acted(environ, response, worlds)
         return response
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")
@@ -211,8 +227,10 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None) -> Resp
         *why(environ),
     )
     exchange = world.note(exchange)
-    environ["sandbox.noted"] = (world, exchange, perf_counter())  # for whoever watches the stream
     response.headers["Response-ID"] = exchange.request_id
+    ended = perf_counter()
     if announce is not None:
-        announce(exchange, name, perf_counter() - environ["sandbox.started"])
+        announce(exchange, name, ended - environ["sandbox.started"])
+    if listener is not None:
+        listener.heard(environ, response, world, exchange, ended)
     return response

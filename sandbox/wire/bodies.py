@@ -72,6 +72,7 @@ class PaymentBody(Strict):
     requested_execution_date = Day()
 
 
+NAMED_MAX = 100  # characters of a name that a caller made up
 PAYMENT_BODY = PaymentBody()
 
 
@@ -94,7 +95,7 @@ def load(schema: Schema, content: Any) -> dict[str, Any]:
         field, why = first_fault(error.messages)
         if why == MISSING:
             raise Refusal(Error.INPUT_MISSING, input=field) from None
-        raise Refusal(Error.INPUT_INVALID, input=field, why=why) from None
+        raise Refusal(Error.INPUT_INVALID, input=field[:NAMED_MAX], why=why) from None
     return loaded
 
 

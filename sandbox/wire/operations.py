@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from sandbox.rules.answers import ANSWERS
@@ -51,12 +52,19 @@ class Operation:
 
     def versions_for(self, product: str | None) -> tuple[int, ...]:
         """The versions that this operation has for a product."""
-        limits = dict(self.only)
-        return tuple(version for version in self.versions if product in limits.get(version, (product,)))
+        return self.versions if not self.only else versions_among(self.versions, self.only, product)
 
     def media_for(self, product: str | None) -> tuple[str, ...]:
         """The media types of its body for a product."""
         return dict(self.media_of).get(product or "", self.media)
+
+
+@lru_cache(maxsize=64)
+def versions_among(
+    versions: tuple[int, ...], only: tuple[tuple[int, tuple[str, ...]], ...], product: str | None
+) -> tuple[int, ...]:
+    limits = dict(only)
+    return tuple(version for version in versions if product in limits.get(version, (product,)))
 
 
 PAYMENT = "/payments/<product>"

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from sandbox.cli import main
 from tests.test_cli import PATIENCE, serving
-from tests.tpp import headers, version
+from tests.tpp import SCT, headers, payment, version
 
 ROOT = Path(__file__).parents[2]
 FAULTS = ("expired", "not-yet-valid", "revoked", "wrong-organisation", "unknown-issuer", "broken-chain", "weak-key")
@@ -73,16 +73,31 @@ def bank_for(pki: Path) -> Any:
     return serving("--port", "0", "--pki", str(pki), "--client-certificates", "proxy")
 
 
-def ask(port: int, pki: Path, name: str | None, **more: str) -> tuple[int, Any]:
+def line(port: int, pki: Path, name: str | None) -> HTTPSConnection:
     context = ssl.create_default_context(cafile=str(pki / "root.pem"))
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
     if name is not None:
         context.load_cert_chain(pki / name / "qwac.pem", pki / name / "qwac.key")
-    connection = HTTPSConnection("localhost", port, context=context, timeout=PATIENCE)
+    return HTTPSConnection("localhost", port, context=context, timeout=PATIENCE)
+
+
+def ask(port: int, pki: Path, name: str | None, **more: str) -> tuple[int, Any]:
+    connection = line(port, pki, name)
     try:
         connection.request("GET", "/accounts", headers=headers(accept=version(2)) | more)
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
+    finally:
+        connection.close()
+
+
+def pay(port: int, pki: Path) -> str:
+    """Where the customer of a new payment is sent to."""
+    connection = line(port, pki, "sound")
+    try:
+        given = headers(content_type="application/json")
+        connection.request("POST", f"/payments/{SCT}", json.dumps(payment()), given)
+        return str(connection.getresponse().headers["Location"])
     finally:
         connection.close()
 
@@ -97,3 +112,4 @@ def hold(port: int, pki: Path) -> None:
     forged = "".join((pki / "sound" / "qwac.pem").read_text().split("\n")[1:-2])
     status, body = ask(port, pki, None, **{"X-Client-Cert": forged})
     assert (status, "missing" in body["error_description"]) == (495, True)
+    assert pay(port, pki).startswith(f"https://localhost:{port}/psu/sign/")

@@ -1,5 +1,8 @@
 """What the shipped proxy files must say, whether or not the programs are here."""
 
+import pytest
+
+from sandbox.serving import behind_tls
 from tests.deploy.proxies import ROOT
 
 
@@ -11,3 +14,19 @@ def test_both_overwrite_the_header_that_the_bank_believes() -> None:
 def test_both_ask_for_a_certificate_and_leave_the_judgement_to_the_bank() -> None:
     assert "ssl_verify_client optional_no_ca;" in (ROOT / "deploy/nginx.conf").read_text()
     assert "mode request" in (ROOT / "deploy/Caddyfile").read_text()
+
+
+@pytest.mark.parametrize(
+    "scheme, sender, believed",
+    [
+        ("https", "127.0.0.1", True),
+        ("https", "::1", True),
+        ("https", "192.0.2.1", False),
+        ("http", "127.0.0.1", False),
+        ("https,http", "127.0.0.1", False),
+        (None, "127.0.0.1", False),
+    ],
+)
+def test_a_proxy_on_this_machine_says_that_it_ended_the_tls(scheme: str | None, sender: str, believed: bool) -> None:
+    environ = {"REMOTE_ADDR": sender} | ({} if scheme is None else {"HTTP_X_FORWARDED_PROTO": scheme})
+    assert behind_tls(environ) is believed

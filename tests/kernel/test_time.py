@@ -14,6 +14,7 @@ from sandbox.bank import timeline
 from sandbox.bank.clock import Agenda, Clock, Promise
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
+from sandbox.beginning import LAST, Pace
 from sandbox.errors import Refusal
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
@@ -192,3 +193,15 @@ def test_as_many_events_as_the_bound_allows_do_pass(worlds: Worlds) -> None:
         tpp.initiated()
     tpp.advance("2h")  # two events each, and one look at an empty agenda
     assert {row["status"] for row in tpp.listed("payments")} == {"CANC"}
+
+
+@pytest.mark.parametrize("days", (0.01, 1, 100_000))
+def test_a_clock_that_was_left_to_run_fast_stands_at_last(days: float) -> None:
+    pace = Pace(START, 0.0, 1_000_000)
+    now = pace.at(days * 86_400.0)
+    assert START < now <= LAST and (now == LAST) is (days >= 1)
+
+
+def test_a_clock_that_was_set_beyond_the_last_day_stays_there() -> None:
+    beyond = LAST + timedelta(days=1)
+    assert Pace(beyond, 0.0, 2.0).at(60.0) == beyond

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from sandbox.referee import rows, watching
 from sandbox.referee.rows import Own
@@ -17,6 +18,7 @@ def test_what_a_rule_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     for number in range(5):
         own[number] = number
     own[4] = "again"
+    own.trim()
     assert dict(own) == {2: 2, 3: 3, 4: "again"}
 
 
@@ -78,3 +80,28 @@ def test_the_journal_is_read_once(actor: Actor, worlds: Worlds) -> None:
     world = worlds.get("default")
     once = dict(referee_of(world).moved(world.bank))
     assert once == dict(referee_of(world).moved(world.bank)) and set(once.values()) == {1}
+
+
+def test_made_up_headers_do_not_make_the_referee_grow(
+    actor: Actor, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "KINDS_MAX", 3)
+    monkeypatch.setattr(watching, "TRIMMED_EVERY", 4)
+    flow, letters = actor.pay(), "abcdefghijklmnop"
+    for letter in letters:
+        actor.status(flow, accept_language=f"fr, x{letter};q=0.5")
+    referee = referee_of(worlds.get("default"))
+    assert len(referee._kinds) <= 3 + 4
+    asked = sum(times for (operation, *_), times in referee.met.items() if operation == "payment_status")
+    assert asked == len(letters)
+
+
+def test_clients_that_take_turns_are_told_apart(actor: Actor, app: Flask, worlds: Worlds) -> None:
+    other = Actor(app, worlds.get("default").bank)
+    other.tpp.client_id = "other-tpp"
+    theirs, same = other.pay(), "8c8ee7a5-4f0f-4d3f-9f57-1a6f1a6e2d11"
+    mine = actor.pay()
+    for _ in range(2):
+        actor.status(mine, request_id=same)
+        other.status(theirs)
+    assert actor.rules() == ["request-id-constant"]

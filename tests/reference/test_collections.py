@@ -17,8 +17,8 @@ MATCH = re.compile(r"\.match\(/\[\?&\]code=\(\[\^&\]\+\)/\)\[1\]$")
 SENT = 45  # calls at the least
 
 
-def write(kind: str, target: Path) -> None:
-    result = CliRunner().invoke(main, ["collection", kind, str(target), "--url", "http://localhost/"])
+def write(kind: str, target: Path, url: str = "http://localhost/") -> None:
+    result = CliRunner().invoke(main, ["collection", kind, str(target), "--url", url])
     assert result.exit_code == 0, result.output
 
 

@@ -147,6 +147,11 @@ def test_an_unknown_field_of_an_address_is_refused(tpp: Tpp) -> None:
     assert refused(tpp.initiate(XB, body), 400, "GEN-1202-100002", "'creditor_address.planet'")
 
 
+def test_the_name_of_an_unknown_field_is_not_told_at_any_length(tpp: Tpp) -> None:
+    reply = tpp.initiate(SCT, payment(SCT, **{"x" * 10_000: 1}))
+    assert refused(reply, 400, "GEN-1202-100002", f"'{'x' * 100}'")
+
+
 # An empty address is of the right kind; what it must hold stands in the beneficiary's chapter.
 OF_ANOTHER_KIND = [
     (field, product, value)

@@ -69,3 +69,11 @@ def test_a_mistake_is_told_kindly(path: Path, words: tuple[str, ...], told: str)
 
 def test_without_a_pki_the_command_says_how_to_make_one(tmp_path: Path) -> None:
     assert "pki init" in run("issue", "x", "--organisation", ORGANISATION, "--dir", str(tmp_path), code=1)
+
+
+def test_a_pki_that_is_there_can_be_kept(path: Path, tmp_path: Path) -> None:
+    before = (path / "issuing.pem").read_bytes()
+    assert "is kept" in run("init", "--keep", "--dir", str(path))
+    assert (path / "issuing.pem").read_bytes() == before
+    run("init", "--keep", "--dir", str(tmp_path / "fresh"))
+    assert (tmp_path / "fresh" / "issuing.pem").is_file()

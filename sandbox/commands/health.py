@@ -1,0 +1,89 @@
+"""The command `bank-sandbox health`: what an image, or a build that has just begun a server, asks (choice 10)."""
+
+import time
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from sandbox.commands.options import option
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
+PATH = "/_sandbox/health"
+ANSWER_SECONDS_MAX = 3
+PAUSE = 0.1  # seconds between two tries
+
+
+@click.command()
+@option("--url", default=None, help="The sandbox; left out, the one that `serve` starts with the options below.")
+@option("--host", default="127.0.0.1", help="As given to `serve`, and so on.")
+@option("--port", default=8080, type=click.IntRange(1, 65535))
+@option("--tls", is_flag=True)
+@option("--controls", default="on", type=click.Choice(["on", "off"]))
+@option("--controls-port", type=click.IntRange(1, 65535))
+@option("--controls-host", default="127.0.0.1")
+@option("--key", help="The key of its controls.")
+@click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Try for so many seconds.")
+def health(url: str | None, key: str | None, wait: int, **served: Any) -> None:
+    """Says whether the sandbox is up: ends with 0, or with 1.
+
+    It takes the options of `serve`, from the environment too, so that beside a server it needs none."""
+    where = url.rstrip("/") if url else address_of(served)
+    for left in range(round(wait / PAUSE), -1, -1):
+        fault = fault_at(where, key, served["controls"] == "on")
+        if fault is None or left == 0:
+            break
+        time.sleep(PAUSE)
+    if fault is not None:
+        raise click.ClickException(f"{where} is not up: {fault}")
+    click.echo(f"{where} is up")
+
+
+def address_of(served: dict[str, Any]) -> str:
+    """Where the controls are; where there are none, the bank."""
+    apart = served["controls"] == "on" and served["controls_port"] is not None
+    host = str(served["controls_host" if apart else "host"])
+    port = served["controls_port" if apart else "port"]
+    scheme = "https" if served["tls"] and not apart else "http"
+    try:
+        name = ip_address(host)
+        if name.is_unspecified:  # listens everywhere, so also here
+            host = "127.0.0.1" if name.version == 4 else "[::1]"
+        elif name.version == 6:
+            host = f"[{host}]"
+    except ValueError:
+        pass
+    return f"{scheme}://{host}:{port}"
+
+
+def fault_at(where: str, key: str | None, controls: bool) -> str | None:
+    """What is wrong there, if anything. Without controls there is no health to read: that the bank answers must do."""
+    from http.client import HTTPException
+
+    try:
+        parts = urlsplit(where)
+        connection = connection_to(parts.scheme, parts.hostname or "", parts.port)
+        try:
+            connection.request("GET", f"{parts.path}{PATH}", headers={"X-Sandbox-Key": key} if key else {})
+            reply = connection.getresponse()
+            reply.read()
+        finally:
+            connection.close()
+    except (OSError, ValueError, HTTPException) as error:
+        return str(error) or type(error).__name__
+    return f"it answers {reply.status}" if controls and reply.status != 200 else None
+
+
+def connection_to(scheme: str, host: str, port: int | None) -> "HTTPConnection":
+    import ssl
+    from http.client import HTTPConnection, HTTPSConnection
+
+    if scheme != "https":
+        return HTTPConnection(host, port, timeout=ANSWER_SECONDS_MAX)
+    context = ssl.create_default_context()
+    context.check_hostname = False  # whether it answers is asked, not who it is
+    context.verify_mode = ssl.CERT_NONE
+    return HTTPSConnection(host, port, timeout=ANSWER_SECONDS_MAX, context=context)

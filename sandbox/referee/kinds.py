@@ -1,0 +1,53 @@
+"""Kinds of calls: what a rule can know of a call without looking at it."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sandbox.wire.operations import BY_NAME
+
+# Acts of a PSU stand in the same stream, under these names.
+PSU_OPENS = "psu_opens"
+PSU_RETURNS = "psu_returns"
+ACTS = (PSU_OPENS, PSU_RETURNS)
+
+# What else sets an initiation apart.
+PLAIN, BESIDE_TOKEN, UNSIGNED, UNDATED, OTHER_ALGORITHM = "plain", "beside token", "unsigned", "undated", "algorithm"
+
+
+class Kind(NamedTuple):
+    """Calls of one kind are sorted out once: which rules look at them."""
+
+    operation: str | None
+    version: int
+    status: int
+    error: str | None
+    state: str | None
+    product: str | None = None
+    language: str = ""
+    bearing: bool = False  # a token was sent
+    queried: bool = False  # there are query parameters
+    marks: frozenset[str] = frozenset()  # what else sets an initiation apart
+
+    @property
+    def newest(self) -> int:
+        """The newest version of the operation."""
+        row = BY_NAME.get(self.operation or "")
+        return row.versions_for(self.product)[0] if row else 0
+
+    @property
+    def is_refused(self) -> bool:
+        return self.status >= 300
+
+
+# As `Kind` has it, but quicker to make.
+Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[str]]
+Sort = Callable[[Kind], bool]
+
+
+def refused_as(*errors: str) -> Sort:
+    """Calls that were refused with one of these errors."""
+    return lambda kind: kind.error in errors
+
+
+def marked(mark: str) -> Sort:
+    return lambda kind: mark in kind.marks

@@ -1,0 +1,133 @@
+"""deploy/compose.yaml against the published schema, the image, and the shipped nginx.conf."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from sandbox.cli import main
+from tests.deploy.proxies import ROOT, free_port, made_pki
+from tests.deploy.test_image import known, told
+from tests.test_cli import PATIENCE, command, environment, serving
+
+FILE = ROOT / "deploy" / "compose.yaml"
+SERVICES: dict[str, dict[str, Any]] = YAML(typ="safe").load(FILE.read_text())["services"]
+VOLUMES = YAML(typ="safe").load(FILE.read_text())["volumes"]
+
+
+def filled_in(text: str, said: dict[str, str]) -> str:
+    """With ${NAME:-default} as compose does it; ${NAME:?why} must be said."""
+
+    def value(found: re.Match[str]) -> str:
+        name, operator, default = found.groups()
+        assert name in said or operator == ":-", f"{name} must be given"
+        return said.get(name, default)
+
+    return re.sub(r"\$\{(\w+)(?:(:-|:\?)([^}]*))?\}", value, text)
+
+
+def given(name: str, **said: str) -> dict[str, str]:
+    """What a container is told."""
+    return {key: filled_in(str(value), said) for key, value in SERVICES[name]["environment"].items()}
+
+
+def valid(file: Path) -> subprocess.CompletedProcess[str]:
+    words = ("--builtin-schema", "vendor.compose-spec", str(file))
+    return subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
+
+
+def test_it_is_a_compose_file(tmp_path: Path) -> None:
+    done = valid(FILE)
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "wrong.yaml").write_text(FILE.read_text().replace("depends_on:", "depends:"))
+    assert valid(tmp_path / "wrong.yaml").returncode == 1
+
+
+def test_every_variable_is_one_that_its_command_knows() -> None:
+    assert set(SERVICES["bank"]["environment"]) <= set(known("serve"))
+    assert set(SERVICES["pki"]["environment"]) == {"SANDBOX_PKI"}
+
+
+def test_a_port_is_published_on_the_loopback_address_unless_the_user_says_another() -> None:
+    for service in SERVICES.values():
+        for port in service.get("ports", ()):
+            assert port.startswith(("127.0.0.1:", "${BANK_ADDRESS:-127.0.0.1}:")), port
+
+
+def test_a_volume_lies_where_the_image_has_a_folder_of_its_user() -> None:
+    owned = " ".join(rest for rest in told("RUN") if "chown" in rest).partition("chown")[2].split()
+    for service in ("pki", "bank"):
+        for mount in SERVICES[service]["volumes"]:
+            source, place = re.sub(r"\$\{[^}]*\}", ".", mount).split(":")[:2]
+            assert place in owned if source in VOLUMES else place == "/scenarios"
+    state, pki = (given("bank", SANDBOX_KEY="k")[name] for name in ("SANDBOX_STATE", "SANDBOX_PKI"))
+    assert str(Path(state).parent) in owned and pki in owned
+
+
+def test_what_it_mounts_is_there() -> None:
+    assert (FILE.parent / "nginx.conf").is_file()
+    assert (FILE.parent / SERVICES["bank"]["build"] / "Dockerfile").is_file()
+    assert "/etc/nginx/conf.d/" in (FILE.parent / "nginx.conf").read_text()
+
+
+def test_the_ports_are_those_of_the_shipped_nginx_conf() -> None:
+    conf = (FILE.parent / "nginx.conf").read_text()
+    assert SERVICES["nginx"]["network_mode"] == "service:bank"  # so the bank is on its loopback address
+    assert given("bank", SANDBOX_KEY="k")["SANDBOX_HOST"] == "127.0.0.1"
+    assert f"proxy_pass http://127.0.0.1:{known('serve')['SANDBOX_PORT'].default};" in conf
+    inside = {port.rpartition(":")[2] for port in SERVICES["bank"]["ports"]}
+    assert inside == {*re.findall(r"listen (\d+) ssl;", conf), given("bank", SANDBOX_KEY="k")["SANDBOX_CONTROLS_PORT"]}
+
+
+def test_without_a_key_it_is_not_begun() -> None:
+    with pytest.raises(AssertionError, match="SANDBOX_KEY must be given"):
+        given("bank")
+
+
+def test_its_certificates_are_made_once(tmp_path: Path) -> None:
+    pki, words = str(tmp_path / "pki"), [filled_in(word, {}) for word in SERVICES["pki"]["command"]]
+    for _ in range(2):
+        done = subprocess.run(command(*words), env=environment(SANDBOX_PKI=pki), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert "is kept" in done.stdout
+
+
+def test_its_bank_has_its_controls_on_a_port_of_their_own(tmp_path: Path) -> None:
+    with team(tmp_path, made_pki(tmp_path / "pki")) as (port, controls):
+        assert status(port, "/_sandbox/clock") == 404
+        assert status(controls, "/_sandbox/clock") == 401
+        assert status(controls, "/_sandbox/clock", **{"X-Sandbox-Key": "k"}) == 200
+        told = given("bank", SANDBOX_KEY="k") | {"SANDBOX_CONTROLS_PORT": str(controls)}
+        assert CliRunner().invoke(main, ["health"], env=told).exit_code == 0  # so nginx is started
+
+
+@contextmanager
+def team(folder: Path, pki: Path) -> Iterator[tuple[int, int]]:
+    """The bank as the file starts it, with this machine's folders and ports: the bank's port, the controls'."""
+    controls = free_port()
+    here = {
+        "SANDBOX_PKI": str(pki),
+        "SANDBOX_STATE": str(folder / "bank.sqlite"),
+        "SANDBOX_CONTROLS_PORT": str(controls),
+        "SANDBOX_CONTROLS_HOST": "127.0.0.1",
+        "SANDBOX_PORT": "0",
+    }
+    with serving(**given("bank", SANDBOX_KEY="k") | here) as (_, port):
+        yield port, controls
+
+
+def status(port: int, path: str, **headers: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()

@@ -1,0 +1,245 @@
+"""Whatever the README shows is run, or is said here why not; whatever it names is there."""
+
+import configparser
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.control.app import CONTROLS
+from sandbox.seed import load_fixtures
+from sandbox.wire.operations import OPERATIONS
+from tests.deploy.proxies import free_port
+from tests.readme import (
+    BLOCKS,
+    PROSE,
+    TEXT,
+    calls,
+    commands,
+    commands_in_prose,
+    every_command,
+    plain,
+    section,
+    spans,
+    wrong_in,
+)
+from tests.shell import ROOT, Shell, shell_in, write_program
+
+ADDRESS = "http://127.0.0.1:8080"
+# Blocks by their first lines. Those that run here:
+MAKE_RUN = "make run"
+INSTALL = "pip install ."
+PAY = "curl -si http://127.0.0.1:8080/payments/sepa-credit-transfers \\"
+APPROVE = (
+    "curl -s http://127.0.0.1:8080/_sandbox/psu/approve "
+    r'''-d "{\"address\": \"$ADDRESS\", \"customer\": \"alice\"}"'''
+)
+STATUS = "curl -s 'http://127.0.0.1:8080/payments/sepa-credit-transfers/INVOICE-1/status?paymentIdType=EXTERNAL' \\"
+CLIENT = "from sandbox.client import Client, Controls"
+BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
+BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock -d \'{"advance": "120s"}\''
+BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
+HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, STATUS, CLIENT, BULK, BULK_STATUS, BUILD}
+# Those that another test runs:
+THERE = {
+    "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
+    "import httpx": "tests/plugin/test_readme.py::test_the_program_of_the_readme_runs",
+    "scenario: The beneficiary's account is closed, the money comes back": (
+        "tests/commands/test_scenario.py::test_the_scenario_of_the_readme_holds"
+    ),
+}
+# Those that no test can run, and why. Their words are held against the commands all the same.
+NOT_RUN = {
+    "docker build --tag bank-sandbox .": "needs an engine; tests/deploy/test_image.py does what can be done",
+    "export SANDBOX_KEY=$(openssl rand -hex 16)": "needs an engine; tests/deploy/test_compose.py starts what it starts",
+    "make test": "is the command that runs this test, in .ci/run too",
+}
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    """Where the blocks run, with a port of its own for the server."""
+    port = free_port()
+    with shell_in(tmp_path, SANDBOX_PORT=str(port), SANDBOX_URL=f"http://127.0.0.1:{port}") as shell:
+        yield shell
+
+
+def block(name: str) -> str:
+    (found,) = [block.text for block in BLOCKS if block.name == name]
+    return found
+
+
+def shown(shell: Shell, script: str, **told: str) -> str:
+    """A script of the README at this test's server; it must succeed."""
+    code, said = shell.run(script.replace(ADDRESS, shell.environment["SANDBOX_URL"]), **told)
+    assert code == 0, said
+    return said
+
+
+def served(shell: Shell, script: str) -> None:
+    """Started, and left running."""
+    shown(shell, f"{script.rstrip()} &\nbank-sandbox health --wait 30")
+
+
+def documents(said: str) -> list[dict[str, str]]:
+    """What several calls answered, one after the other."""
+    found, decoder, place = [], json.JSONDecoder(), 0
+    while place < len(said.rstrip()):
+        document, place = decoder.raw_decode(said, place)
+        found.append(document)
+    return found
+
+
+def test_every_block_is_run_or_it_is_said_why_not() -> None:
+    names = [block.name for block in BLOCKS]
+    assert sorted(names) == sorted([*HERE, *THERE, *NOT_RUN])
+    for place in THERE.values():
+        file, _, test = place.partition("::")
+        assert f"def {test}(" in (ROOT / file).read_text()
+    assert block("make test").strip() == (ROOT / ".ci" / "run").read_text().splitlines()[-1]
+
+
+def test_make_run_serves(shell: Shell) -> None:
+    """What it sets up first is what `.ci/run` sets up for the tests; here that has been done."""
+    for name in ("Makefile", "setup.cfg", "pyproject.toml", "constraints.txt"):
+        (shell.folder / name).write_bytes((ROOT / name).read_bytes())
+    (shell.folder / ".venv").mkdir()
+    (shell.folder / ".venv" / "bin").symlink_to(shell.programs)
+    write_program(
+        shell.programs / "bank-sandbox", f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m sandbox "$@"\n'
+    )
+    for stamp in ("stamp-made", "stamp-run"):
+        (shell.folder / ".venv" / stamp).touch()
+    served(shell, block(MAKE_RUN))
+
+
+def test_a_payment_goes_as_the_readme_tells(shell: Shell) -> None:
+    install, serve = block(INSTALL).splitlines()
+    assert install == "pip install ."  # tests/test_wheel.py installs what it builds
+    served(shell, serve)
+    initiated = shown(shell, block(PAY))
+    assert initiated.startswith("HTTP/1.1 201") and '"RCVD"' in initiated
+    found = re.search(r"(?m)^Location: (\S+)", initiated)
+    assert found is not None
+    (approved,) = documents(shown(shell, block(APPROVE), ADDRESS=found[1]))
+    assert "code=" in approved["redirect"]
+    assert [documents(shown(shell, block(STATUS)))[0]["status"] for _ in range(2)] == ["PDNG", "ACSC"]
+
+
+def test_and_so_in_python(shell: Shell) -> None:
+    served(shell, block(INSTALL).splitlines()[1])
+    (shell.folder / "pay.py").write_text(block(CLIENT).replace(ADDRESS, shell.environment["SANDBOX_URL"]))
+    assert shown(shell, "python -W error pay.py").startswith("ACSC ")
+
+
+def test_a_bulk_file_goes_as_the_readme_tells(shell: Shell) -> None:
+    served(shell, block(INSTALL).splitlines()[1])
+    # "With a bank clock of its own, give that day as --today to both commands."
+    sample, check, send = block(BULK).split("\n", 2)
+    today = "--today 2027-03-01"
+    sent = shown(shell, f"{sample.replace(' >', f' {today} >')}\n{check} {today} > report\n{send}")
+    assert "payment_file_id" in documents(sent)[0]
+    clock, status, approve = re.split(r"(?m)^(?=curl)", block(BULK_STATUS))[1:]
+    told = documents(shown(shell, clock + status))[1]
+    (address,) = set(re.findall(r'"(http[^"]*/psu/sign/[^"]*)"', json.dumps(told)))
+    (approved,) = documents(shown(shell, approve.replace("the address of sca_redirect", address)))
+    assert approved["redirect"] == "http://127.0.0.1:9000/callback"
+
+
+def test_a_build_goes_as_the_readme_tells(shell: Shell) -> None:
+    write_program(shell.folder / "run-my-tests", "#!/bin/sh\necho tested $1\n")
+    said = shown(shell, block(BUILD))
+    assert f"tested {shell.environment['SANDBOX_URL']}" in said and "0 error" in said
+
+
+def test_every_command_that_is_shown_is_there() -> None:
+    found = [words for block in BLOCKS if block.language == "sh" for words in commands(block.text)]
+    assert len(found) >= 7
+    assert [wrong for words in found if (wrong := wrong_in(words))] == []
+
+
+def test_every_command_that_is_named_is_there() -> None:
+    found = commands_in_prose()
+    assert len(found) >= 20
+    assert [wrong for words in found if (wrong := wrong_in(words))] == []
+
+
+def test_every_command_of_the_list_for_a_shell_is_there() -> None:
+    (told,) = [part for part in PROSE.split("\n\n") if part.startswith("The same controls from a shell")]
+    assert len(spans(told)) >= 8
+    assert [wrong for span in spans(told) if (wrong := wrong_in(span.removeprefix("bank-sandbox ").split()))] == []
+
+
+def test_the_versions_of_python_are_the_same_everywhere() -> None:
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    versions = re.findall(r"Python :: (3\.\d+)", setup["metadata"]["classifiers"])
+    told = re.search(r"It needs Python ([^o]*or 3\.\d+)", TEXT)
+    assert told is not None and re.findall(r"3\.\d+", told[1]) == versions
+    for file in ("Dockerfile", "examples/github-actions.yml"):
+        used = set(re.findall(r"python(?::|-version: \")(3\.\d+)", (ROOT / file).read_text()))
+        assert used and used <= set(versions)
+
+
+def test_every_file_that_it_points_to_is_there() -> None:
+    linked = re.findall(r"\]\((?!https?:)([^)]+)\)", TEXT)
+    named = re.findall(r"(?:deploy|examples)/[\w./-]*\w", TEXT)
+    assert len(named) >= 5
+    assert {name for name in (*linked, *named) if not (ROOT / name).exists()} == set()
+
+
+@pytest.mark.parametrize(
+    "words", ["bulk eat", "fly", "serve --wings", "pki issue demo --hat big", "scenario run a --world"]
+)
+def test_one_that_is_not_there_is_found(words: str) -> None:
+    assert wrong_in(words.split()) is not None
+
+
+def test_every_option_that_is_named_alone_is_there() -> None:
+    known = {name for command in every_command() for param in command.params for name in param.opts} | {"--help"}
+    named = {span.split()[0] for span in spans() if span.startswith("--")}
+    of_docker = {"--volume"}
+    assert len(named) >= 15
+    assert {name for name in named - known - of_docker if not name.startswith("--bank-")} == set()
+
+
+def test_every_option_of_pytest_that_is_named_is_there(pytestconfig: pytest.Config) -> None:
+    from sandbox import pytest_plugin
+
+    parser = pytest.Parser(_ispytest=True)
+    pytest_plugin.pytest_addoption(parser)
+    known = {name for group in parser._groups for option in group.options for name in option.names()}
+    named = set(re.findall(r"--bank-[a-z]+", TEXT))
+    assert len(named) >= 8
+    assert named <= known
+    assert {f"bank_{name.removeprefix('--bank-')}" for name in known} >= set(re.findall(r"`(bank_[a-z]+)`", TEXT))
+
+
+def test_every_variable_that_is_named_is_one_of_an_option() -> None:
+    known = {param.envvar for command in every_command() for param in command.params}
+    assert set(re.findall(r"SANDBOX_[A-Z]+", TEXT)) <= known
+
+
+def test_every_control_of_the_table_is_there() -> None:
+    known = {(method, plain(path)) for method, path, _ in CONTROLS}
+    named = calls(section("Controls"))
+    assert len(named) >= 25
+    assert [call for call in named if call not in known and not call[1].startswith("/_sandbox")] == []
+
+
+def test_every_call_that_is_named_elsewhere_is_there() -> None:
+    known = {(method, f"/_sandbox{plain(path)}") for method, path, _ in CONTROLS}
+    known |= {(row.method, plain(row.path)) for row in OPERATIONS}
+    named = [call for call in calls(PROSE.replace(section("Controls"), "")) if call[0] and "/" in call[1]]
+    assert len(named) >= 8
+    assert [call for call in named if call not in known] == []
+
+
+def test_the_customers_and_clients_of_the_tables_are_those_of_the_default_world() -> None:
+    fixtures, told = load_fixtures(), section("Customers of the default world")
+    named = [name for line in told.splitlines() if line.startswith("| `") for name in spans(line.split("|")[1])]
+    assert sorted(named) == sorted(fixtures.customers)
+    assert set(spans(told.partition("Clients:")[2])) >= set(fixtures.clients)
