@@ -42,7 +42,8 @@ CLIENT = "from sandbox.client import Client, Controls"
 BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
 BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock -d \'{"advance": "120s"}\''
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
-HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, STATUS, CLIENT, BULK, BULK_STATUS, BUILD}
+CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
+HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY}
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
@@ -147,6 +148,13 @@ def test_a_bulk_file_goes_as_the_readme_tells(shell: Shell) -> None:
     (address,) = set(re.findall(r'"(http[^"]*/psu/sign/[^"]*)"', json.dumps(told)))
     (approved,) = documents(shown(shell, approve.replace("the address of sca_redirect", address)))
     assert approved["redirect"] == "http://127.0.0.1:9000/callback"
+
+
+def test_a_world_is_carried_as_the_readme_tells(shell: Shell) -> None:
+    served(shell, block(INSTALL).splitlines()[1])
+    shown(shell, block(PAY))
+    assert "world fault with 1 acts" in shown(shell, block(CARRY))
+    assert (shell.folder / "fault.world.jsonl.gz").read_bytes().startswith(b"\x1f\x8b")
 
 
 def test_a_build_goes_as_the_readme_tells(shell: Shell) -> None:

@@ -187,7 +187,7 @@ class Store:
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
         for thread in self._beside:
-            thread.join(ENDS_WITHIN)
+            thread.join(ENDS_WITHIN / len(self._beside))
         if self.broken is None:
             self.flush()
             self.broken = f"the state file {self.path.name} was closed"

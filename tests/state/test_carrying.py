@@ -20,6 +20,7 @@ from sandbox.assembly import assemble, first_beginning
 from sandbox.log.canon import state_hash
 from sandbox.machine import machine_time
 from sandbox.register import Worlds
+from sandbox.rules.durations import read_instant
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
 
 ROOT = Path(__file__).parents[2]
@@ -125,10 +126,21 @@ def test_exported_here_imported_there_the_replies_are_the_same_bytes(tmp_path: P
         assert two.exported() == one.exported()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def worlds() -> Worlds:
+    """One register for all: a file that is refused changes nothing, which each of them asserts."""
+    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+
+
+@pytest.fixture(scope="module")
+def app(worlds: Worlds) -> Flask:
+    return assemble(worlds)
+
+
+@pytest.fixture(scope="module")
 def led(app: Flask) -> Tpp:
     """A world with secrets of its callers in it."""
-    tpp = Tpp(app)
+    tpp = Tpp(app, "led")
     tpp.control("POST", "/clients", client_id="our-tpp", secret=SECRET, redirect_uris=["http://127.0.0.1:*/*"])
     tpp.control("PUT", "/clients/our-tpp", secret=f"{SECRET}-2")
     reply = tpp.initiate()
@@ -151,7 +163,7 @@ def imported(tpp: Tpp, content: bytes, query: str = "") -> Any:
 
 
 def test_a_stripped_file_holds_no_secret_and_replays(led: Tpp, app: Flask, worlds: Worlds) -> None:
-    bank = worlds.get("default").bank
+    bank = worlds.get("led").bank
     secrets = [SECRET, VERIFIER, CHALLENGE, "our-own-state", *bank.codes, *bank.access_tokens, *bank.refresh_tokens]
     secrets += [*bank.sca_tokens, *bank.sca_addresses]
     whole, content = exported(led).decode(), exported(led, "?secrets=strip").decode()
@@ -235,11 +247,11 @@ def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
     led: Tpp, worlds: Worlds, change: Callable[[list[bytes]], list[bytes]], why: str
 ) -> None:
     lines = exported(led).splitlines()
-    before = worlds.get("default").ask(state_hash)
+    before = worlds.get("led").ask(state_hash)
     reply = imported(led, b"\n".join(change(lines)))
     assert refused(reply, 400, "SBX-", "file")
     assert why in reply.json["error_description"]
-    assert worlds.get("default").ask(state_hash) == before
+    assert worlds.get("led").ask(state_hash) == before
 
 
 def test_what_unpacks_without_end_is_cut_short(tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -140,52 +142,59 @@ def as_nobody() -> None:
         os.setuid(65534)
 
 
+def elsewhere(work: Callable[..., None], *given: object) -> int | None:
+    """How a program of its own ends that does it; nothing of this one is shared."""
+    child = get_context("spawn").Process(target=work, args=given)
+    child.start()
+    child.join(60)
+    return child.exitcode
+
+
+def opened_by_nobody(path: Path) -> None:
+    as_nobody()
+    try:
+        Store(path)
+    except StateFileError as error:
+        os._exit(0 if "cannot be written" in str(error) else 4)
+    os._exit(3)
+
+
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_a_file_or_folder_that_is_read_only_is_told_and_unharmed(what: str) -> None:
-    folder = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
+    folder = Path(mkdtemp())  # not below pytest's own, which nobody may enter
     try:
         path = folder / "bank.state"
         fill(path)
         before = beside(path)
         path.chmod(0o444 if what == "file" else 0o666)
         folder.chmod(0o777 if what == "file" else 0o555)
-        child = os.fork()
-        if child == 0:
-            as_nobody()
-            code = 3
-            try:
-                Store(path)
-            except StateFileError as error:
-                code = 0 if "cannot be written" in str(error) else 4
-            os._exit(code)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert elsewhere(opened_by_nobody, path) == 0
         assert beside(path) == before
     finally:
         folder.chmod(0o700)
         shutil.rmtree(folder)
 
 
-def test_a_full_disk_loses_nothing_that_was_answered(lived: Path) -> None:
-    """Files of the child may grow no more at some moment, which SQLite hears as from a full disk."""
-    before = len(state_of(lived)[0])
-    here, there = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        store = Store(lived)
-        world = worlds_of(store).get("default")
-        limit = lived.stat().st_size + 40_000
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+def paid_until_full(path: Path, told: Path) -> None:
+    """Its files may grow no more at some moment, which SQLite hears as from a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    world = worlds_of(Store(path)).get("default")
+    limit = path.stat().st_size + 40_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    with told.open("w", buffering=1) as answered:
         try:
             for number in range(1_000):
-                os.write(there, f"{initiate(world, 1_000 + number)}\n".encode())
+                answered.write(f"{initiate(world, 1_000 + number)}\n")
         except StateFileError as error:
             os._exit(0 if "cannot be written" in str(error) else 4)
-        os._exit(3)
-    os.close(there)
-    with os.fdopen(here) as told:
-        answered = told.read().split()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os._exit(3)
+
+
+def test_a_full_disk_loses_nothing_that_was_answered(lived: Path, tmp_path: Path) -> None:
+    before = len(state_of(lived)[0])
+    told = tmp_path / "answered"
+    assert elsewhere(paid_until_full, lived, told) == 0
+    answered = told.read_text().split()
     found, _ = state_of(lived)
     assert len(answered) > 2
     assert found[before:] == answered
@@ -200,16 +209,16 @@ def state_of(path: Path) -> tuple[list[str], str]:
         store.close()
 
 
+def paid_and_killed(path: Path) -> None:
+    world = worlds_of(Store(path)).get("default")
+    for number in range(ACTS):
+        initiate(world, number)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_a_torn_last_record_costs_no_more_than_itself(path: Path) -> None:
     """Only a power cut tears one: the last act goes, and what was whole before it stands."""
-    child = os.fork()
-    if child == 0:
-        store = Store(path)
-        world = worlds_of(store).get("default")
-        for number in range(ACTS):
-            initiate(world, number)
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+    assert elsewhere(paid_and_killed, path) == -signal.SIGKILL
     wal = path.with_name(f"{path.name}-wal")
     os.truncate(wal, wal.stat().st_size - 2_000)
     assert len(state_of(path)[0]) == ACTS - 1

@@ -357,6 +357,13 @@ def test_a_world_that_cannot_be_read_back_is_told_and_the_others_go_on(server: S
     server.silence()
     server.store._database.execute("UPDATE checkpoints SET bank = ?", (b"bank" + b"\x00" * 99,))
     server.store._database.commit()
+    before = server.worlds.find("quiet")
+    assert len(server.tpp("quiet").listed("payments")) == 4  # its acts are done again
+    server.silence()
+    assert before.is_away
+    server.store._database.execute("DELETE FROM checkpoints")
+    server.store._database.execute("UPDATE acts SET given = ? WHERE number = 3", (b"[1]",))
+    server.store._database.commit()
     assert refused(server.tpp("quiet").initiate(), 503, "SBX-0503-000001")
     assert server.tpp().initiate().status_code == 201
 

@@ -118,6 +118,35 @@ def test_settings_that_were_changed_stay_changed(path: Path) -> None:
     assert Tpp(opened(path)[1]).control("GET", "/settings").json["settings"]["unsigned_after"] == "5m"
 
 
+def test_faults_that_were_ordered_survive_with_their_counts_and_dropped_ones_do_not(path: Path) -> None:
+    _, app, store = opened(path)
+    tpp = Tpp(app)
+    tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 2}, answer={"status": 503})
+    payment_id = tpp.initiated()
+    assert tpp.status(payment_id).status_code == 200
+    store.close()
+    _, app, store = opened(path)
+    assert [Tpp(app).status(payment_id).status_code for _ in range(2)] == [503, 200]
+    assert Tpp(app).control("DELETE", "/faults").status_code == 204
+    store.close()
+    assert Tpp(opened(path)[1]).listed("faults") == []
+
+
+def test_a_fork_and_an_imported_world_survive_too(path: Path) -> None:
+    worlds, app, store = opened(path)
+    lived(app, "default", 2)
+    tpp = Tpp(app)
+    tpp.control("POST", "/faults", when={"operation": "token"}, answer={"status": 503})
+    tpp.control("POST", "/worlds/default/fork", **{"as": "default"})  # also onto its own name
+    tpp.http.post("/_sandbox/import?as=carried", data=tpp.control("GET", "/export").data)
+    before = hashes(worlds)
+    assert before["carried"] == before["default"]
+    store.close()
+    worlds, app, _ = opened(path)
+    assert hashes(worlds) == before
+    assert len(Tpp(app, "carried").listed("faults")) == 1
+
+
 @pytest.mark.parametrize(
     "content, told",
     [
