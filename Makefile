@@ -9,10 +9,13 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run test check lint types format bench bench-compare clean
+.PHONY: run demo test check lint types format bench bench-compare pictures clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
+
+demo: $(VENV)/stamp-run
+	$(BIN)/python -m examples.shop $(ARGS)
 
 test: $(VENV)/stamp-test
 	$(BIN)/python -m pytest -n 2 $(ARGS)
@@ -36,6 +39,9 @@ bench: $(VENV)/stamp-test
 # make bench-compare OLD=before.json NEW=after.json
 bench-compare: $(VENV)/stamp-test
 	$(BIN)/python -m bench.compare $(OLD) $(NEW)
+
+pictures: $(VENV)/stamp-test
+	$(BIN)/python -m tests.browser.pictures
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,7 @@ from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
+from sandbox.wire.addresses import BANK
 from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
 
@@ -45,9 +46,10 @@ def assemble(
     return app
 
 
-def assemble_controls(worlds: Worlds, lock: Lock) -> Flask:
-    """The controls alone, for a port of their own."""
+def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
+    """The controls alone, for a port of their own; they tell where the bank is."""
     app = Flask("sandbox", static_folder=None)
+    app.config[BANK] = bank
     watch_acts(app, worlds)
     frame(app)
     guard(app, lock)

@@ -85,7 +85,7 @@ def serve(
     worlds, close = kept_worlds(beginning, state)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
-    controls = opened.open_controls(worlds) or (address if opened.lock.here else None)
+    controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
     rest_the_collector()
     click.echo(greeting(controls, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")

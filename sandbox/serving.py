@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
 
-from waitress import channel, create_server, wasyncore
-from waitress.channel import ClientDisconnected
+from waitress import create_server, wasyncore
+from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 from sandbox.files.admission import FILE_BYTES_MAX
@@ -85,13 +85,20 @@ class Unread(ErrorTask):  # type: ignore[misc]
         self.write(body)
 
 
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A line of ours; whoever serves an application of their own in the same program keeps waitress as it is."""
+
+    task_class = Task
+    error_task_class = Unread
+
+
 def server_of(app: Any, host: str, port: int, threads: int) -> Any:
     """A server that listens already; `run` serves."""
-    channel.HTTPChannel.task_class = Task
-    channel.HTTPChannel.error_task_class = Unread
     workers = Workers(threads)
-    return create_server(
+    listeners: dict[int, Any] = {}
+    server = create_server(
         app,
+        map=listeners,
         host=host,
         port=port,
         threads=threads,
@@ -101,6 +108,10 @@ def server_of(app: Any, host: str, port: int, threads: int) -> Any:
         max_request_body_size=BODY_BYTES_MAX,
         _dispatcher=workers,
     )
+    for listener in listeners.values():
+        if hasattr(listener, "channel_class"):  # what wakes the loop lies among them
+            listener.channel_class = Channel
+    return server
 
 
 def port_of(server: Any) -> int:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sandbox.client.calling import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, written
 from sandbox.client.flows import Flow, code_from
 from sandbox.client.replies import Consent, Tokens
-from sandbox.client.reply import Reply, Unreadable, field, maybe
+from sandbox.client.reply import Refused, Reply, Unreadable, field, maybe
 
 
 class Consents:
@@ -26,6 +26,14 @@ class Consents:
         if not addresses:
             raise Unreadable(reply, "no consent address is in it")
         return Consent(addresses, flow, self.caller.language, reply)
+
+    def renewal(self, refused: Refused, scope: str = "AIS") -> Consent:
+        """Where the PSU authenticates after SCA_REQUIRED; the same token reads on then, no code comes (choice 8)."""
+        address = refused.sca_address
+        if address is None:
+            raise Unreadable(refused.reply, "no address to authenticate at is in it")
+        flow = self.caller.flow(scope)
+        return Consent({self.caller.language: flow.on(address)}, flow, self.caller.language, refused.reply)
 
     def exchange(self, code: str, flow: Flow, version: int | None = None) -> Tokens:
         """The code of a callback for tokens; the version goes by the flow's scope (choice 3)."""

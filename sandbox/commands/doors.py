@@ -76,14 +76,14 @@ class Doors:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
-    def open_controls(self, worlds: "Worlds") -> str | None:
+    def open_controls(self, worlds: "Worlds", bank: str) -> str | None:
         """The controls on a port of their own, served from now on; their address."""
         from sandbox.assembly import assemble_controls
         from sandbox.serving import port_of, server_of
 
         if self.controls == "off" or self.controls_port is None:
             return None
-        app = assemble_controls(worlds, replace(self.lock, here=True))
+        app = assemble_controls(worlds, replace(self.lock, here=True), bank)
         server = listening(lambda: server_of(app, self.controls_host, self.controls_port or 0, 2), self.controls_host)
         threading.Thread(target=server.run, daemon=True).start()
         return address_of("http", self.controls_host, port_of(server))

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
+import orjson
+
 from sandbox.console.asks import Ask
+from sandbox.control.registering import ROLES
 from sandbox.settings import Settings
 
 Form = Mapping[str, str]
@@ -74,21 +77,62 @@ def _book(form: Form) -> Ask:
 
 
 def _fault(form: Form) -> Ask:
-    when: dict[str, Any] = given(form, "operation", "client")
-    if form.get("nth", "").strip():
-        when["nth"] = number(form["nth"].strip())
+    when: dict[str, Any] = given(form, "operation", "client", "from", "until")
+    when |= {name: number(text) for name, text in given(form, "nth", "chance").items()}
     body: dict[str, Any] = given(form, "title", "delay", "cut", "change")
-    if form.get("status", "").strip():
-        body["answer"] = {"status": number(form["status"].strip())}
+    answer = {name: number(text) for name, text in given(form, "status", "retry_after").items()}
+    if answer:
+        body["answer"] = answer
     return Ask("POST", "/faults", body=body | ({"when": when} if when else {}))
 
 
+def client_of(form: Form) -> dict[str, Any]:
+    """What was filled in of a TPP; lists stand a line each, keys are JSON."""
+    body: dict[str, Any] = given(form, "secret", "name", "organisation")
+    roles = [role for role in ROLES if form.get(role)]
+    if roles:
+        body["roles"] = roles
+    if form.get("active"):
+        body["active"] = form["active"] == "yes"
+    if form.get("redirect_uris", "").strip():
+        body["redirect_uris"] = form["redirect_uris"].split()
+    if form.get("keys", "").strip():
+        body["keys"] = parsed(form["keys"])
+    return body
+
+
+def parsed(text: str) -> Any:
+    """JSON where it is some; else the text, for the control to refuse."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _amend(form: Form) -> Ask:
+    return Ask("PUT", "/clients/<client_id>", given(form, "client_id"), client_of(form))
+
+
 NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
+LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
 
 
 def _setting(form: Form) -> Ask:
     name, value = form.get("setting", ""), form.get("value", "").strip()
+    if name in LISTS:
+        return Ask("PATCH", "/settings", body={name: value.splitlines()})
     return Ask("PATCH", "/settings", body={name: number(value) if name in NUMBERS else value})
+
+
+def _waive(form: Form) -> Ask:
+    row = f"{form.get('rule', '')}: {form.get('reason', '').strip()}"
+    return Ask("PATCH", "/settings", body={"referee_waives": [*others(form), row]})
+
+
+def others(form: Form) -> list[str]:
+    """What is waved off beside the rule of the form."""
+    rule = form.get("rule", "")
+    return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
 
 
 def _own_scenario(form: Form) -> Ask:
@@ -123,7 +167,16 @@ ACTIONS: dict[str, Action] = {
     "load own": Action(_own_scenario, "This world began again with your scenario."),
     "fault": Action(_fault, "The fault rule stands."),
     "drop faults": Action(lambda form: Ask("DELETE", "/faults"), "All fault rules are gone."),
+    "register": Action(
+        lambda form: Ask("POST", "/clients", body=given(form, "client_id") | client_of(form)),
+        "{client_id} is a TPP now.",
+    ),
+    "amend": Action(_amend, "{client_id} was changed."),
     "setting": Action(_setting, "{setting} is {value} now."),
+    "waive": Action(_waive, "{rule} is waved off."),
+    "unwaive": Action(
+        lambda form: Ask("PATCH", "/settings", body={"referee_waives": others(form)}), "{rule} counts again."
+    ),
 }
 
 

@@ -1,16 +1,15 @@
 """The console's routes: a web page for people (choice 10). Its buttons call the controls' own functions."""
 
 from collections.abc import Callable
-from importlib.resources import files
 
 import orjson
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.console import sections, singles
+from sandbox.console import own_files, refereed, sections, singles
 from sandbox.console.actions import ACTIONS, said
 from sandbox.console.asks import curl_of, done
-from sandbox.console.drawing import HEADERS, draw, guard, mark_of
+from sandbox.console.drawing import draw, guard, mark_of
 from sandbox.console.notices import Notice, Notices
 from sandbox.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.console.writing import clock_text, machine
@@ -21,11 +20,6 @@ from sandbox.rules.pkce import same_text
 from sandbox.wire.app import here
 
 FORM_BYTES_MAX = 1_000_000
-FILES = {
-    "console.css": "text/css;charset=utf-8",
-    "console.js": "text/javascript;charset=utf-8",
-    "console.svg": "image/svg+xml",
-}
 View = Callable[[Visit], Response]
 
 KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
@@ -40,6 +34,7 @@ PAGES: tuple[tuple[str, View], ...] = (
     ("/console/inbox", sections.inbox),
     ("/console/calls", sections.calls),
     ("/console/calls/<int(max=999999999999):seq>", sections.call),
+    ("/console/referee", refereed.referee),
     ("/console/coming", sections.events),
     ("/console/journal", sections.journal),
     ("/console/scenario", sections.scenario),
@@ -72,11 +67,11 @@ def route(app: Flask, worlds: Worlds, key: str | None = None) -> None:
         methods=["POST"],
         provide_automatic_options=False,
     )
-    for name in FILES:
+    for name in own_files.KINDS:
         app.add_url_rule(
             f"/_sandbox/static/{name}",
             f"console file {name}",
-            file_view(name),
+            lambda name=name: own_files.see(name, request),
             methods=["GET"],
             provide_automatic_options=False,
         )
@@ -171,17 +166,3 @@ def live(visit: Visit) -> Response:
     response = Response(orjson.dumps(found), content_type="application/json")
     guard(response)
     return response
-
-
-def file_view(name: str) -> Callable[[], Response]:
-    """One of the console's own files; a browser asks each time whether it still has the newest."""
-
-    def see() -> Response:
-        response = Response((files("sandbox.console") / "static" / name).read_bytes(), content_type=FILES[name])
-        response.headers["Cache-Control"] = "no-cache"
-        response.headers["X-Content-Type-Options"] = HEADERS["X-Content-Type-Options"]
-        response.add_etag()
-        response.make_conditional(request)
-        return response
-
-    return see

@@ -6,11 +6,13 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sandbox.console import writing
+from sandbox.console import own_files, writing
 from sandbox.console.actions import ACTIONS
 from sandbox.console.asks import Ask, curl_of
 from sandbox.console.visits import Visit
 from sandbox.faults import CHANGES, CUTS
+from sandbox.referee.report import report_of
+from sandbox.referee.watching import referee_of
 from sandbox.rules.answers import ANSWERS
 from sandbox.rules.lifecycle import Status
 from sandbox.worlds import World
@@ -24,8 +26,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+        f"default-src 'none'; style-src '{own_files.style_print()}'; script-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
     ),
 }
 
@@ -38,12 +40,22 @@ MENU = (
     ("/console/accounts", "Accounts"),
     ("/console/inbox", "PSU inbox"),
     ("/console/calls", "Calls"),
+    ("/console/referee", "Referee"),
     ("/console/coming", "Coming events"),
     ("/console/journal", "Journal"),
     ("/console/scenario", "Scenario & faults"),
     ("/console/settings", "Settings"),
     ("/console/worlds", "Worlds"),
 )
+
+KINDS_SAID = {
+    "operation": "operations",
+    "status": "statuses told",
+    "error": "errors",
+    "move": "moves",
+    "answer": "answers of an operation",
+    "version": "versions",
+}
 
 
 @cache
@@ -65,7 +77,13 @@ def templates() -> Environment:
         "account": writing.account,
         "short": writing.short,
     }
-    made.globals |= {"STATUSES": tuple(Status), "OPERATIONS": tuple(ANSWERS), "CUTS": CUTS, "CHANGES": CHANGES}
+    made.globals |= {
+        "STATUSES": tuple(Status),
+        "OPERATIONS": tuple(ANSWERS),
+        "CUTS": CUTS,
+        "CHANGES": CHANGES,
+        "KINDS_SAID": KINDS_SAID,
+    }
     return made
 
 
@@ -80,6 +98,10 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             root=visit.root,
             proof=visit.proof,
             menu=MENU,
+            style=own_files.style(),
+            brand=own_files.brand(),
+            prints=own_files.prints(),
+            faults_found=faults_found(visit.world),
             here=here,
             back=back_of(visit),
             now=visit.world.ask(lambda bank: bank.clock.now),
@@ -93,6 +115,13 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
     response.headers["Content-Language"] = "en"
     guard(response)
     return response
+
+
+def faults_found(world: World) -> int:
+    """What the menu says of the referee."""
+    report = report_of(world)
+    waived = {row.found.rule.id for row in report.findings if row.reason is not None}
+    return len(report.standing()) + sum(count for name, count in report.untold.items() if name not in waived)
 
 
 def back_of(visit: Visit) -> str:
@@ -122,6 +151,7 @@ def mark_of(world: World) -> str:
         sum(map(len, bank.ledger.added().values())),
         len(world.faults.rules),
         sum(world.faults.met.values()),
+        referee_of(world).counts.total(),
         hash(bank.settings) & 0xFFFF,
         pace.rate,
         pace.base.timestamp(),

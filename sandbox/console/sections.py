@@ -9,15 +9,20 @@ from sandbox.bank.accounts import available
 from sandbox.bank.records import Account, Debtor
 from sandbox.bank.state import Bank
 from sandbox.console import curves
+from sandbox.console.actions import LISTS
 from sandbox.console.drawing import draw
 from sandbox.console.initiations import KINDS, page_of, register_of
+from sandbox.console.refereed import findings_of
+from sandbox.console.said import said_of
 from sandbox.console.visits import Visit
 from sandbox.console.waiting import coming, inbox_of
 from sandbox.control.choices import written
 from sandbox.errors import Error, Refusal
 from sandbox.rules.lifecycle import Status
 from sandbox.scenario.reading import shipped
+from sandbox.scenario.setting_rows import WORDS
 from sandbox.settings import Settings, clause_of
+from sandbox.wire.contents import content_of_call
 from sandbox.worlds import Exchange
 
 SIZE = 50
@@ -99,7 +104,17 @@ def call(visit: Visit) -> Response:
     found = next((one for one in visit.world.heard(int(number) - 1)[:1] if str(one.seq) == number), None)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="call")
-    return draw(visit, "call", here="/console/calls", call=found, kind=kind_about(visit, found))
+    content = content_of_call(visit.world, found.seq)
+    return draw(
+        visit,
+        "call",
+        here="/console/calls",
+        call=found,
+        kind=kind_about(visit, found),
+        said=said_of(visit, found, content) if content else None,
+        findings=findings_of(visit, found.seq),
+        kept=visit.world.bank.settings.contents_kept,
+    )
 
 
 def kind_about(visit: Visit, found: Exchange) -> str | None:
@@ -200,10 +215,15 @@ def scenario(visit: Visit) -> Response:
 
 
 def settings(visit: Visit) -> Response:
-    now = visit.world.ask(lambda bank: written(bank.settings))
-    at_first = written(Settings())
+    now = typed(visit.world.ask(lambda bank: written(bank.settings)))
+    at_first = typed(written(Settings()))
     rows = [(row.name, now[row.name], at_first[row.name], clause_of(row.name)) for row in fields(Settings)]
-    return draw(visit, "settings", here="/console/settings", rows=rows)
+    return draw(visit, "settings", here="/console/settings", rows=rows, lists=LISTS, words=WORDS)
+
+
+def typed(values: dict[str, Any]) -> dict[str, str]:
+    """As a person types them: a list has a line for each."""
+    return {name: "\n".join(value) if isinstance(value, tuple | list) else str(value) for name, value in values.items()}
 
 
 def worlds(visit: Visit) -> Response:

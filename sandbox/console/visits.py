@@ -11,6 +11,7 @@ from flask import Request, Response
 from sandbox.control.lock import KEY_COOKIE, print_of
 from sandbox.register import Worlds
 from sandbox.rules.pkce import same_text
+from sandbox.wire.addresses import bank_root_of, root_of
 from sandbox.worlds import World
 
 SESSION_COOKIE = "sandbox-console"
@@ -38,6 +39,16 @@ class Visit:
     def root(self) -> str:
         """Where the console of this world begins."""
         return f"{self.request.script_root}/_sandbox"
+
+    @property
+    def bank_address(self) -> str:
+        """Where this world's bank answers."""
+        return bank_root_of(self.request)
+
+    def to_psu(self, path: str) -> str:
+        """A page of the bank's own; at the same address it is told without the host, which a proxy may know better."""
+        bank, here = self.bank_address, root_of(self.request)
+        return f"{self.request.script_root if bank == here else bank}/psu{path}"
 
     def to(self, path: str, **query: object) -> str:
         """A page of the console; what is empty is left out of the query."""

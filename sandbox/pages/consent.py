@@ -1,7 +1,5 @@
 """The consent address: log in, choose accounts, read, confirm or refuse (service 4.7, choice 8)."""
 
-from collections.abc import Callable
-
 from flask import Response
 
 from sandbox.bank import consent_screens
@@ -9,8 +7,8 @@ from sandbox.errors import Error, Refusal
 from sandbox.pages.allowed import ConsentSight, consent_at
 from sandbox.pages.drawing import draw
 from sandbox.pages.papers import consent_lines
-from sandbox.pages.steps import ENDS, WRONG, code_typed, goes_on, leave, wording
-from sandbox.pages.visits import Visit, address_cookie, form_targets, go, keep
+from sandbox.pages.steps import WRONG, Take, again, code_typed, leave, open_at, take_at, wording
+from sandbox.pages.visits import Visit, address_cookie, form_targets, go
 from sandbox.pages.words import say
 
 STEPS = ("login", "accounts", "review", "code")
@@ -18,14 +16,7 @@ TEMPLATES = {"login": "login", "accounts": "consent_accounts", "review": "consen
 
 
 def open_address(visit: Visit) -> Response:
-    """Where the TPP sends the PSU, with its state."""
-    token = visit.path["token"]
-    session_id, same, state = goes_on(visit)
-    if not same:
-        session_id = visit.world.act(consent_screens.enter, token, state)
-    response = show(visit, session_id, "review")
-    keep(visit, response, address_cookie(token), session_id)
-    return response
+    return open_at(visit, consent_screens.enter, show)
 
 
 def see_step(visit: Visit) -> Response:
@@ -33,14 +24,7 @@ def see_step(visit: Visit) -> Response:
 
 
 def take_step(visit: Visit) -> Response:
-    """A form of one of the steps."""
-    token, step = visit.path["token"], visit.path["step"]
-    visit.world.ask(consent_screens.waiting, token)  # that it is over is told first
-    session_id, _ = visit.form(address_cookie(token))
-    take = TAKES.get(step)
-    if take is None:
-        raise Refusal(Error.NOT_FOUND, input="step")
-    return take(visit, session_id, token)
+    return take_at(visit, consent_screens.waiting, TAKES)
 
 
 def log_in(visit: Visit, session_id: str, token: str) -> Response:
@@ -50,7 +34,7 @@ def log_in(visit: Visit, session_id: str, token: str) -> Response:
     try:
         visit.world.act(consent_screens.log_in, session_id, token, customer)
     except Refusal as refusal:
-        return told(visit, session_id, "login", refusal)
+        return again(show, visit, session_id, "login", refusal)
     return go(visit.to(f"/consent/{token}/accounts"))
 
 
@@ -63,7 +47,7 @@ def choose(visit: Visit, session_id: str, token: str) -> Response:
     try:
         visit.world.act(consent_screens.choose, session_id, token, chosen)
     except Refusal as refusal:
-        return told(visit, session_id, "accounts", refusal)
+        return again(show, visit, session_id, "accounts", refusal)
     return go(visit.to(f"/consent/{token}/review"))
 
 
@@ -74,7 +58,7 @@ def confirm(visit: Visit, session_id: str, token: str) -> Response:
     try:
         callback = visit.world.act(consent_screens.confirm, session_id, token, code)
     except Refusal as refusal:
-        return told(visit, session_id, "code" if refusal.error is Error.CODE_WRONG else "accounts", refusal)
+        return again(show, visit, session_id, "code" if refusal.error is Error.CODE_WRONG else "accounts", refusal)
     return leave(visit, callback)
 
 
@@ -82,19 +66,7 @@ def turn_down(visit: Visit, session_id: str, token: str) -> Response:
     return leave(visit, visit.world.act(consent_screens.turn_down, session_id, token))
 
 
-TAKES: dict[str, Callable[[Visit, str, str], Response]] = {
-    "login": log_in,
-    "accounts": choose,
-    "code": confirm,
-    "refuse": turn_down,
-}
-
-
-def told(visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
-    """The bank's no on the page where something else may be chosen."""
-    if refusal.error in ENDS:
-        raise refusal
-    return show(visit, session_id, step, refusal=refusal)
+TAKES: dict[str, Take] = {"login": log_in, "accounts": choose, "code": confirm, "refuse": turn_down}
 
 
 def show(

@@ -7,21 +7,14 @@ from sandbox.errors import Error, Refusal
 from sandbox.pages.drawing import draw
 from sandbox.pages.papers import headline, lines
 from sandbox.pages.sights import Sight, at_address
-from sandbox.pages.steps import ENDS, WRONG, code_typed, goes_on, leave, wording
-from sandbox.pages.visits import Visit, address_cookie, form_targets, go, keep
+from sandbox.pages.steps import WRONG, Take, again, code_typed, leave, open_at, take_at, wording
+from sandbox.pages.visits import Visit, address_cookie, form_targets, go
 
 STEPS = ("login", "account", "review", "code")
 
 
 def open_address(visit: Visit) -> Response:
-    """Where the TPP sends the PSU, with its state."""
-    token = visit.path["token"]
-    session_id, same, state = goes_on(visit)
-    if not same:
-        session_id = visit.world.act(screens.enter, token, state)
-    response = show(visit, session_id, "review")
-    keep(visit, response, address_cookie(token), session_id)
-    return response
+    return open_at(visit, screens.enter, show)
 
 
 def see_step(visit: Visit) -> Response:
@@ -30,62 +23,50 @@ def see_step(visit: Visit) -> Response:
 
 
 def take_step(visit: Visit) -> Response:
-    """A form of one of the steps."""
-    token, step = visit.path["token"], visit.path["step"]
-    visit.world.ask(signing.waiting, token)  # that it is over is told first
-    session_id, form = visit.form(address_cookie(token))
-    take = TAKES.get(step)
-    if take is None:
-        raise Refusal(Error.NOT_FOUND, input="step")
-    return take(visit, session_id, token, form.get(step, ""))
+    return take_at(visit, signing.waiting, TAKES)
 
 
-def log_in(visit: Visit, session_id: str, token: str, customer: str) -> Response:
+def log_in(visit: Visit, session_id: str, token: str) -> Response:
+    customer = visit.request.form.get("login")
     if not customer:
         return show(visit, session_id, "login", problem="choose.customer")
     try:
         visit.world.act(screens.log_in, session_id, token, customer)
     except Refusal as refusal:
-        return told(visit, session_id, "login", refusal)
+        return again(show, visit, session_id, "login", refusal)
     return go(visit.to(f"/sign/{token}/account"))
 
 
-def pick(visit: Visit, session_id: str, token: str, value: str) -> Response:
+def pick(visit: Visit, session_id: str, token: str) -> Response:
     sight = visit.world.ask(at_address, session_id, token)
+    value = visit.request.form.get("account")
     picked = next((option for option in sight.options if option.value == value), None)
     if picked is None:
         return show(visit, session_id, "account", problem="choose.account")
     try:
         visit.world.act(screens.pick, session_id, token, picked.account.iban, picked.currency)
     except Refusal as refusal:
-        return told(visit, session_id, "account", refusal)
+        return again(show, visit, session_id, "account", refusal)
     return go(visit.to(f"/sign/{token}/review"))
 
 
-def confirm(visit: Visit, session_id: str, token: str, typed: str) -> Response:
+def confirm(visit: Visit, session_id: str, token: str) -> Response:
     """An account that is no longer fit may be changed."""
-    code = code_typed(typed)
+    code = code_typed(visit.request.form.get("code", ""))
     if code is None:
         return show(visit, session_id, "code", problem="type.code")
     try:
         callback = visit.world.act(screens.confirm, session_id, token, code)
     except Refusal as refusal:
-        return told(visit, session_id, "code" if refusal.error is Error.CODE_WRONG else "account", refusal)
+        return again(show, visit, session_id, "code" if refusal.error is Error.CODE_WRONG else "account", refusal)
     return leave(visit, callback)
 
 
-def turn_down(visit: Visit, session_id: str, token: str, _: str) -> Response:
+def turn_down(visit: Visit, session_id: str, token: str) -> Response:
     return leave(visit, visit.world.act(screens.turn_down, session_id, token))
 
 
-TAKES = {"login": log_in, "account": pick, "code": confirm, "refuse": turn_down}
-
-
-def told(visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
-    """The bank's no on the page where something else may be chosen."""
-    if refusal.error in ENDS:
-        raise refusal
-    return show(visit, session_id, step, refusal=refusal)
+TAKES: dict[str, Take] = {"login": log_in, "account": pick, "code": confirm, "refuse": turn_down}
 
 
 def show(

@@ -1,18 +1,53 @@
 """What the steps at an address and in the channel share."""
 
+from collections.abc import Callable, Mapping
+
 from flask import Response
 
 from sandbox.bank import screens
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.pages.known import session_at
 from sandbox.pages.refusals import say_refusal
-from sandbox.pages.visits import Visit, address_cookie, drop, go
+from sandbox.pages.visits import Visit, address_cookie, drop, go, keep
 from sandbox.pages.words import say
 from sandbox.pages.writing import country
 
 # After these there is nothing left to do at the address; the rest is told on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
 WRONG = 422
+
+Show = Callable[..., Response]  # the page of a step; `problem` or `refusal` say what was wrong with the form before
+Take = Callable[[Visit, str, str], Response]  # the visit, its session and the address's token
+
+
+def open_at(visit: Visit, enter: Callable[[Bank, str, str | None], str], show: Show) -> Response:
+    """Where the TPP sends the PSU, with its state."""
+    token = visit.path["token"]
+    session_id, same, state = goes_on(visit)
+    if not same:
+        session_id = visit.world.act(enter, token, state)
+    response = show(visit, session_id, "review")
+    keep(visit, response, address_cookie(token), session_id)
+    return response
+
+
+def take_at(visit: Visit, waiting: Callable[[Bank, str], object], takes: Mapping[str, Take]) -> Response:
+    """A form of one of the steps."""
+    token = visit.path["token"]
+    visit.world.ask(waiting, token)  # that it is over is told first
+    session_id, _ = visit.form(address_cookie(token))
+    take = takes.get(visit.path["step"])
+    if take is None:
+        raise Refusal(Error.NOT_FOUND, input="step")
+    return take(visit, session_id, token)
+
+
+def again(show: Show, visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
+    """The bank's no on the page where something else may be chosen."""
+    if refusal.error in ENDS:
+        raise refusal
+    return show(visit, session_id, step, refusal=refusal)
 
 
 def goes_on(visit: Visit) -> tuple[str, bool, str | None]:

@@ -15,6 +15,7 @@ from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.reading import content_of
 from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
+from sandbox.wire.contents import body_of
 from sandbox.worlds import Exchange, World
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
@@ -38,7 +39,7 @@ def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterat
 
 def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Seen]:
     """The address is opened and answered in one."""
-    body: bytes = environ["werkzeug.request"].get_data()
+    body: bytes = body_of(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:LOOKED_AT_MAX])
     except orjson.JSONDecodeError:

@@ -18,6 +18,7 @@ from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED,
 from sandbox.referee.rows import INITIATIONS
 from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
+from sandbox.wire.contents import body_of
 from sandbox.wire.gate import Call
 from sandbox.wire.oauth import credentials
 from sandbox.worlds import Exchange, World
@@ -94,7 +95,7 @@ def read_challenge(seen: Seen, call: Call) -> None:
 
 def read_initiation(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
     if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
-        seen.body = print_of(call.request.get_data())
+        seen.body = print_of(body_of(call.request))
     read_challenge(seen, call)
     if authorization is not None and call.header("Code-Challenge") is not None:
         seen.marks |= {BESIDE_TOKEN}
@@ -126,7 +127,7 @@ def read_token(seen: Seen, call: Call, response: Response, authorization: str | 
         seen.client = credentials(authorization)[0]
     if (call.request.content_length or 0) > FORM_MAX:
         return
-    form = dict(parse_qsl(call.request.get_data().decode("latin-1"), keep_blank_values=True))
+    form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))
     for field in ("code", "refresh"):
         if value := form.get("refresh_token" if field == "refresh" else field):
             setattr(seen, field, print_of(value))

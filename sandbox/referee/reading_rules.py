@@ -146,9 +146,13 @@ def sca_retried(seen: Seen, own: Own) -> str | None:
         return None
     if seen.error != "SCA_REQUIRED":
         return None
-    again = own.get(seen.client) == seen.bearer
-    own[seen.client] = seen.bearer
-    return "SCA_REQUIRED was told before, and no PSU came since" if again else None
+    before = own.get(seen.client)
+    own[seen.client] = seen.bearer, seen.at
+    if before is None or before[0] != seen.bearer:
+        return None
+    if seen.at >= before[1] + seen.bank.settings.consent_address_life:
+        return None  # that address is outdated, and only this call gives a fresh one
+    return "SCA_REQUIRED was told before, and no PSU came since"
 
 
 @rule(

@@ -11,7 +11,7 @@ from flask import Flask, Response, request
 from sandbox.errors import Error, Refusal
 from sandbox.register import Worlds
 from sandbox.rules.calendar import brussels_date
-from sandbox.wire.addresses import root_of
+from sandbox.wire.addresses import bank_root_of, root_of
 from sandbox.wire.app import here
 
 ROOTS_KEPT = 64  # base addresses whose documents are kept
@@ -45,10 +45,10 @@ def controls_document(root: str) -> bytes:
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
-def page_of(root: str) -> str:
+def page_of(root: str, bank: str) -> str:
     from sandbox.reference.drawing import page
 
-    return page(root)
+    return page(root, bank)
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
@@ -72,13 +72,13 @@ def route(app: Flask, worlds: Worlds) -> None:
 
     def openapi() -> Response:
         bank = here(worlds).bank
-        return _json(bank_document(root_of(request), bank.settings.vendor, brussels_date(bank.clock.now)))
+        return _json(bank_document(bank_root_of(request), bank.settings.vendor, brussels_date(bank.clock.now)))
 
     def controls() -> Response:
         return _json(controls_document(root_of(request)))
 
     def docs() -> Response:
-        return _html(page_of(root_of(request)), POLICY)
+        return _html(page_of(root_of(request), bank_root_of(request)), POLICY)
 
     def trial() -> Response:
         return _html(trial_of(root_of(request)), SWAGGER_POLICY)

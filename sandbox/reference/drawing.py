@@ -37,9 +37,9 @@ def clauses(text: str) -> Markup:
     return Markup(CLAUSE.sub(r'<a href="#choice-\1">choice \1</a>', str(escape(text))))
 
 
-def page(root: str) -> str:
+def page(root: str, bank: str) -> str:
     tables = [(name, title, *TABLES[name]()) for name, title in TITLES.items()]
-    return templates().get_template("docs.html").render(root=root, tables=tables, controls=rows())
+    return templates().get_template("docs.html").render(root=root, bank=bank, tables=tables, controls=rows())
 
 
 def trial(root: str) -> str:

@@ -1,9 +1,13 @@
 """Absolute addresses: the host that the caller used, and the world's prefix (choice 1)."""
 
 from functools import lru_cache
+from urllib.parse import urlsplit
 
-from flask import Request
+from flask import Request, current_app
 from werkzeug.sansio.utils import get_current_url
+
+BANK = "BANK"  # in the settings of an app: the address of the bank, where it is not the app's own
+EVERYWHERE = ("0.0.0.0", "::")  # listens on every address of the machine; the caller's name for it will do
 
 
 def root_of(request: Request) -> str:
@@ -14,6 +18,18 @@ def root_of(request: Request) -> str:
 def _host_url(scheme: str, host: str) -> str:
     """As the request's own `host_url`, worked out once for a host."""
     return get_current_url(scheme, host).rstrip("/")
+
+
+def bank_root_of(request: Request) -> str:
+    """Where the bank answers: here, unless these are the controls on a port of their own (choice 10)."""
+    bank: str | None = current_app.config.get(BANK)
+    if bank is None:
+        return root_of(request)
+    parts = urlsplit(bank)
+    asked = urlsplit(f"//{request.host}").hostname
+    if parts.hostname in EVERYWHERE and asked:
+        bank = f"{parts.scheme}://{f'[{asked}]' if ':' in asked else asked}:{parts.port}"
+    return bank + str(request.environ.get("SCRIPT_NAME", ""))
 
 
 def sca_address(request: Request, token: str) -> str:

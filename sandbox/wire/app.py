@@ -14,6 +14,7 @@ from sandbox.log.store import StateFileError
 from sandbox.register import Worlds
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
+from sandbox.wire.contents import keep_content
 from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
@@ -229,6 +230,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
     exchange = world.note(exchange)
     response.headers["Response-ID"] = exchange.request_id
     ended = perf_counter()
+    keep_content(world, exchange.seq, environ, response)
     if announce is not None:
         announce(exchange, name, ended - environ["sandbox.started"])
     if listener is not None:

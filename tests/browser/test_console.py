@@ -139,6 +139,35 @@ def test_a_psu_approves_in_the_inbox_with_the_keyboard(visit: Visit, tpp: Tpp) -
     visit.demand_quiet()
 
 
+def test_a_finding_appears_and_leads_to_its_call_by_keyboard(visit: Visit, tpp: Tpp) -> None:
+    visit.open("/console/referee")
+    expect(visit.page.get_by_text("No fault was seen.")).to_be_visible()
+    tpp.status("x", request_id="no-uuid")
+    expect(visit.page.locator("article.finding")).to_contain_text("it is not a version 4 UUID")
+    expect(visit.page.locator("#faults")).to_contain_text("1")
+    visit.page.get_by_label("Reason for waving off").fill("an old app")
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.locator("#waived")).to_contain_text("an old app")
+    expect(visit.page.locator("#faults")).to_be_hidden()
+    visit.page.locator(".exchanges a").focus()
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.get_by_role("heading", name="What the referee says")).to_be_visible()
+    expect(visit.page.locator("pre.body")).to_contain_text('"error": "INVALID_INPUT"')
+    visit.demand_quiet()
+
+
+def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp: Tpp) -> None:
+    payment_id = tpp.initiated()
+    tpp.control("POST", f"/payments/{payment_id}/move", status="CANC")
+    context = chromium.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
+    visit = Visit(context.new_page(), bank)
+    visit.open(f"/console/payments/{payment_id}")
+    expect(visit.page.locator(".states .now .name")).to_be_in_viewport()
+    visit.open("/console/worlds")
+    expect(visit.page.locator(".menu [aria-current]")).to_be_in_viewport()
+    context.close()
+
+
 def test_a_curl_line_is_opened_and_shown(visit: Visit) -> None:
     visit.open("/")
     visit.page.get_by_text("curl for: Freeze").click()

@@ -121,6 +121,16 @@ def test_sca_required_tells_where(bank: Bank) -> None:
     with pytest.raises(Refused) as caught:
         bank.client.transactions("l-1", Tokens("a", "r", 1, "AIS", Reply(200, None, {})))
     assert caught.value.sca_address == f"{BANK}/psu/consent/x"
+    again = bank.client.renewal(caught.value)
+    assert again.address == f"{BANK}/psu/consent/x?state={again.flow.state}" and again.flow.scope == "AIS"
+
+
+def test_a_refusal_without_an_address_leads_to_no_authentication(bank: Bank) -> None:
+    bank.says(refusal(401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT"))
+    with pytest.raises(Refused) as caught:
+        bank.client.transactions("l-1", Tokens("a", "r", 1, "AIS", Reply(200, None, {})))
+    with pytest.raises(Unreadable, match="no address"):
+        bank.client.renewal(caught.value)
 
 
 def test_a_redirection_is_not_followed(bank: Bank) -> None:

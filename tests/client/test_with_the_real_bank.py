@@ -240,3 +240,17 @@ def test_a_bulk_without_a_name_is_told_about_too(tpp: Client, controls: Controls
     sent = tpp.send_file(content.replace(b"<PmtInfId>A-RENT</PmtInfId>", b""))
     controls.clock.advance("120s")
     assert [row.payment_information_id for row in tpp.status(sent).bulks] == ["A-WAGES", "A-FLOUR", None]
+
+
+def test_a_psu_authenticates_again_and_the_same_token_reads_on(tpp: Client, controls: Controls) -> None:
+    consent = tpp.consent_addresses()
+    tokens = tpp.tokens_from(controls.psu.approve(consent.address, "alice"), consent.flow)
+    (entry, *_) = tpp.accounts(tokens)
+    controls.clock.advance("91d")
+    tokens = tpp.refresh(tokens)
+    with pytest.raises(Refused) as caught:
+        tpp.transactions(entry.logical_id, tokens)
+    again = tpp.renewal(caught.value)
+    assert urlsplit(again.address).query == f"state={again.flow.state}" and again.flow.state != consent.flow.state
+    assert returned(controls.psu.approve(again.address, "alice"), again.flow) is None
+    assert tpp.transactions(entry.logical_id, tokens, date_from="2027-01-01").transactions

@@ -1,9 +1,11 @@
 """The console: every section and every button, in-process (choice 10)."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html import unescape
 from time import perf_counter
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from flask import Flask
@@ -11,6 +13,7 @@ from flask import Flask
 from sandbox.assembly import assemble
 from sandbox.console.actions import ACTIONS
 from sandbox.console.drawing import MENU
+from sandbox.control.app import CONTROLS
 from sandbox.control.lock import Lock
 from sandbox.register import Worlds
 from tests import contracts
@@ -50,9 +53,12 @@ def test_every_section_is_seen_full_and_empty(path: str, called: str, app: Flask
 def test_no_section_needs_anything_from_outside(path: str, called: str, visitor: Visitor, busy: str) -> None:
     page = visitor.open(f"/_sandbox{path}")
     assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', page.text.replace("http://localhost/", "/"))
-    assert "<style" not in page.text and "style=" not in page.text and not re.search(r"<script(?! src)", page.text)
+    assert "style=" not in page.text and not re.search(r"<script(?! src)", page.text)
     policy = page.headers["Content-Security-Policy"]
     assert "unsafe" not in policy and "frame-ancestors 'none'" in policy and page.headers["X-Frame-Options"] == "DENY"
+    styles = re.findall(r"<style>(.*?)</style>", page.text, re.DOTALL)
+    assert len(styles) == 1 and "url(" not in styles[0] and "@import" not in styles[0]
+    assert f"style-src 'sha256-{b64encode(sha256(styles[0].encode()).digest()).decode()}';" in policy
 
 
 @pytest.mark.parametrize("path, called", MENU)
@@ -138,12 +144,34 @@ BUTTONS: dict[str, dict[str, str]] = {
     "load own": {"yaml": "scenario: Mine\nclock: {at: 2027-03-01T09:00, frozen: true}\n"},
     "fault": {"operation": "payment_status", "nth": "2", "status": "503", "delay": "1s"},
     "drop faults": {},
+    "register": {"client_id": "my-tpp", "secret": "my-secret", "PIS": "1", "redirect_uris": "http://127.0.0.1:*/*"},
+    "amend": {"client_id": "idle-tpp", "name": "Awake", "active": "yes", "PIS": "1", "AIS": "1"},
+    "waive": {"waives": "pkce-plain: an old app", "rule": "state-missing", "reason": "there is none in this test"},
+    "unwaive": {"waives": "pkce-plain: an old app\nstate-missing: none", "rule": "pkce-plain"},
     "setting": {"setting": "unsigned_after", "value": "10m"},
 }
 
 
 def test_every_action_has_a_test() -> None:
     assert set(BUTTONS) == set(ACTIONS)
+
+
+def test_every_control_that_changes_something_has_a_button() -> None:
+    asks = [action.ask(BUTTONS[name]) for name, action in ACTIONS.items()]
+    assert {(ask.method, ask.path) for ask in asks} == {
+        (method, path) for method, path, _ in CONTROLS if method != "GET"
+    }
+
+
+def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) -> None:
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    tpp.control("POST", "/psu/approve", address=consent, customer="alice")
+    tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
+    tpp.control("PATCH", "/settings", referee_waives=["state-missing: none here"])
+    paths = [path for path, _ in MENU] + [f"/console/payments/{busy}", f"/console/accounts/{contracts.ALICE}"]
+    pages = [visitor.open(f"/_sandbox{path}").text for path in paths]
+    asked = {unquote(name) for text in pages for name in re.findall(r'action="/_sandbox/console/do/([^"]+)"', text)}
+    assert asked == set(ACTIONS)
 
 
 @pytest.mark.parametrize("action", BUTTONS)
@@ -186,6 +214,12 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
         ("setting", {"setting": "page_size", "value": "many"}, "whole number"),
         ("setting", {"setting": "nothing", "value": "1"}, "known are"),
         ("load own", {"yaml": "nonsense: ["}, "scenario"),
+        ("setting", {"setting": "trusted_proxies", "value": "nowhere"}, "trusted_proxies"),
+        ("register", {"client_id": "my-tpp", "secret": "short"}, "8 to 256"),
+        ("amend", {"client_id": "demo-tpp", "keys": "no JSON"}, "it is a list"),
+        ("amend", {"client_id": "nobody", "active": "no"}, "client"),
+        ("waive", {"rule": "pkce-plain", "reason": ""}, "not written so"),
+        ("fault", {"chance": "2", "status": "503"}, "chance"),
     ],
 )
 def test_a_refused_button_says_why(action: str, fields: dict[str, str], why: str, visitor: Visitor) -> None:
@@ -307,9 +341,13 @@ def test_a_page_stays_small_with_ten_thousand_payments(worlds: Worlds, tpp: Tpp,
     assert "10,001 in this world" in visitor.open("/_sandbox/console/payments").text
 
 
-@pytest.mark.parametrize("name", ["console.css", "console.js", "console.svg"])
+@pytest.mark.parametrize("name", ["console.js", "console.svg"])
 def test_its_files_are_its_own_and_cached(name: str, app: Flask) -> None:
     http = app.test_client()
+    named = re.search(rf'"(/_sandbox/static/{name}\?v=[0-9a-f]+)"', http.get("/_sandbox/").text)
+    assert named is not None and "immutable" in http.get(named[1]).headers["Cache-Control"]
+    for other in ("", "?v=", "?v=0123456789abcdef"):
+        assert http.get(f"/_sandbox/static/{name}{other}").headers["Cache-Control"] == "no-cache"
     first = http.get(f"/_sandbox/static/{name}")
     assert first.status_code == 200 and first.headers["X-Content-Type-Options"] == "nosniff"
     again = http.get(f"/_sandbox/static/{name}", headers={"If-None-Match": first.headers["ETag"]})

@@ -25,6 +25,7 @@ BOUNDS = {
     "recycling_tries": (0, 1000),
     "requests_per_minute": (0, 1_000_000_000),
     "reads_per_day": (0, 1_000_000_000),
+    "contents_kept": (0, 10_000),
     "execution_days_ahead_max": (0, 3650),
     "due_events_max": (1_000_000, 1_000_000_000),
 }

@@ -31,3 +31,15 @@ def test_a_row_says_what_is_wrong_where_it_stands_and_what_to_do(row) -> None:
     assert row.title[0].isupper() and not row.title.endswith(".")
     assert row.instead.endswith(".")
     assert row.clause.split()[0] in ("service", "choice") and row.clause.split()[1][0].isdigit()
+
+
+def test_an_outdated_address_for_a_second_authentication_is_asked_for_again(actor: Actor) -> None:
+    tokens = actor.reader()
+    account = actor.ids(tokens)[0]
+    actor.advance("91d")
+    tokens = actor.refresh(tokens).json
+    for span in ("15m", "0s"):
+        reply = actor.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
+        assert reply.json["error"] == "SCA_REQUIRED"
+        actor.advance(span)
+    assert actor.rules() == []

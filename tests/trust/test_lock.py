@@ -13,7 +13,7 @@ from flask import Flask
 from sandbox.assembly import assemble, assemble_controls, first_beginning
 from sandbox.cli import main
 from sandbox.control.app import CONTROLS
-from sandbox.control.lock import Lock
+from sandbox.control.lock import OPEN, Lock
 from sandbox.machine import machine_time
 from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
@@ -57,7 +57,7 @@ def test_switched_off_they_are_nowhere(worlds: Worlds) -> None:
 
 def test_on_a_port_of_their_own_they_move_the_same_worlds_and_are_no_bank(worlds: Worlds) -> None:
     bank = Tpp(opened(worlds, Lock(here=False)))
-    apart = assemble_controls(worlds, Lock(KEY)).test_client()
+    apart = assemble_controls(worlds, Lock(KEY), "http://127.0.0.1:8080").test_client()
     bank.initiated()
     given = {"X-Sandbox-Key": KEY}
     assert len(apart.get("/_sandbox/payments", headers=given).json["payments"]) == 1
@@ -134,7 +134,43 @@ def test_controls_on_a_port_of_their_own_say_where() -> None:
         told = next(line for line in server.stderr if "Controls: " in line)
         apart = int(told.partition("http://127.0.0.1:")[2].partition("/")[0])
         assert get(apart, "/_sandbox/health") == {"status": "ready"}
+        document = get(apart, "/_sandbox/openapi.json")
+        assert document["servers"][0]["url"] == f"http://127.0.0.1:{port}"
         ended(server)
+
+
+def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: Worlds) -> None:
+    bank, apart = "https://127.0.0.1:8443", "http://127.0.0.1:9001"
+    address = Tpp(assemble(worlds), "b").initiate().headers["Location"]
+    path = address.removeprefix("http://localhost")
+    http = assemble_controls(worlds, OPEN, bank).test_client()
+    for page in ("/_sandbox/", "/_sandbox/console/inbox"):
+        text = http.get(f"/worlds/b{page}", base_url=apart).text
+        assert f'href="{bank}{path}"' in text and f'name="address" value="{bank}{path}"' in text
+        assert f'href="{bank}/worlds/b/psu/channel"' in text and f"{apart}/worlds/b/psu" not in text
+        assert f"curl -X POST {apart}/worlds/b/_sandbox/clock" in text
+    assert (
+        f"curl -i -X POST {bank}/worlds/b/payments/"
+        in http.get("/worlds/b/_sandbox/console/calls/1", base_url=apart).text
+    )
+    assert f"<code>{bank}/worlds/b</code>" in http.get("/worlds/b/_sandbox/docs", base_url=apart).text
+    document = http.get("/worlds/b/_sandbox/openapi.json", base_url=apart).json
+    assert document["servers"][0]["url"] == f"{bank}/worlds/b"
+
+
+@pytest.mark.parametrize(
+    "listens, called, found",
+    [
+        ("http://0.0.0.0:8080", "http://bank.example:9001", "http://bank.example:8080"),
+        ("http://[::]:8080", "http://[::1]:9001", "http://[::1]:8080"),
+        ("http://192.0.2.1:8080", "http://127.0.0.1:9001", "http://192.0.2.1:8080"),
+    ],
+)
+def test_a_bank_that_listens_everywhere_is_found_under_the_name_that_was_called(
+    listens: str, called: str, found: str, worlds: Worlds
+) -> None:
+    http = assemble_controls(worlds, OPEN, listens).test_client()
+    assert f'href="{found}/psu/channel"' in http.get("/_sandbox/", base_url=called).text
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, IncompleteRead
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask import Flask
+from waitress import create_server
 
-from sandbox.serving import in_background, server_of
+from sandbox.serving import end, in_background, server_of
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse
 
 DELAY = 1.0
 PATH = f"/payments/{SCT}/x/status"
@@ -108,3 +113,19 @@ def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
     late.join(5)
     server.close()
     assert not late.is_alive() and perf_counter() - began < 2
+
+
+def test_another_server_of_the_same_program_stays_as_its_owner_made_it(port: int) -> None:
+    def own(environ: dict[str, Any], start: "StartResponse") -> list[bytes]:
+        start("200 OK", [("Content-Type", "text/plain")])
+        return [b",".join(name.encode() for name in environ if name.startswith("sandbox."))]
+
+    theirs = create_server(own, host="127.0.0.1", port=0)
+    thread = threading.Thread(target=theirs.run)
+    thread.start()
+    try:
+        assert call(theirs.effective_port)[:2] == (200, b"")
+        assert call(port)[0] == 404
+    finally:
+        end(theirs)
+        thread.join(5)

@@ -84,6 +84,12 @@
     setTimeout(tick, every);
   };
 
+  const here = document.querySelector(".menu [aria-current]");
+  if (here) here.closest(".menu").scrollLeft = here.offsetLeft - 16;
+  // A picture that is wider than its panel shows where it stands now.
+  for (const box of document.querySelectorAll(".scroll:has(> .states .now)")) {
+    box.scrollLeft += box.querySelector(".now").getBoundingClientRect().right - box.getBoundingClientRect().right + 16;
+  }
   ready(document);
   if (document.getElementById("now")) setTimeout(tick, every);
 })();

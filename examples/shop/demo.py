@@ -1,0 +1,68 @@
+"""What only a demo has: a bar that moves the bank's clock. A real third party has no such file, and no such power."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import httpx
+from flask import Flask, Response, abort, request
+
+from examples.shop.here import go, visitor
+from examples.shop.line import TIMEOUT, machine_now
+from examples.shop.viewing import BANK_ZONE
+from sandbox.client import ClockFace, Controls, Refused, Unreadable
+
+SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
+LOST = (httpx.TransportError, Refused, Unreadable)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What the bar shows: the bank's time, and how fast it goes."""
+
+    time: str
+    pace: str
+
+
+class Demo:
+    """The sandbox beside the shop. The shop's own clock is the bank's, so that both grow old together."""
+
+    def __init__(self, base_url: str, key: str | None = None) -> None:
+        self.controls = Controls(base_url, httpx.Client(timeout=TIMEOUT, trust_env=False), key)
+        self.console = f"{base_url.rstrip('/')}/_sandbox/"
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        """The bank's time; while it does not answer, as far ahead as it was."""
+        with suppress(*LOST):
+            self._ahead = self.controls.clock.get().now - machine_now()
+        return machine_now() + self._ahead
+
+    def bar(self) -> Bar | None:
+        try:
+            return bar_of(self.controls.clock.get())
+        except LOST:
+            return None
+
+    def join(self, app: Flask) -> None:
+        """Puts the bar above every page of the shop, and answers its buttons."""
+        app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS)
+        app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
+
+    def advance(self) -> Response:
+        """Lets time pass at the bank; all that falls due meanwhile happens there."""
+        span = request.form.get("span", "")
+        if span not in SPANS:
+            abort(404)
+        try:
+            self.controls.clock.advance(span)
+            visitor().notice = f"{SPANS[span]} went by at the bank."
+        except LOST:
+            visitor().notice = "The bank’s clock could not be moved."
+        back = request.form.get("back", "/")
+        return go(back if back.startswith("/") and back.isprintable() and not back.startswith(("//", "/\\")) else "/")
+
+
+def bar_of(face: ClockFace) -> Bar:
+    pace = "it stands still" if face.mode == "frozen" else "" if face.rate == 1 else f"{face.rate:g} times as fast"
+    return Bar(f"{face.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", pace)

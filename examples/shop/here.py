@@ -1,0 +1,41 @@
+"""What every page needs: who is there, the line to the bank, and forms that only the shop's own pages can send."""
+
+from hmac import compare_digest
+from typing import cast
+
+from flask import Response, abort, current_app, g, redirect, request
+
+from examples.shop.line import Line
+from examples.shop.visitors import Visitor, Visitors
+
+SCREENS = ("fr", "nl")  # the languages that the bank's pages speak
+
+
+def line() -> Line:
+    return cast(Line, current_app.extensions["line"])
+
+
+def visitors() -> Visitors:
+    return cast(Visitors, current_app.extensions["visitors"])
+
+
+def visitor() -> Visitor:
+    return cast(Visitor, g.visitor)
+
+
+def language() -> str:
+    """What the visitor's browser prefers of what the bank's pages speak."""
+    return request.accept_languages.best_match(SCREENS) or SCREENS[0]
+
+
+def demand_proof() -> None:
+    """A form without the visitor's own proof was made by somebody else."""
+    if not compare_digest(request.form.get("proof", "").encode(), visitor().proof.encode()):
+        abort(403)
+
+
+def go(address: str) -> Response:
+    """On with a GET: a page that is loaded again does nothing twice."""
+    response = redirect(address, 303)
+    assert isinstance(response, Response)
+    return response

@@ -1,0 +1,120 @@
+"""The shop's line to its bank: who calls, patience where the bank asks for it, and tokens that grow old."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from threading import Lock
+from typing import TypeVar
+
+import httpx
+
+from sandbox.client import Client, Refused, Tokens, Unreadable
+
+T = TypeVar("T")
+
+TIMEOUT = 10.0  # seconds; a visitor waits no longer for the bank
+BUSY = (429, 503)
+BROKEN = (408, 500)
+BUSY_SECONDS = 30  # when the bank does not say how long
+BUSY_SECONDS_MAX = 3600
+ACCESS_TOKEN_REFUSED = "GEN-1203-100003"
+ENDED = (ACCESS_TOKEN_REFUSED, "GEN-1203-100004", "B14800ZZ-3013-000000")  # also the refresh token, or the consent
+RENEW_BEFORE = timedelta(seconds=30)  # of the access token's life
+
+
+class BankBusy(Exception):
+    """The bank asked for patience. Until then it is not called for this any more."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(f"the bank asks to be left alone for {seconds} s")
+
+
+class BankSilent(Exception):
+    """No answer came, or none that can be used. Whether the call had an effect is not known."""
+
+
+class AccessEnded(Exception):
+    """The customer withdrew the consent, or it is over: only the customer can give another."""
+
+
+@dataclass
+class Keys:
+    """The tokens of one consent, and since when the shop has them."""
+
+    tokens: Tokens
+    since: datetime
+
+
+def machine_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Line:
+    """One registration at one bank, shared by all visitors."""
+
+    base_url: str
+    client_id: str
+    secret: str = field(repr=False)
+    redirect_uri: str
+    now: Callable[[], datetime] = machine_now
+    ticks: Callable[[], float] = time.monotonic  # for patience: seconds that really go by
+    http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=TIMEOUT, trust_env=False))
+    _quiet: dict[str, float] = field(default_factory=dict)  # until when an operation is left alone
+    _guard: Lock = field(default_factory=Lock)
+
+    def tpp(self, language: str = "fr") -> Client:
+        """The reference client; the bank's screens exist in fr and nl."""
+        return Client(self.base_url, self.client_id, self.secret, self.redirect_uri, language, http=self.http)
+
+    def ask(self, operation: str, call: Callable[[], T]) -> T:
+        """Makes a call. What the bank refuses for a reason stays `Refused`; nothing is tried again by itself."""
+        with self._guard:
+            wait = self._quiet.get(operation, 0.0) - self.ticks()
+        if wait > 0:
+            raise BankBusy(ceil(wait))
+        try:
+            return call()
+        except Refused as refused:
+            if refused.status in BUSY:
+                seconds = seconds_of(refused.retry_after)
+                with self._guard:
+                    self._quiet[operation] = self.ticks() + seconds
+                raise BankBusy(seconds) from None
+            if refused.status in BROKEN:
+                raise BankSilent from refused
+            raise
+        except (httpx.TransportError, Unreadable) as lost:
+            raise BankSilent from lost
+
+    def ask_with(self, keys: Keys, operation: str, call: Callable[[Tokens], T]) -> T:
+        """A call with an access token: renewed shortly before its hour is over, or when the bank says that it is."""
+        try:
+            if self.now() >= keys.since + timedelta(seconds=keys.tokens.expires_in) - RENEW_BEFORE:
+                self.renew(keys)
+            try:
+                return self.ask(operation, lambda: call(keys.tokens))
+            except Refused as refused:
+                if refused.error_code != ACCESS_TOKEN_REFUSED:
+                    raise
+            self.renew(keys)
+            return self.ask(operation, lambda: call(keys.tokens))
+        except Refused as refused:
+            if refused.error_code in ENDED:
+                raise AccessEnded from None
+            raise
+
+    def renew(self, keys: Keys) -> None:
+        """A new pair for the old one, which is dead from then on. A visitor's lock sees to it that only one renews."""
+        keys.tokens = self.ask("token", lambda: self.tpp().refresh(keys.tokens))
+        keys.since = self.now()
+
+
+def seconds_of(retry_after: str | None) -> int:
+    """Retry-After in seconds, within reason."""
+    if retry_after is None or not (retry_after.isascii() and retry_after.isdigit()):
+        return BUSY_SECONDS
+    return min(int(retry_after[:9]), BUSY_SECONDS_MAX)

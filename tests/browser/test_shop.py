@@ -1,0 +1,203 @@
+"""The demo shop in Chromium, light and dark, wide and on a phone: bought, signed, settled, and accounts looked at."""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from threading import Thread
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+from waitress import create_server
+
+from examples.shop.app import CALLBACK, create_app
+from examples.shop.demo import Demo
+from examples.shop.line import Line
+from sandbox.serving import end
+from tests.tpp import Tpp
+
+WIDE: ViewportSize = {"width": 1280, "height": 860}
+PHONE: ViewportSize = {"width": 360, "height": 740}
+GRAVE = ("serious", "critical")
+# What axe is asked for, as it is slow: names, roles and order once, colours in both schemes.
+ALL = {"resultTypes": ["violations"]}
+COLOURS = ALL | {"runOnly": ["color-contrast"]}
+LOOKS = ((WIDE, "light", ALL), (WIDE, "dark", COLOURS), (PHONE, "light", None), (PHONE, "dark", None))
+
+
+@dataclass
+class Tour:
+    """A page of the browser at the shop, what it asked for, and what it complained of."""
+
+    page: Page
+    home: str
+    bank: str
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(10_000)
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def look(self, heading: str) -> None:
+        """Nothing stands outside the screen, wide or narrow; names, roles, order and contrast suit all."""
+        expect(self.page.locator("h1")).to_have_text(heading)
+        for size, scheme, asked in LOOKS:
+            self.page.set_viewport_size(size)
+            self.page.emulate_media(color_scheme=scheme)
+            assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), self.page.url
+            if asked is not None:
+                found = Axe().run(self.page, options=asked).response["violations"]
+                grave = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in GRAVE]
+                assert grave == [], self.page.url
+
+    def press(self, name: str) -> None:
+        """By keyboard."""
+        button = self.page.get_by_role("button", name=name)
+        button.focus()
+        self.page.keyboard.press("Enter")
+
+    def go(self) -> None:
+        self.page.locator("main .go").first.click()
+
+    def log_in(self, customer: str) -> None:
+        self.page.locator(f"input[value={customer}]").check()
+        self.go()
+
+    def choose(self) -> None:
+        """Every account that may be chosen, or the first."""
+        boxes = self.page.locator("input[name=account]")
+        for place in range(boxes.count() if boxes.first.get_attribute("type") == "checkbox" else 1):
+            boxes.nth(place).check()
+        self.go()
+
+    def sign(self) -> None:
+        """From the bank's review back to the shop."""
+        self.go()
+        self.page.fill("#code", self.page.locator("#shown").inner_text())
+        self.go()
+        self.page.wait_for_url(f"{self.home}/**")
+
+    def demand_quiet(self) -> None:
+        """Nobody but the shop and the bank was asked, and the browser had nothing to complain of."""
+        assert [url for url in self.asked if not url.startswith((f"{self.home}/", f"{self.bank}/psu/"))] == []
+        assert self.complaints == []
+
+
+@pytest.fixture
+def home(bank: str) -> Iterator[str]:
+    """The shop on a port, with its demo bar."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        address = f"http://127.0.0.1:{door.getsockname()[1]}"
+        demo = Demo(bank)
+        line = Line(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
+        shop = create_app(line)
+        demo.join(shop)
+        server = create_server(shop, sockets=[door])
+        serving = Thread(target=server.run)
+        serving.start()
+        yield address
+        end(server)
+        serving.join(5)
+        line.http.close()
+        demo.controls.desk.http.close()
+
+
+@pytest.fixture(params=[True, False], ids=["with scripts", "without"])
+def tour(request: pytest.FixtureRequest, chromium: Browser, bank: str, home: str) -> Iterator[Tour]:
+    context = chromium.new_context(viewport=WIDE, locale="nl-BE", java_script_enabled=request.param)
+    yield Tour(context.new_page(), home, bank)
+    context.close()
+
+
+def findings(tpp: Tpp) -> list[str]:
+    return [row["rule"] for row in tpp.control("GET", "/referee").json["findings"]]
+
+
+@pytest.mark.parametrize("tour", [True], indirect=True, ids=["with scripts"])
+def test_a_customer_buys_and_looks_at_accounts(tour: Tour, tpp: Tpp) -> None:
+    page = tour.page
+    page.goto(tour.home)
+    tour.look("Tea, paper and small comforts")
+    for name in ("Stoneware mug", "Heather honey"):
+        tour.press(f"Add to basket: {name}")
+        expect(page.get_by_role("status")).to_have_text(f"{name} lies in your basket.")
+    page.get_by_role("link", name="Basket").click()
+    page.get_by_text("Choose the account already here").click()
+    tour.look("Your basket")
+    tour.press("Pay € 25.40")
+    page.wait_for_url(f"{tour.bank}/psu/**")
+    assert page.locator("html").get_attribute("lang") == "nl"
+    page.goto(f"{tour.home}/orders")
+    tour.look("Your orders")
+    page.locator(".list a").click()
+    number = page.locator("h1").inner_text()
+    expect(page.locator("#state h2")).to_have_text("Waiting for your signature")
+    tour.look(number)
+    tour.go()
+    tour.log_in("alice")
+    tour.choose()
+    tour.sign()
+    expect(page.locator("#state h2")).to_have_text("Signed, and not settled yet")
+    tour.look(number)
+    tpp.advance("1m")
+    expect(page.locator("#state h2")).to_have_text("Paid")  # by the page's own script
+    tour.look(number)
+
+    page.get_by_role("link", name="Accounts").click()
+    tour.look("See your accounts here")
+    tour.go()
+    tour.log_in("alice")
+    tour.choose()
+    tour.sign()
+    tour.look("Your accounts")
+    page.get_by_role("link", name="Current account").click()
+    expect(page.locator("tbody tr").first).to_contain_text("Marloquin")
+    tour.look("Current account")
+    page.get_by_role("link", name="Older").click()
+    expect(page.get_by_role("link", name="Newer")).to_be_visible()
+    tour.press("+ 91 days at the bank")
+    expect(page.get_by_role("status")).to_have_text("91 days went by at the bank.")
+    tour.look("Current account")
+    tour.press("Authenticate at your bank")
+    tour.log_in("alice")
+    tour.sign()
+    page.get_by_role("link", name="A year").click()
+    expect(page.locator("tbody tr").first).to_contain_text("Marloquin")
+    page.get_by_role("link", name="Accounts").first.click()
+    tour.press("Disconnect")
+    expect(page.get_by_role("status")).to_contain_text("We have forgotten your accounts")
+    tour.demand_quiet()
+    assert findings(tpp) == []
+
+
+@pytest.mark.parametrize("tour", [False], indirect=True, ids=["without"])
+def test_without_scripts_the_order_still_tells_when_it_is_paid(tour: Tour, tpp: Tpp) -> None:
+    page = tour.page
+    page.goto(tour.home)
+    tour.press("Add to basket: Wool blanket")
+    page.get_by_role("link", name="Basket").click()
+    with page.expect_request(lambda request: "/psu/sign/" in request.url) as sent:
+        tour.press("Pay € 64.00")
+    page.goto(tpp.control("POST", "/psu/approve", address=sent.value.url, customer="alice").json["redirect"])
+    expect(page.locator("#state h2")).to_have_text("Signed, and not settled yet")
+    tpp.advance("1m")
+    expect(page.locator("#state h2")).to_have_text("Paid")
+    tour.demand_quiet()
+
+
+@pytest.mark.parametrize("tour", [True], indirect=True, ids=["with scripts"])
+def test_what_goes_wrong_has_pages_too(tour: Tour, tpp: Tpp) -> None:
+    page = tour.page
+    page.goto(f"{tour.home}/nowhere")
+    tour.look("There is nothing here")
+    page.goto(f"{tour.home}/callback?code=x&state=y")
+    tour.look("This return is not yours")
+    page.goto(f"{tour.home}/accounts")
+    tpp.control("POST", "/faults", when={"operation": "consent_addresses"}, answer={"status": 503, "retry_after": 7})
+    tour.go()
+    tour.look("The bank is busy")
+    assert "Try again in 7 seconds" in page.locator("main").inner_text()
+    assert all("the server responded with a status of" in text for text in tour.complaints)  # these were no good

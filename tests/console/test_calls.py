@@ -1,0 +1,137 @@
+"""A call on the console: what was asked, what was replied and why, without the secrets in it (choice 10)."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+from flask import Flask
+
+from sandbox.console.said import TOKEN, laid_out
+from sandbox.register import Worlds
+from sandbox.wire.contents import SAID_MAX
+from tests.console.visitor import Visitor
+from tests.tpp import SCT, Tpp, headers, payment
+
+
+@pytest.fixture
+def visitor(app: Flask) -> Visitor:
+    return Visitor(app)
+
+
+def seen(visitor: Visitor, number: int) -> str:
+    return unescape(visitor.open(f"/_sandbox/console/calls/{number}").text)
+
+
+def bodies(text: str) -> list[str]:
+    return re.findall(r'<pre class="body" tabindex="0">(.*?)</pre>', text, re.DOTALL)
+
+
+def test_a_call_shows_its_request_and_its_reply(tpp: Tpp, visitor: Visitor) -> None:
+    reply = tpp.initiate()
+    text = seen(visitor, 1)
+    asked, replied = map(json.loads, bodies(text))
+    assert asked == payment() and replied == reply.json
+    for line in ("<dt>Client-ID</dt><dd>demo-tpp", "<dt>Redirect-URI</dt>", f"<dt>Location</dt><dd>{reply.location}"):
+        assert line in text
+
+
+def test_a_call_may_be_made_again_by_its_curl_line(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.call("GET", f"/payments/{SCT}/x/status?paymentIdType=EXTERNAL", accept="it's odd")
+    line = next(line for line in re.findall(r'<code tabindex="0">(.*?)</code>', seen(visitor, 1)) if " -i " in line)
+    assert line.startswith(f"curl -i 'http://localhost/payments/{SCT}/x/status?paymentIdType=EXTERNAL' ")
+    assert (
+        "-H 'Accept: it'\"'\"'s odd'" in line
+        and "$(python3 -c 'import uuid; print(uuid.uuid4())')" in line
+        and "Host" not in line
+    )
+
+
+def test_no_secret_of_a_call_is_shown(worlds: Worlds, tpp: Tpp, visitor: Visitor) -> None:
+    token = tpp.token_for("alice")
+    payment_id = tpp.initiated()
+    tpp.call("GET", f"/payments/{SCT}/{payment_id}/details", authorization=f"Bearer {token}", sca_token="a-token")
+    bank = worlds.get("default").bank
+    secrets = [*bank.access_tokens, *bank.refresh_tokens, *bank.codes, *bank.sca_tokens, "a-token", "demo-secret"]
+    pages = [seen(visitor, number) for number in range(1, worlds.get("default").exchanges_made + 1)]
+    assert not [secret for secret in secrets for text in pages if secret in text]
+    assert "<dd>Bearer •••" in pages[-1] and '-H "Authorization: Bearer $TOKEN"' in pages[-1]
+    assert any("grant_type=authorization_code" in text and "code=•••" in text for text in pages)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"authorization": "S3CRET"},
+        {"authorization": "S3CRET and more"},
+        {"sca_token": "S3CRET"},
+        {"x_sandbox_key": "S3CRET"},
+    ],
+)
+def test_a_secret_in_the_wrong_shape_is_not_shown_either(changes: dict[str, str], tpp: Tpp, visitor: Visitor) -> None:
+    tpp.status("x", **changes)
+    assert "S3CRET" not in seen(visitor, 1) and "•••" in seen(visitor, 1)
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "application/json", "text/plain"])
+@pytest.mark.parametrize(
+    "body",
+    ["code=S3CRET", "a=b&refresh%5Ftoken=S3CRET", '{"code": "S3CRET"}', '{"access_token":"S3\\"CRET', "S3CRET=1"],
+)
+def test_nor_is_one_in_a_body_that_calls_itself_something_else(
+    kind: str, body: str, tpp: Tpp, visitor: Visitor
+) -> None:
+    tpp.call("POST", "/token?access_token=S3CRET", data=body, content_type=kind)
+    text = seen(visitor, 1)
+    assert ("S3CRET" in text) is body.startswith("S3CRET") and "CRET" not in text.replace("S3CRET", "")
+    assert "access_token=•••" in text
+
+
+def test_what_a_client_sent_stays_text(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiate(body={"creditor_name": "</pre><script>alert(1)</script>"})
+    tpp.call("POST", f"/payments/{SCT}", data=b"\xff\x00<b>", content_type="application/json")
+    text = visitor.open("/_sandbox/console/calls/1").text + visitor.open("/_sandbox/console/calls/2").text
+    assert "<script>alert" not in text and "&lt;b&gt;" in text
+
+
+def test_a_long_body_is_cut_and_says_so(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.initiate(body={"creditor_name": "W" * SAID_MAX})
+    tpp.call("POST", "/bulk-payments/csv", data=b"debtor_iban\n" + b"x" * SAID_MAX, content_type="text/csv")
+    assert "bytes, which are not kept" in seen(visitor, 1)
+    assert "'@body'" in seen(visitor, 2) or "--data-binary @body" in seen(visitor, 2)
+
+
+def test_a_reply_that_a_fault_cut_is_told_so(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.control("POST", "/faults", cut="before")
+    with pytest.raises(ConnectionError):
+        tpp.initiate()
+    assert "a fault rule cut it off" in seen(visitor, 1)
+
+
+def test_of_so_many_calls_as_the_setting_says_the_words_are_kept(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.control("PATCH", "/settings", contents_kept=2)
+    for _ in range(3):
+        tpp.initiate()
+    assert "of the last 2 calls only" in seen(visitor, 1)
+    assert len(bodies(seen(visitor, 2))) == len(bodies(seen(visitor, 3))) == 2
+    tpp.control("PATCH", "/settings", contents_kept=0)
+    tpp.initiate()
+    assert bodies(seen(visitor, 4)) == []
+
+
+def test_a_body_shorter_than_it_says_harms_nothing(app: Flask, visitor: Visitor) -> None:
+    sent = headers(accept="odd") | {"Content-Type": "application/json"}
+    longer = {"CONTENT_LENGTH": "100"}
+    reply = app.test_client().post(f"/payments/{SCT}", data=b"{}", headers=sent, environ_overrides=longer)
+    assert reply.status_code == 406
+    assert "100 bytes, which are not kept" in seen(visitor, 1)
+
+
+@pytest.mark.parametrize(
+    "content", [{}, [], {"a": []}, {"a": {"b": [1.50, 'x,{}[]:\\"']}, "c": None}, [[1], {}], "text"]
+)
+def test_json_is_laid_out_without_a_change(content: object) -> None:
+    text = json.dumps(content)
+    assert "".join(laid_out(TOKEN.findall(text))) == re.sub(
+        r"(\[|\{)\n\s*(\]|\})", r"\1\2", json.dumps(content, indent=2)
+    )
