@@ -121,6 +121,14 @@ def test_acts_before_what_is_kept_are_folded_and_the_world_stays_whole(tpp: Tpp,
     assert state_hash(again) == state_hash(world.bank)
 
 
+def test_a_world_whose_first_acts_are_folded_is_not_exported(tpp: Tpp) -> None:
+    tpp.initiated()
+    assert tpp.control("GET", "/export").status_code == 200
+    for _ in range(24):
+        tpp.initiated()
+    assert refused(tpp.control("GET", "/export"), 400, "SBX-0400", "acts_kept")
+
+
 def test_a_fork_reaches_back_as_far_as_acts_are_kept_and_no_further(tpp: Tpp, app: Flask, world: World) -> None:
     seen: dict[str, int] = {}
     for number in range(40):
