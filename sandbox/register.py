@@ -47,6 +47,9 @@ class Worlds:
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
             self._add(World.away(name, store, row, beginnings, machine_time))
+        if store is not None and store.is_of_another_program:  # which may not be able to go on: that is told now
+            for world in self.all():
+                world.ask(lambda bank: None)
         if "default" not in self._worlds:
             self.make("default")
 

@@ -13,7 +13,7 @@ import orjson
 
 from sandbox.log.codec import decode, encode
 from sandbox.log.memory import Act
-from sandbox.log.opening import Opened, StateFileError
+from sandbox.log.opening import Opened, StateFileError, program
 
 __all__ = ["StateFileError", "Store"]
 
@@ -84,6 +84,10 @@ class Store:
         """The version of the program that made the file."""
         with self._use() as database:
             return str(database.execute("SELECT program FROM about").fetchone()[0])
+
+    @property
+    def is_of_another_program(self) -> bool:
+        return self.program() != program()
 
     def note(self, what: str, world: int, value: Any) -> None:
         """Takes a world's pace or faults as they are now; kept once `flush` returns."""

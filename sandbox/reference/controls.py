@@ -39,7 +39,7 @@ TOLD: dict[str, Told] = {
         "they are called; this list wakes none, and their due_next is as it stood (null if none was called since the "
         "server started)."
     ),
-    "GET /worlds/<name>": Told("One world."),
+    "GET /worlds/<name>": Told("One world, without waking it when it is away."),
     "PUT /worlds/<name>": Told(
         "Makes a world. What is left out is as the server was started.",
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},
