@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.shop.__main__ import main as demo
 from sandbox.control.app import CONTROLS
 from sandbox.seed import load_fixtures
 from sandbox.wire.operations import OPERATIONS
@@ -47,6 +48,7 @@ HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, STATUS, CLIENT, BULK, BULK_STATUS, BUIL
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
+    "make demo": "tests/shop/test_make_demo.py::test_it_starts_a_bank_and_a_shop_and_ends_both_in_order",
     "import httpx": "tests/plugin/test_readme.py::test_the_program_of_the_readme_runs",
     "scenario: The beneficiary's account is closed, the money comes back": (
         "tests/commands/test_scenario.py::test_the_scenario_of_the_readme_holds"
@@ -220,10 +222,18 @@ def test_every_option_of_pytest_that_is_named_is_there(pytestconfig: pytest.Conf
     parser = pytest.Parser(_ispytest=True)
     pytest_plugin.pytest_addoption(parser)
     known = {name for group in parser._groups for option in group.options for name in option.names()}
-    named = set(re.findall(r"--bank-[a-z]+", TEXT))
+    of_the_demo = {name for param in demo.params for name in param.opts}
+    named = set(re.findall(r"--bank-[a-z]+", TEXT)) - of_the_demo
     assert len(named) >= 8
     assert named <= known
     assert {f"bank_{name.removeprefix('--bank-')}" for name in known} >= set(re.findall(r"`(bank_[a-z]+)`", TEXT))
+
+
+def test_every_option_of_the_demo_that_is_named_is_there() -> None:
+    known = {name for param in demo.params for name in param.opts}
+    named = {word for span in re.findall(r'ARGS="([^"]+)"', section("A demo")) for word in span.split()[::2]}
+    assert len(named) >= 4
+    assert named <= known
 
 
 def test_every_variable_that_is_named_is_one_of_an_option() -> None:
