@@ -119,7 +119,7 @@ def verdict(looks: list[int]) -> tuple[bool, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=180.0)
+    parser.add_argument("--seconds", type=float, default=240.0, help="the first third warms up")
     parser.add_argument("--testers", type=int, default=4, help="threads, each with worlds of its own")
     parser.add_argument("--memory", action="store_true", help="without a state file: worlds are only dropped or kept")
     asked = parser.parse_args()
