@@ -61,7 +61,7 @@ class Holder:
         self._store = store
         self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
         self._due_next: datetime | None = None
-        self._row = 0  # in the state file
+        self._row = 0  # in the state file, where 0 is none
         self.dropped = False
         self.used = machine_time()
         self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
@@ -152,6 +152,10 @@ class Holder:
             if found is None or isinstance(found, bytes):
                 found = self.kept[name] = make(found)
             return found
+
+    def _demand_kept(self) -> None:
+        if self._store is not None:
+            self._store.demand()
 
     def _flush(self) -> None:
         """Outside the lock; the answer waits for it. Not by the log, which may be away already."""

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from logging import getLogger
 
 from sandbox.beginning import Beginning, seed_of
 from sandbox.errors import Error, Refusal
@@ -14,6 +15,7 @@ from sandbox.rules.names import is_world_name
 from sandbox.tally import Tally
 from sandbox.worlds import Life, World
 
+log = getLogger("sandbox")
 AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
 
 
@@ -50,6 +52,7 @@ class Worlds:
         if store is not None and store.is_of_another_program:  # which may not be able to go on: that is told now
             for world in self.all():
                 world.ask(lambda bank: None)
+                self._called(world)  # for which others may have to go
         if "default" not in self._worlds:
             self.make("default")
 
@@ -172,5 +175,8 @@ class Worlds:
             away = world.put_away(used)
         except StateFileError:  # it stays, and what changes a bank is refused from now on
             away = False
+        except Exception:  # our mistake: told, and none of the caller's, who asked for another world
+            log.exception("the world %s could not be put away", world.name)
+            world.used, away = self.machine_time(), False  # nor is it tried again at each call
         if not away and not world.is_away:
             self._returned(world)

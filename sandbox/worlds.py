@@ -56,7 +56,7 @@ class World(Holder):
     def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
         if self._store is None:
             return MemoryLog()
-        self._row = self._store.begin(self.name, (beginning, opening), pace)
+        self._row = self._store.begin(self.name, (beginning, opening), pace, instead=self._row)
         return StoredLog(self._store, self._row)
 
     @classmethod
@@ -95,7 +95,7 @@ class World(Holder):
 
     def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
-            self.log.demand()
+            self._demand_kept()
             self._catch_up()
             try:
                 outcome = verb(self.bank, *args, **kwargs)
@@ -124,6 +124,7 @@ class World(Holder):
     def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
         """Moves the clock: from its now to where it stands next, and how fast it goes on."""
         with self._lock:
+            self._demand_kept()
             self._catch_up()
             base, rate = change(self.bank.clock.now)
             if base < self.bank.clock.now:
@@ -142,10 +143,12 @@ class World(Holder):
         return fault
 
     def order_fault(self, fault: Fault) -> None:
+        self._demand_kept()
         self.faults.add(fault)
         self._flush()
 
     def drop_faults(self) -> None:
+        self._demand_kept()
         self.faults.clear()
         self._flush()
 
@@ -188,7 +191,7 @@ class World(Holder):
             now = self.bank.clock.now
             if at is not None and not self.opening <= at <= now:
                 raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
-            self._demand_kept(at)
+            self._demand_unfolded(at)
             beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
             if isinstance(log, MemoryLog):
                 log = log.first(count)  # now, as acts may be folded meanwhile; those of a file are read without haste
@@ -207,7 +210,7 @@ class World(Holder):
         """A second world: this one as it is, or as it was; its log is this one's up to then."""
         return World.settled(name, self.life(at), self._machine_time, self._store)
 
-    def _demand_kept(self, at: datetime | None) -> None:
+    def _demand_unfolded(self, at: datetime | None) -> None:
         folded = self.log.folded
         if at is not None and folded is not None and at < folded.at:
             since = folded.at.isoformat(timespec="seconds")

@@ -60,10 +60,8 @@ class Reader(pickle.Unpickler):
         ours = module.startswith(self.rooms) and name[:1].isupper() and "." not in name
         if ours or (module, name) in PLAIN:
             found = super().find_class(module, name)
-            if isinstance(found, type):
-                return found
-            if (module, name) in PLAIN:
-                return found
+            if (module, name) in PLAIN or (isinstance(found, type) and found.__module__ == module):
+                return found  # and nothing that a room took in from elsewhere
         raise ValueError(f"a checkpoint holds no {module}.{name}")
 
 

@@ -75,12 +75,6 @@ class MemoryLog:
     def _before(self) -> int:
         return self.folded.acts if self.folded else 0
 
-    def demand(self) -> None:
-        """Memory can always take an act."""
-
-    def flush(self) -> None:
-        """Memory keeps as it goes."""
-
     def note_pace(self, pace: object) -> None:
         """A world in memory ends with the program."""
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 FORMAT = "bank-sandbox state"
 VERSION = 2
 WORLDS = """CREATE TABLE worlds (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
-  beginning BLOB NOT NULL, pace BLOB NOT NULL, faults BLOB)"""  # an id is never used again: a late act finds nothing
+  beginning BLOB NOT NULL, pace BLOB NOT NULL, faults BLOB)"""  # an id is never used again: what comes late finds none
 CHECKPOINTS = """CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL,
   shape TEXT NOT NULL, mark INTEGER NOT NULL)"""
 # What worlds that are away take along, of this program's life alone.

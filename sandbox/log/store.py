@@ -11,6 +11,7 @@ from zlib import crc32
 
 import orjson
 
+from sandbox.errors import Error, Refusal
 from sandbox.log.codec import decode, encode
 from sandbox.log.memory import Act
 from sandbox.log.opening import Opened, StateFileError, program
@@ -18,7 +19,8 @@ from sandbox.log.opening import Opened, StateFileError, program
 __all__ = ["StateFileError", "Store"]
 
 Row = tuple[int, int, str, str, bytes, int, int]
-INSERT = "INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)"
+# Only of a world that is still there: an act that comes late finds nothing to be added to.
+INSERT = "INSERT INTO acts SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM worlds WHERE id = ?1)"
 ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the server ends within 2)
 
 
@@ -59,11 +61,16 @@ class Store:
             for expected, row in enumerate(rows, after + 1):
                 self._demand_mark(row, expected)
 
-    def begin(self, name: str, beginning: Any, pace: Any, acts: Iterable[Act] = (), faults: Any = None) -> int:
-        """A world begins, or begins again, also with acts from elsewhere: all at once. What was there is gone."""
+    def begin(
+        self, name: str, beginning: Any, pace: Any, acts: Iterable[Act] = (), faults: Any = None, instead: int = 0
+    ) -> int:
+        """A world begins, also with acts from elsewhere: all at once. What was there is gone. One that begins again
+        does so instead of itself: whatever bears its name by now is left alone."""
+        row = (name, written(beginning), written(pace), None if faults is None else written(faults))
         with self._use() as database:
+            if instead:
+                self._demand_there(database, instead)
             self._forget(database, name)
-            row = (name, written(beginning), written(pace), None if faults is None else written(faults))
             made = database.execute("INSERT INTO worlds (name, beginning, pace, faults) VALUES (?, ?, ?, ?)", row)
             world = made.lastrowid
             assert world is not None
@@ -94,6 +101,11 @@ class Store:
         assert what in ("pace", "faults")
         with self._gather:
             self._noted[what, world] = written(value)
+
+    def demand(self) -> None:
+        """Nothing happens in a bank whose file can't keep it."""
+        if self.broken is not None:
+            raise StateFileError(self.broken)
 
     def gather(self, world: int, number: int, act: Act) -> None:
         """Takes an act; it is kept once `flush` returns."""
@@ -153,7 +165,9 @@ class Store:
         return StateFileError(f"{self.path} is damaged: act {number} of its world {world} cannot be read")
 
     def count(self, world: int) -> int:
+        """How many acts a world has; one that is gone is told as that, and not as an empty one."""
         with self._use() as database:
+            self._demand_there(database, world)
             row = database.execute("SELECT MAX(number) FROM acts WHERE world = ?", (world,)).fetchone()
         return int(row[0] or 0)
 
@@ -198,6 +212,10 @@ class Store:
         with self._writing:
             self._opened.close()
 
+    def _demand_there(self, database: sqlite3.Connection, world: int) -> None:
+        if database.execute("SELECT 1 FROM worlds WHERE id = ?", (world,)).fetchone() is None:
+            raise Refusal(Error.NOT_FOUND, input="world")
+
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
         row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
         if row is not None:
@@ -209,8 +227,7 @@ class Store:
     def _use(self) -> Iterator[sqlite3.Connection]:
         """One at a time, all or nothing. After a write that failed nothing more is taken: memory is ahead of it."""
         with self._writing:
-            if self.broken is not None:
-                raise StateFileError(self.broken)
+            self.demand()
             try:
                 with self._database:
                     yield self._database

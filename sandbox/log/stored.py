@@ -60,14 +60,6 @@ class StoredLog:
 
         self.store.beside(threading.Thread(target=write, name="checkpoint", daemon=True))
 
-    def demand(self) -> None:
-        """Nothing happens in a bank whose log can't keep it."""
-        if self.store.broken is not None:
-            raise StateFileError(self.store.broken)
-
-    def flush(self) -> None:
-        self.store.flush()
-
     def note_pace(self, pace: object) -> None:
         self.store.note("pace", self.world, pace)
 

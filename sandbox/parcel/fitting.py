@@ -41,13 +41,13 @@ def _is(value: Any, kind: type[Any]) -> bool:
 
 
 def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
-    faults = []
+    faults = []  # as texts: an error that is kept keeps its frame, and so itself
     for part in parts:
         try:
             return demand_fit(value, part, where)
         except ParcelError as fault:
-            faults.append(fault)
-    raise faults[0] if value is not None else faults[-1]
+            faults.append(str(fault))
+    raise ParcelError(faults[0] if value is not None else faults[-1])
 
 
 def _inside(value: Any, where: str) -> None:

@@ -24,8 +24,10 @@ from sandbox.settings import Settings
 
 BYTES_MAX = 512_000_000  # unpacked
 LINE_MAX = 100_000_000  # a bulk file of 64 MB as text
+VALUES_MAX = 1_000_000  # in a line: each takes much more memory than the few bytes that tell it
 GZIP = b"\x1f\x8b"
 MONTHS_MAX = 600  # of a generated past
+MONTHS_MAX_OF_ALL = 10_000  # each takes a millisecond or two to make
 NUMBER_MAX = 2**63
 
 
@@ -52,6 +54,8 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
             number, size = number + 1, size + len(line)
             if len(line) > LINE_MAX or size > BYTES_MAX:
                 raise ParcelError(f"line {number}: the file is too long")
+            if line.count(b",") + line.count(b"[") + line.count(b"{") > VALUES_MAX:
+                raise ParcelError(f"line {number}: it holds too much")
             content = orjson.loads(line)
             if not isinstance(content, dict):
                 raise ParcelError(f"line {number}: it is no object")
@@ -85,7 +89,9 @@ def head_of(told: dict[str, Any]) -> Head:
             fitting(told["faults"], tuple[Fault, ...], "faults"),
         )
         faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
-        number(told["acts"]), number(told["calls"])
+        number(told["acts"]), number(told["calls"]), text(told["past"])
+        if not isinstance(told["stripped"], list):
+            raise ParcelError("line 1: stripped does not take this")
         return Head(told, text(told["world"]), beginning, instant(told["now"]), rate(told["rate"]), (faults, met))
     except (KeyError, TypeError, AttributeError) as fault:
         raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
@@ -109,6 +115,8 @@ def people_of(told: dict[str, Any]) -> Fixtures:
     for iban, profile in came.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
+    if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
+        raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
     return Fixtures(people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
 

@@ -142,7 +142,9 @@ def _begun(seen: Seen, own: Own) -> None:
     """Notes the address; an earlier initiation with the same reference is taken up again by this one."""
     assert seen.subject is not None
     found = seen.bank.known(seen.subject)
-    assert found is not None and not isinstance(found, Part)
+    if found is None:  # the world began again before this was heard of
+        return
+    assert not isinstance(found, Part)
     address = seen.bank.sca_addresses.get(found.sca_token or "")
     reference = getattr(getattr(found, "order", None), "endtoend_identification", "")
     for earlier in seen.bank.references.get((seen.client, found.kind, reference), ())[-2:-1]:

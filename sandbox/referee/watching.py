@@ -2,13 +2,16 @@
 
 import threading
 from collections import Counter, defaultdict, deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
+from sandbox.errors import Refusal
 from sandbox.exchanges import Exchange
+from sandbox.log.store import StateFileError
 from sandbox.referee.acts import acts_of, by_itself
 from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.packing import packed, unpacked
@@ -252,7 +255,9 @@ def heard(environ: dict[str, Any], response: Response, world: World, exchange: E
 
 def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
     """Something beside the bank's interface was answered: perhaps a customer's act, on a page or by a control."""
-    if environ["PATH_INFO"].startswith(PSU_PATHS):
+    if not environ["PATH_INFO"].startswith(PSU_PATHS):
+        return
+    with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
         world = worlds.known(environ["sandbox.world"])
         if world.bank.settings.referee == "on":
             hear_in(world, *acts_of(environ, response, world))

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import orjson
+
 from sandbox.faults import CHANGES, CUTS, Answer, Fault, When
 from sandbox.rules.answers import ANSWERS, answers_of
 from sandbox.scenario.faulty import Wrong, listed
@@ -39,9 +41,19 @@ WHEN = Table(
     },
     _when,
 )
+
+
+def _answer(rows: dict[str, Any]) -> Answer:
+    try:
+        orjson.dumps(rows.get("body"))
+    except TypeError:
+        raise Wrong("no reply could tell it: numbers have 64 bits at most", key="body") from None
+    return Answer(**rows)
+
+
 ANSWER = Table(
     {"status": number(100, 599), "retry_after": number(0, 86_400), "body": Plain()},
-    lambda rows: Answer(**rows),
+    _answer,
     ("status",),
 )
 

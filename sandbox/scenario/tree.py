@@ -1,7 +1,9 @@
 """A scenario as a tree whose every node knows where it stands."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
 from sandbox.scenario.faulty import ScenarioError, ScenarioErrors
@@ -70,6 +72,17 @@ def beneath(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
+def can_travel(value: Scalar) -> bool:
+    """Whether JSON can tell it: a state file, an export and replies are made of that."""
+    match value:
+        case str():
+            return value.isascii() or HALF.search(value) is None
+        case float():
+            return isfinite(value)
+        case _:
+            return True
+
+
 def tree_of(content: Any, file: str) -> Node:
     """The tree of content that came as JSON."""
     count = iter(range(NODES_MAX))
@@ -82,6 +95,8 @@ def tree_of(content: Any, file: str) -> Node:
         if isinstance(value, list | tuple):
             return Node(tuple(grow(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)), path)
         if value is None or isinstance(value, str | int | float):
+            if not can_travel(value):
+                raise ScenarioErrors([Node(None, path).error(file, UNTOLD)])
             return Node(value, path, str(value))
         raise ScenarioErrors([Node(None, path).error(file, f"a {type(value).__name__} cannot stand in a scenario")])
 
@@ -95,4 +110,6 @@ def tree_of(content: Any, file: str) -> Node:
     return grow(content, "", 0)
 
 
+HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: YAML can spell one, no file or page can hold it
+UNTOLD = "half a pair of surrogates, or a number without end: no reply could tell it"
 TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.scenario.faulty import ScenarioError, ScenarioErrors, shown
-from sandbox.scenario.tree import DEPTH_MAX, NODES_MAX, TOO_MUCH, Entry, Node, Scalar, beneath
+from sandbox.scenario.tree import DEPTH_MAX, NODES_MAX, TOO_MUCH, UNTOLD, Entry, Node, Scalar, beneath, can_travel
 
 TEXT_MAX = 500_000  # characters
 
@@ -104,7 +104,10 @@ class _Builder:
         line, column = event.start_mark.line + 1, event.start_mark.column + 1
         if kind == "ScalarEvent":
             plain = event.implicit[0] and event.style is None
-            return Node(resolve(event.value) if plain else event.value, path, event.value, line, column)
+            value = resolve(event.value) if plain else event.value
+            if not can_travel(value):
+                raise self._fault(event, UNTOLD)
+            return Node(value, path, event.value, line, column)
         self._count += 1
         if kind == "SequenceStartEvent":
             items = tuple(self._items(path, depth + 1))

@@ -217,19 +217,29 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
         if listener is not None:
             listener.acted(environ, response, worlds)
         return response
-    asked = environ.get("HTTP_REQUEST_ID", "")
+    try:
+        note(environ, response, worlds, announce, listener)
+    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
+        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(worlds.beginning.seed, 0))
+    return response
+
+
+def asked_as(environ: dict[str, Any]) -> str:
+    """The Request-ID, if it is one."""
+    asked: str = environ.get("HTTP_REQUEST_ID", "")
+    return asked if UUID_4.match(asked) else ""
+
+
+def note(
+    environ: dict[str, Any], response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None
+) -> None:
     call: Call | None = environ.get("sandbox.call")
     name = environ["sandbox.world"]
-    try:
-        world = call.world if call else worlds.known(name)
-        now = world.bank.clock.now
-    except StateFileError:  # a world that cannot be read back takes no note either
-        response.headers["Response-ID"] = asked if UUID_4.match(asked) else nth_id(worlds.beginning.seed, 0)
-        return response
+    world = call.world if call else worlds.known(name)
     exchange = Exchange(
         0,
-        asked if UUID_4.match(asked) else "",
-        now,
+        asked_as(environ),
+        world.bank.clock.now,
         call.operation.name if call else None,
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
@@ -247,4 +257,3 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
         announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
     if listener is not None:
         listener.heard(environ, response, world, exchange, ended)
-    return response

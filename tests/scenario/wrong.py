@@ -27,6 +27,8 @@ NOT_YAML = (
     WrongFile("seed: !!int 1", 1, 7, "the tag 'tag:yaml.org,2002:int' is not read", "a scenario has no tags"),
     WrongFile("about: *it", 1, 8, "nothing above is marked &it"),
     WrongFile("? [a]\n: 1", 1, 3, "a key must be a text"),
+    WrongFile('scenario: "\\uD800"', 1, 11, "half a pair of surrogates", schema=False),
+    WrongFile("seed: 1e999", 1, 7, "a number without end", schema=False),
     WrongFile("seed: 1\n---\nseed: 2", 2, 1, "a second document", "a file holds one scenario"),
     WrongFile("about: " + "[" * 40 + "]" * 40, 1, 38, "over 30 levels deep"),
     WrongFile("about: '" + "x" * 500_001 + "'", 1, 1, "a scenario of over 500000 characters is not read"),
@@ -42,6 +44,13 @@ TOP = (
     WrongFile("zzz: x", 1, 1, "an unknown key 'zzz'", "known: scenario, about"),
     WrongFile("scenario: 12", 1, 11, "a text is expected", 'in quotes: "12"'),
     WrongFile("scenario: ''", 1, 11, "an empty text"),
+    WrongFile(
+        f"{FAULT}when: {{operation: token}}\n    answer: {{status: 500, body: {{a: {10**20}}}}}",
+        3,
+        34,
+        "no reply could tell it: numbers have 64 bits at most",
+        schema=False,
+    ),  # fmt: skip
     WrongFile(f"scenario: {'x' * 301}", 1, 11, "a title of over 300 characters", "say the rest in 'about'"),
     WrongFile(f"about: {'x' * 10_001}", 1, 8, "a text of over 10000 characters", schema=False),
     WrongFile("extends: defautl", 1, 10, "there is no scenario 'defautl'", "did you mean 'default'?", False),

@@ -99,7 +99,7 @@ def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) ->
     steps = random.randrange(1, 400)
     original = getattr(store, what)
 
-    def counted(*given: object) -> object:
+    def counted(*given: object, **more: object) -> object:
         nonlocal waits
         waits -= 1
         if waits < 0 and what == "_write_gathered":  # which is called under the store's lock
@@ -107,7 +107,7 @@ def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) ->
         elif waits < 0:
             with store._writing:
                 store._database.set_progress_handler(step, 3)
-        return original(*given)
+        return original(*given, **more)
 
     def step() -> int:
         nonlocal steps

@@ -19,6 +19,7 @@ from flask import Flask
 from sandbox.assembly import assemble, first_beginning
 from sandbox.log.canon import state_hash
 from sandbox.machine import machine_time
+from sandbox.parcel import reading
 from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
@@ -176,7 +177,9 @@ def test_a_stripped_file_holds_no_secret_and_replays(led: Tpp, app: Flask, world
         assert Tpp(app, "plain").listed(name) == led.listed(name)
 
 
-def test_a_world_with_people_of_its_own_brings_them_along(tpp: Tpp, worlds: Worlds) -> None:
+def test_a_world_with_people_of_its_own_brings_them_along(
+    tpp: Tpp, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
     people = {
         "customers": {"zoe": {"name": "Zoé Peeters", "kind": "private", "language": "fr"}},
         "accounts": {"zoe": {"number": 77, "owners": ["zoe"], "life": "still", "opening": {"EUR": "10.00"}}},
@@ -188,6 +191,8 @@ def test_a_world_with_people_of_its_own_brings_them_along(tpp: Tpp, worlds: Worl
     assert "Zoé Peeters" in content.decode()
     assert imported(tpp, content, "?as=again").status_code == 201
     assert worlds.get("again").ask(state_hash) == worlds.get("zoe").ask(state_hash)
+    monkeypatch.setattr(reading, "MONTHS_MAX_OF_ALL", 1)
+    assert "months together" in imported(tpp, content, "?as=again").json["error_description"]
     assert b"zoes-secret" not in exported(Tpp(tpp.http.application, "zoe"), "?secrets=strip")
 
 
@@ -226,6 +231,9 @@ ACT = 3  # the initiation, after the two acts about a client
         (first(lambda head: head.update(past="0" * 64)), "have another past"),
         (first(lambda head: head.update(seed="7")), "no number"),
         (first(lambda head: head.pop("opening")), "something is missing"),
+        (first(lambda head: head.pop("stripped")), "something is missing"),
+        (first(lambda head: head.update(stripped=1)), "does not take this"),
+        (first(lambda head: head.pop("past")), "something is missing"),
         (first(lambda head: head.update(now="9999-12-31T00:00:00+00:00")), "too far away"),
         (first(lambda head: head["settings"]["v"].update(due_events_max=10**12)), "settings"),
         (first(lambda head: head["settings"]["v"].update(page_size="many")), "settings"),
@@ -255,11 +263,12 @@ def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
 
 
 def test_what_unpacks_without_end_is_cut_short(tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sandbox.parcel import reading
-
     monkeypatch.setattr(reading, "LINE_MAX", 1_000_000)
     reply = imported(tpp, gzip.compress(b" " * 50_000_000))
     assert "too long" in reply.json["error_description"]
+    crowd = b"[" + b"[]," * 500_000 + b"[]]"
+    monkeypatch.setattr(reading, "LINE_MAX", 100_000_000)
+    assert "line 1: it holds too much" in imported(tpp, gzip.compress(crowd)).json["error_description"]
     assert "unpacked" in imported(tpp, gzip.compress(b"{}" * 99)[:-9]).json["error_description"]
 
 
