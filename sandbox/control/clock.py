@@ -32,7 +32,7 @@ def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
     return {
         "now": write_instant(standing.now),
         "mode": "frozen" if pace.frozen else "running",
-        "rate": pace.rate,
+        "rate": pace.rate if pace.rate % 1 else int(pace.rate),  # 0 and 0.0 are one, wherever the world came from
         "due_next": None if standing.due_next is None else write_instant(standing.due_next),
     }
 

@@ -47,10 +47,10 @@ TOP = (
     WrongFile(
         f"{FAULT}when: {{operation: token}}\n    answer: {{status: 500, body: {{a: {10**20}}}}}",
         3,
-        34,
+        33,
         "no reply could tell it: numbers have 64 bits at most",
         schema=False,
-    ),  # fmt: skip
+    ),
     WrongFile(f"scenario: {'x' * 301}", 1, 11, "a title of over 300 characters", "say the rest in 'about'"),
     WrongFile(f"about: {'x' * 10_001}", 1, 8, "a text of over 10000 characters", schema=False),
     WrongFile("extends: defautl", 1, 10, "there is no scenario 'defautl'", "did you mean 'default'?", False),
