@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -200,15 +200,17 @@ class Store:
         with self._gather:
             self._beside = [known for known in self._beside if known.is_alive()]
             self._beside.append(thread)
-        thread.start()
+            thread.start()  # here, as who closes waits for every one that it finds
 
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
-        for thread in self._beside:
-            thread.join(ENDS_WITHIN / len(self._beside))
-        if self.broken is None:
+        with self._gather:
+            beside = self._beside
+        for thread in beside:
+            thread.join(ENDS_WITHIN / len(beside))
+        with suppress(StateFileError):  # nothing of it was answered
             self.flush()
-            self.broken = f"the state file {self.path.name} was closed"
+        self.broken = self.broken or f"the state file {self.path.name} was closed"
         with self._writing:
             self._opened.close()
 

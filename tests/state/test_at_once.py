@@ -200,3 +200,12 @@ def test_what_does_not_fit_leaves_no_circle_behind() -> None:
         gc.enable()
     with pytest.raises(ParcelError, match="here does not take a float"):
         demand_fit(1.5, int | str, "here")
+
+
+def test_a_file_that_cannot_take_the_last_rows_is_closed_all_the_same(path: Path) -> None:
+    server = Server(path)
+    world = server.worlds.get("default")
+    server.store.note("pace", world._row, world.pace)  # as of a call that nobody answered yet
+    server.store._database.execute("PRAGMA query_only = ON")
+    server.store.close()
+    Server(path, machine=server.machine).store.close()
