@@ -87,8 +87,9 @@ def test_the_coverage_says_how_much_and_what_next(tpp: Tpp, visitor: Visitor) ->
     text = seen(visitor)
     assert f"<b>{told['percent']}\u00a0%</b>" in text
     assert text.count('<tr><th scope="row">') == len(told["table"]) == 6
-    wanted = re.findall(r'<li><span class="quiet">(.*?)</span> <span class="mono">(.*?)</span></li>', text)
+    wanted = re.findall(r'<li><span class="quiet">(.*?)</span> <span class="mono">(.*?)</span>', text)
     assert [" ".join(pair) for pair in wanted] == told["most_useful_not_met"] and len(wanted) == 10
+    assert "401 SCA_REQUIRED B14800ZZ-0PLC-REDRCT" in text
 
 
 def test_a_referee_that_is_off_says_so_and_is_switched_on(tpp: Tpp, visitor: Visitor) -> None:
