@@ -12,9 +12,9 @@ from werkzeug.test import Client
 from bench.table import Figure
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.serving import in_background
-from sandbox.worlds import Worlds
 
 HEADERS = {
     "Accept": "application/vnd.service.api+json; version=3",

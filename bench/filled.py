@@ -11,9 +11,10 @@ from sandbox.bank.records import Creditor, Order, Origin
 from sandbox.bank.replays import Ask
 from sandbox.cli import rest_the_collector
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.money import Money
 from sandbox.serving import port_of, server_of
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 AMOUNT = Money(Decimal("12.50"), "EUR")
 CREDITOR = Creditor("BE68539007547034")

@@ -48,7 +48,7 @@ def main(payments: int, warm: int = 500) -> None:
 
     from sandbox.assembly import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.worlds import Worlds
+    from sandbox.register import Worlds
 
     beginning = first_beginning(1, None, 0.0)
     # The log of what was asked is bounded, so it is full before the count begins.

@@ -31,8 +31,8 @@ def bank() -> FlaskClient:
     """The default world, frozen; a few days before the end of a month."""
     from sandbox.assembly import assemble, first_beginning
     from sandbox.machine import machine_time
+    from sandbox.register import Worlds
     from sandbox.rules.durations import read_instant
-    from sandbox.worlds import Worlds
 
     beginning = first_beginning(1, read_instant("2027-03-25T09:00:00+01:00"), 0.0)
     return assemble(Worlds(beginning, machine_time)).test_client()

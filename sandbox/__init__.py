@@ -19,7 +19,7 @@ def create_app(beginning: "Beginning | None" = None) -> "Flask":
     """The whole sandbox as one WSGI application; without a beginning, as `bank-sandbox serve` begins."""
     from sandbox.assembly import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.worlds import Worlds
+    from sandbox.register import Worlds
 
     return assemble(Worlds(beginning or first_beginning(), machine_time))
 

@@ -12,6 +12,7 @@ from sandbox.control.lock import OPEN, Lock, guard
 from sandbox.pages.app import route as route_pages
 from sandbox.referee.watching import REFEREE, watch_acts
 from sandbox.reference.app import route as route_reference
+from sandbox.register import Worlds
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
@@ -19,7 +20,6 @@ from sandbox.seed import load_fixtures
 from sandbox.wire.addresses import BANK
 from sandbox.wire.app import Announce, frame
 from sandbox.wire.app import route as route_bank
-from sandbox.worlds import Worlds
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust

@@ -4,6 +4,7 @@ import gc
 import secrets
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import acting, looking
+from sandbox.commands import acting, carrying, looking
 from sandbox.commands.bulk import bulk
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
@@ -26,7 +27,7 @@ from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
     from sandbox.beginning import Beginning
-    from sandbox.log.store import Store
+    from sandbox.register import Worlds
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,7 +44,7 @@ main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)
-for command in (*looking.COMMANDS, *acting.COMMANDS):
+for command in (*looking.COMMANDS, *acting.COMMANDS, *carrying.COMMANDS):
     main.add_command(command)
 main.add_command(pki)
 
@@ -76,13 +77,12 @@ def serve(
     """Serves the bank until it is told to stop."""
     from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
-    from sandbox.worlds import Worlds
 
     opened = Doors(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     beginning = opened.settled(beginning_of(scenario, seed, at, frozen))
-    worlds = Worlds(beginning, machine_time, store_at(state))
+    worlds, close = kept_worlds(beginning, state)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
@@ -90,17 +90,29 @@ def serve(
     click.echo(greeting(controls, beginning.seed, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
-    run()
-
-
-def store_at(path: Path | None) -> "Store | None":
-    """The state file, if one is asked for; one that can't be used is said so, and left as it is."""
-    from sandbox.log.store import StateFileError, Store
-
     try:
-        return None if path is None else Store(path)
+        run()
+    finally:
+        close()
+
+
+def kept_worlds(beginning: "Beginning", path: Path | None) -> "tuple[Worlds, Callable[[], None]]":
+    """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
+    said so, and left as it is."""
+    from sandbox.log.store import StateFileError, Store
+    from sandbox.register import Worlds
+
+    if path is None:
+        return Worlds(beginning, machine_time), lambda: None
+    try:
+        store = Store(path)
+        try:
+            return Worlds(beginning, machine_time, store), store.close
+        except BaseException:
+            store.close()
+            raise
     except StateFileError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.BadParameter(str(error), param_hint="--state") from None
 
 
 def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":

@@ -1,7 +1,7 @@
 """Faults that a tester orders: a bank that answers badly, late or not at all (choice 13)."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
@@ -51,6 +51,7 @@ class Faults:
     seed: int
     rules: tuple[Fault, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
+    keep: Callable[[Any], None] = field(default=lambda told: None, repr=False)  # what to do with a change
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
@@ -58,9 +59,12 @@ class Faults:
         if not self.rules:
             return None
         with self._lock:
-            return next(
-                (rule for number, rule in enumerate(self.rules) if self._fits(number, operation, client, now)), None
-            )
+            before = sum(self.met.values())
+            fitting = (rule for number, rule in enumerate(self.rules) if self._fits(number, operation, client, now))
+            found = next(fitting, None)
+            if sum(self.met.values()) != before:
+                self._changed()
+            return found
 
     def _fits(self, number: int, operation: str, client: str | None, now: datetime) -> bool:
         when = self.rules[number].when
@@ -80,11 +84,16 @@ class Faults:
     def add(self, fault: Fault) -> None:
         with self._lock:
             self.rules = (*self.rules, fault)
+            self._changed()
 
     def clear(self) -> None:
         with self._lock:
             self.rules = ()
             self.met = {}
+            self._changed()
+
+    def _changed(self) -> None:
+        self.keep((self.rules, dict(self.met)))
 
     def copy(self, rules: Iterable[Fault] | None = None) -> "Faults":
         return Faults(self.seed, self.rules if rules is None else tuple(rules), dict(self.met))

@@ -1,4 +1,4 @@
-"""Worlds: each a bank with its lock, its clock and its log; and the register of them."""
+"""A world: a bank with its lock, its clock and its log."""
 
 import threading
 from collections import deque
@@ -9,15 +9,15 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
-from sandbox.bank.state import VERBS, Bank, name_of
-from sandbox.beginning import Beginning, Pace, bank_of, nth_id, seed_of
+from sandbox.bank.state import Bank, name_of
+from sandbox.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.errors import Error, Refusal
-from sandbox.faults import Faults
+from sandbox.faults import Fault, Faults
 from sandbox.limits import Limits
-from sandbox.log import checkpoint
 from sandbox.log.memory import Act, MemoryLog
-from sandbox.log.store import Store, StoredLog
-from sandbox.rules.names import is_world_name
+from sandbox.log.replaying import made_by, play
+from sandbox.log.store import Store
+from sandbox.log.stored import StoredLog
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +43,18 @@ class Exchange(NamedTuple):
     subject: str | None = None
     state: str | None = None
     scenario_rule: str | None = None
+
+
+class Life(NamedTuple):
+    """All that a world goes on from elsewhere: in a fork, or from a file."""
+
+    beginning: Beginning  # with its opening
+    pace: Pace
+    bank: Bank
+    acts: MemoryLog
+    faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
+    heard: list[Exchange]
+    calls: int  # ever
 
 
 class World:
@@ -74,7 +86,7 @@ class World:
         self.pace = pace
         self.bank = bank
         self.log = log
-        self.faults = Faults(beginning.seed, beginning.faults)
+        self.faults = Faults(beginning.seed, beginning.faults, keep=log.note_faults)
         self.limits = Limits()
         self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
         self.exchanges_made = 0
@@ -83,17 +95,36 @@ class World:
     @classmethod
     def revived(cls, name: str, store: Store, kept: int, machine_time: Callable[[], float]) -> "World":
         """A world as a state file has it: its acts are done again, and its clock goes on where it would be."""
-        (beginning, opening), pace = store.kept(kept)
+        (beginning, opening), pace, faults = store.kept(kept)
         log = StoredLog(store, kept)
+        bank = bank_of(beginning, opening)
+        log.revive(bank)
+        return cls._made(name, machine_time, store, beginning, opening, pace, bank, log, faults)
+
+    @classmethod
+    def settled(cls, name: str, life: Life, machine_time: Callable[[], float], store: Store | None = None) -> "World":
+        """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
+        beginning, pace, opening = life.beginning, life.pace, life.beginning.at
+        assert opening is not None
+        log: Log = life.acts
+        if store is not None:
+            log = StoredLog(store, store.begin(name, (beginning, opening), pace, life.acts, life.faults))
+        world = cls._made(name, machine_time, store, beginning, opening, pace, life.bank, log, life.faults)
+        world.exchanges.extend(life.heard)
+        world.exchanges_made = life.calls
+        return world
+
+    @classmethod
+    def _made(
+        cls, name: str, machine_time: Callable[[], float], store: Store | None, beginning: Beginning,
+        opening: datetime, pace: Pace, bank: Bank, log: Log, faults: Any,
+    ) -> "World":  # fmt: skip
         world = cls.__new__(cls)
         world.name, world._machine_time, world._store = name, machine_time, store
         world._lock = threading.Lock()
-        bank = bank_of(beginning, opening)
-        written = store.checkpoint(kept)
-        if written is not None:
-            checkpoint.read_onto(bank, written[1])
-        play(bank, store.acts(kept, written[0] if written else 0))
         world._open(beginning, opening, pace, bank, log)
+        if faults is not None:
+            world.faults.rules, world.faults.met = faults
         return world
 
     def _catch_up(self) -> None:
@@ -114,17 +145,19 @@ class World:
         with self._lock:
             self.log.demand()
             self._catch_up()
-            act = Act(self.bank.clock.now, name_of(verb), args)
             try:
                 outcome = verb(self.bank, *args, **kwargs)
             except Refusal as refusal:
                 if refusal.lasting:
-                    self.log.append(act)
+                    self._note_act(verb, args)
                 raise
-            self.log.append(act)
-            if self.log.is_checkpoint_due:
-                self.log.keep_checkpoint(checkpoint.written(self.bank))
+            self._note_act(verb, args)
             return outcome
+
+    def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self.log.append(Act(self.bank.clock.now, name_of(verb), args, made_by(self.bank)))
+        if self.log.is_checkpoint_due:
+            self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what reads a bank."""
@@ -145,8 +178,24 @@ class World:
                 raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
-            pace = self.pace
-        self.log.keep_pace(pace)
+            self.log.note_pace(self.pace)
+        self.log.flush()
+
+    def fault_for(self, operation: str, client: str | None) -> Fault | None:
+        """The fault that a call meets; what it counted is kept before it is answered."""
+        if not self.faults.rules:
+            return None
+        fault = self.faults.for_call(operation, client, self.bank.clock.now)
+        self.log.flush()
+        return fault
+
+    def order_fault(self, fault: Fault) -> None:
+        self.faults.add(fault)
+        self.log.flush()
+
+    def drop_faults(self) -> None:
+        self.faults.clear()
+        self.log.flush()
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
@@ -180,26 +229,28 @@ class World:
         with self._lock:
             return next((known for known in reversed(self.exchanges) if known.request_id == request_id), None)
 
-    def fork(self, name: str, at: datetime | None) -> "World":
-        """A second world: this one as it is, or as it was; its log is this one's up to then."""
+    def life(self, at: datetime | None = None) -> Life:
+        """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
         with self._lock:
             self._catch_up()
             now = self.bank.clock.now
             if at is not None and not self.opening <= at <= now:
                 raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
-            beginning = replace(self.beginning, at=self.opening)
-            twin = World(name, beginning, self._machine_time, self._store)
-            acts = self.log.until(at or now)
-            twin.bank = twin_of(self.bank) if at is None else replayed(beginning, acts, at)
-            twin.faults = self.faults.copy()
-            twin.exchanges.extend(exchange for exchange in self.exchanges if at is None or exchange.at <= at)
-            twin.exchanges_made = self.exchanges_made
-            twin.pace = Pace(at or now, self._machine_time(), self.pace.rate)
-        for act in acts:
-            twin.log.append(act)
-        twin.log.flush()
-        twin.log.keep_pace(twin.pace)
-        return twin
+            beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
+            twin = twin_of(self.bank) if at is None else None
+            pace = Pace(at or now, self._machine_time(), self.pace.rate)
+            met, calls = self.faults.copy(), self.exchanges_made
+            heard = [exchange for exchange in self.exchanges if at is None or exchange.at <= at]
+        acts = log.first(count)
+        if len(acts) < count:
+            raise Refusal(Error.CONTROL_INVALID, input="world", why="it began again meanwhile")
+        acts = acts if at is None else acts.until(at)
+        bank = twin or replayed(beginning, acts, pace.base)
+        return Life(beginning, pace, bank, acts, (met.rules, met.met), heard, calls)
+
+    def fork(self, name: str, at: datetime | None) -> "World":
+        """A second world: this one as it is, or as it was; its log is this one's up to then."""
+        return World.settled(name, self.life(at), self._machine_time, self._store)
 
     def heard(self, since: int) -> list[Exchange]:
         """The calls after a number."""
@@ -214,83 +265,3 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     play(bank, log)
     timeline.advance(bank, until)
     return bank
-
-
-def play(bank: Bank, acts: Iterable[Act]) -> None:
-    """Does again what was done, each act at its own time."""
-    for act in acts:
-        timeline.advance(bank, act.at)
-        try:
-            VERBS[act.verb](bank, *act.arguments)
-        except Refusal as refusal:
-            assert refusal.lasting, f"{act.verb} was accepted once and is refused now"
-
-
-class Worlds:
-    """The register of worlds. The bare address is the world `default`."""
-
-    def __init__(self, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None) -> None:
-        self.beginning = beginning
-        self._machine_time = machine_time
-        self._store = store
-        self._lock = threading.Lock()
-        self._worlds: dict[str, World] = {}
-        for name, kept in (store.worlds() if store else {}).items():
-            assert store is not None
-            self._worlds[name] = World.revived(name, store, kept, machine_time)
-        if "default" not in self._worlds:
-            self.make("default")
-
-    def get(self, name: str) -> World:
-        """A world that is called before it is made is made as the server was started (choice 10)."""
-        world = self._worlds.get(name)
-        if world is not None:
-            return world
-        default = self._worlds.get("default")
-        settings = self.beginning.settings if default is None else default.bank.settings
-        if settings.worlds == "declared" and name != "default":
-            raise Refusal(Error.NOT_FOUND, input="world")
-        return self.make(name)
-
-    def find(self, name: str) -> World:
-        """Only a world that is there."""
-        world = self._worlds.get(name)
-        if world is None:
-            raise Refusal(Error.NOT_FOUND, input="world")
-        return world
-
-    def known(self, name: str) -> World:
-        """For a call that reached no operation: its world if that is there, else the default one."""
-        return self._worlds.get(name) or self.get("default")
-
-    def make(self, name: str, beginning: Beginning | None = None) -> World:
-        """Without a beginning: like the server's, unless it was made meanwhile. With one: anew."""
-        if not is_world_name(name):
-            raise Refusal(Error.NOT_FOUND, input="world")
-        with self._lock:
-            if beginning is None and name in self._worlds:  # made meanwhile
-                return self._worlds[name]
-            made = World(name, beginning or self.beginning_of(name), self._machine_time, self._store)
-            self._worlds[name] = made
-            return made
-
-    def beginning_of(self, name: str) -> Beginning:
-        """The server's, with a seed of the world's own."""
-        return replace(self.beginning, seed=seed_of(self.beginning.seed, name))
-
-    def fork(self, name: str, as_name: str, at: datetime | None) -> World:
-        """The new world takes the name, also from one that bore it before."""
-        twin = self.find(name).fork(as_name, at)
-        with self._lock:
-            self._worlds[as_name] = twin
-        return twin
-
-    def drop(self, name: str) -> None:
-        with self._lock:
-            if self._worlds.pop(name, None) is None:
-                raise Refusal(Error.NOT_FOUND, input="world")
-            if self._store is not None:
-                self._store.drop(name)
-
-    def all(self) -> list[World]:
-        return [self._worlds[name] for name in sorted(self._worlds)]

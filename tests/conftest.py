@@ -8,8 +8,8 @@ from hypothesis import settings
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.documented import RECORDER
 from tests.tpp import Tpp
 

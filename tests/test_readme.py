@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from examples.shop.__main__ import main as demo
 from sandbox.control.app import CONTROLS
 from sandbox.seed import load_fixtures
 from sandbox.wire.operations import OPERATIONS
@@ -41,10 +42,12 @@ CLIENT = "from sandbox.client import Client, Controls"
 BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
 BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock -d \'{"advance": "120s"}\''
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
-HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD}
+CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
+HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY}
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
+    "make demo": "tests/shop/test_make_demo.py::test_it_starts_a_bank_and_a_shop_and_ends_both_in_order",
     "import httpx": "tests/plugin/test_readme.py::test_the_program_of_the_readme_runs",
     "scenario: The beneficiary's account is closed, the money comes back": (
         "tests/commands/test_scenario.py::test_the_scenario_of_the_readme_holds"
@@ -152,6 +155,13 @@ def test_a_bulk_file_goes_as_the_readme_tells(shell: Shell) -> None:
     assert approved["redirect"] == "http://127.0.0.1:9000/callback"
 
 
+def test_a_world_is_carried_as_the_readme_tells(shell: Shell) -> None:
+    served(shell, block(INSTALL).splitlines()[1])
+    shown(shell, block(PAY))
+    assert "world fault with 1 acts" in shown(shell, block(CARRY))
+    assert (shell.folder / "fault.world.jsonl.gz").read_bytes().startswith(b"\x1f\x8b")
+
+
 def test_a_build_goes_as_the_readme_tells(shell: Shell) -> None:
     write_program(shell.folder / "run-my-tests", "#!/bin/sh\necho tested $1\n")
     said = shown(shell, block(BUILD))
@@ -188,10 +198,18 @@ def test_the_versions_of_python_are_the_same_everywhere() -> None:
 
 
 def test_every_file_that_it_points_to_is_there() -> None:
-    linked = re.findall(r"\]\((?!https?:)([^)]+)\)", TEXT)
+    linked = re.findall(r"\]\((?!https?:|#)([^)]+)\)", TEXT)
     named = re.findall(r"(?:deploy|examples)/[\w./-]*\w", TEXT)
     assert len(named) >= 5
     assert {name for name in (*linked, *named) if not (ROOT / name).exists()} == set()
+
+
+def test_every_section_that_it_points_to_is_there() -> None:
+    titles = re.findall(r"(?m)^## (.+)$", PROSE)
+    known = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    named = re.findall(r"\]\(#([^)]+)\)", TEXT)
+    assert len(named) >= 10
+    assert [name for name in named if name not in known] == []
 
 
 @pytest.mark.parametrize(
@@ -215,10 +233,18 @@ def test_every_option_of_pytest_that_is_named_is_there(pytestconfig: pytest.Conf
     parser = pytest.Parser(_ispytest=True)
     pytest_plugin.pytest_addoption(parser)
     known = {name for group in parser._groups for option in group.options for name in option.names()}
-    named = set(re.findall(r"--bank-[a-z]+", TEXT))
+    of_the_demo = {name for param in demo.params for name in param.opts}
+    named = set(re.findall(r"--bank-[a-z]+", TEXT)) - of_the_demo
     assert len(named) >= 8
     assert named <= known
     assert {f"bank_{name.removeprefix('--bank-')}" for name in known} >= set(re.findall(r"`(bank_[a-z]+)`", TEXT))
+
+
+def test_every_option_of_the_demo_that_is_named_is_there() -> None:
+    known = {name for param in demo.params for name in param.opts}
+    named = {word for span in re.findall(r'ARGS="([^"]+)"', section("A demo")) for word in span.split()[::2]}
+    assert len(named) >= 4
+    assert named <= known
 
 
 def test_every_variable_that_is_named_is_one_of_an_option() -> None:

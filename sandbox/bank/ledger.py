@@ -91,6 +91,11 @@ class Ledger:
         """How many postings there are; the newest bears this number."""
         return self.past.count + self._added
 
+    @property
+    def posted(self) -> int:
+        """How many postings this bank added."""
+        return self._added
+
     def balance(self, account: str, currency: str) -> Money:
         return Money(self.number((account, currency)), currency)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sandbox.beginning import Beginning
     from sandbox.control.lock import Lock
     from sandbox.pki.trust import Trust
-    from sandbox.worlds import Worlds
+    from sandbox.register import Worlds
 
 Option = Callable[..., Any]
 

@@ -2,7 +2,8 @@
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from sandbox.client import Controls
 
 URL = "http://127.0.0.1:8080"
+CARRIED_WITHIN = 600.0  # seconds for a whole world
 SHARED = ("url", "world", "key", "as_json")
 
 
@@ -26,15 +28,35 @@ class Far:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The body of the answer; a refusal or a sandbox that is not there ends the command with 1."""
+        with self._kindly():
+            return self.controls.call(method, path, body).body
+
+    def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
+        """What goes and comes as it is, however long the server works on it."""
+        from sandbox.client.reply import Refused, Reply, read_json
+
+        desk = self.controls.desk
+        headers = {"Content-Type": "application/octet-stream"} if content is not None else {}
+        headers |= {} if desk.key is None else {"X-Sandbox-Key": desk.key}
+        with self._kindly():
+            url = f"{desk.base_url}/_sandbox{path}"
+            answer = desk.http.request(method, url, headers=headers, content=content, timeout=CARRIED_WITHIN)
+            if not answer.is_success:
+                raise Refused(Reply(answer.status_code, read_json(answer.content), answer.headers, None, path))
+            return answer.content
+
+    @contextmanager
+    def _kindly(self) -> Iterator[None]:
         import httpx
 
         from sandbox.client import Refused, Unreadable
+        from sandbox.client.reply import NotJson
 
         try:
-            return self.controls.call(method, path, body).body
+            yield
         except Refused as no:
             raise click.ClickException(f"{no.status} {no.error}: {no.error_description}") from None
-        except Unreadable as no:
+        except (Unreadable, NotJson) as no:
             raise click.ClickException(f"what answers there is no sandbox: {no}") from None
         except (httpx.TransportError, httpx.InvalidURL) as no:
             where = self.controls.desk.base_url

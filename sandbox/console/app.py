@@ -15,9 +15,9 @@ from sandbox.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.console.writing import clock_text, machine
 from sandbox.control.lock import KEY_COOKIE, print_of
 from sandbox.errors import Error, Refusal
+from sandbox.register import Worlds
 from sandbox.rules.pkce import same_text
 from sandbox.wire.app import here
-from sandbox.worlds import Worlds
 
 FORM_BYTES_MAX = 1_000_000
 View = Callable[[Visit], Response]

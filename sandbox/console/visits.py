@@ -9,9 +9,10 @@ from urllib.parse import quote, urlencode
 from flask import Request, Response
 
 from sandbox.control.lock import KEY_COOKIE, print_of
+from sandbox.register import Worlds
 from sandbox.rules.pkce import same_text
 from sandbox.wire.addresses import bank_root_of, root_of
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 SESSION_COOKIE = "sandbox-console"
 KEY_HEADER = "X-Sandbox-Key"

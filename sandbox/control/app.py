@@ -8,6 +8,7 @@ from flask import Flask, Request, Response, request
 
 from sandbox.control import (
     bookings,
+    carrying,
     choices,
     clock,
     contracts,
@@ -20,10 +21,11 @@ from sandbox.control import (
     traveller,
     watching,
 )
+from sandbox.register import Worlds
 from sandbox.rules import countries
 from sandbox.wire.app import here
 from sandbox.wire.replies import json_response
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("PUT", "/worlds/<name>", _of_worlds(tenants.make)),
     ("DELETE", "/worlds/<name>", _of_worlds(tenants.drop)),
     ("POST", "/worlds/<name>/fork", _of_worlds(traveller.fork)),
+    ("GET", "/export", _of_world(carrying.send)),
+    ("POST", "/import", lambda reach: carrying.take(reach.worlds, reach.request)),
     ("POST", "/await", _of_world(traveller.wait)),
     ("GET", "/timeline", _of_world(traveller.timeline)),
     ("GET", "/explain/<request_id>", _by("request_id", traveller.explain)),

@@ -8,10 +8,11 @@ from sandbox.control.asking import body_of
 from sandbox.control.scripts import asked_for, reading
 from sandbox.control.tenants import shown
 from sandbox.faults import Fault
+from sandbox.register import Worlds
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.reading import read_fault, shipped
 from sandbox.wire.replies import json_response
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 
 def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
@@ -40,10 +41,10 @@ def add_fault(world: World, request: Request) -> Response:
     title = f"fault {len(world.faults.rules) + 1}"
     content = body_of(request, "title", "when", "answer", "delay", "cut", "change")
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
-    world.faults.add(fault)
+    world.order_fault(fault)
     return json_response(faults(world, request), 201)
 
 
 def drop_faults(world: World, request: Request) -> Response:
-    world.faults.clear()
+    world.drop_faults()
     return Response(status=204)

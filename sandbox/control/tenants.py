@@ -9,11 +9,12 @@ from sandbox.beginning import Beginning
 from sandbox.control.asking import body_of, refuse, value_of, whole_number
 from sandbox.control.clock import clock_of, read_rate
 from sandbox.control.scripts import told
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.rules.names import is_world_name
 from sandbox.scenario.beginnings import began
 from sandbox.wire.replies import json_response
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 SEED_MAX = 2**53
 

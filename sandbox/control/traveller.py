@@ -13,11 +13,12 @@ from sandbox.control.asking import body_of, refuse, since_of, value_of
 from sandbox.control.psu import required
 from sandbox.control.tenants import shown
 from sandbox.errors import Error, Refusal
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_duration, read_instant, write_instant
 from sandbox.rules.lifecycle import Status
 from sandbox.rules.names import is_world_name
 from sandbox.wire.replies import json_response
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 
 WITHIN = timedelta(days=400)  # when the caller names none: beyond any execution date
 SHOWN_MAX = 1_000

@@ -62,20 +62,20 @@ def keep(kind: type[Any]) -> type[Any]:
     return kind
 
 
-def encode(value: Any) -> Any:
-    """Only plain JSON comes out; a kind of value that no one foresaw is our mistake."""
+def encode(value: Any, by_name: bool = False) -> Any:
+    """Only plain JSON comes out, by name for people; a kind of value that no one foresaw is our mistake."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     kind = type(value)
     if kind is tuple or kind is list:
-        return [encode(item) for item in value]
+        return [encode(item, by_name) for item in value]
     if kind in NAMES:
-        return {TAG: NAMES[kind], "v": _parts(value)}
+        return {TAG: NAMES[kind], "v": _parts(value, by_name)}
     for name, (of, write, _) in LEAVES.items():
         if kind is of:
             return {TAG: name, "v": write(value)}
     assert kind is dict, f"no way to keep {kind}"
-    return {TAG: "dict", "v": [[encode(key), encode(item)] for key, item in value.items()]}
+    return {TAG: "dict", "v": [[encode(key), encode(item, by_name)] for key, item in value.items()]}
 
 
 def decode(value: Any) -> Any:
@@ -95,23 +95,31 @@ def decode(value: Any) -> Any:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
 
-def _parts(value: Any) -> Any:
+def _parts(value: Any, by_name: bool) -> Any:
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, Settings):  # by name: a newer program may know more of them
-        return {name: encode(getattr(value, name)) for name in _names(Settings)}
     if is_dataclass(value):
         kind: Any = type(value)
+        if by_name:  # without what goes without saying
+            rows = ((name, getattr(value, name), default) for name, default in _defaults(kind))
+            return {name: encode(item, by_name) for name, item, default in rows if item != default}
+        if kind is Settings:  # by name: a newer program may know more of them
+            return {name: encode(getattr(value, name)) for name in _names(kind)}
         return [encode(getattr(value, name)) for name in _names(kind)]
-    return [encode(item) for item in value]  # a named tuple
+    return [encode(item, by_name) for item in value]  # a named tuple
 
 
 def _made(kind: type[Any], content: Any) -> Any:
     if issubclass(kind, Enum):
         return kind(content)
-    if kind is Settings:
-        return Settings(**{name: decode(item) for name, item in content.items()})
+    if isinstance(content, dict):
+        return kind(**{name: decode(item) for name, item in content.items()})
     return kind(*(decode(item) for item in content))
+
+
+@lru_cache(maxsize=64)
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((row.name, row.default) for row in fields(kind) if row.init)
 
 
 @lru_cache(maxsize=64)

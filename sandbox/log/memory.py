@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from sandbox.bank.state import Bank
+
 
 class Act(NamedTuple):
     """One act by its name, with all it was given and the bank time it came at."""
@@ -11,6 +13,7 @@ class Act(NamedTuple):
     at: datetime
     verb: str
     arguments: tuple[Any, ...]
+    made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
 
 
 class MemoryLog:
@@ -22,6 +25,12 @@ class MemoryLog:
     def append(self, act: Act) -> None:
         self._acts.append(act)
 
+    def first(self, count: int) -> "MemoryLog":
+        """A log of its own, with so many acts."""
+        earlier = MemoryLog()
+        earlier._acts = self._acts[:count]
+        return earlier
+
     def until(self, at: datetime) -> "MemoryLog":
         """A log of its own, with the acts up to a time."""
         earlier = MemoryLog()
@@ -30,7 +39,7 @@ class MemoryLog:
 
     is_checkpoint_due = False
 
-    def keep_checkpoint(self, bank: bytes) -> None:
+    def keep_checkpoint(self, bank: Bank) -> None:
         """A world in memory is never started again."""
 
     def demand(self) -> None:
@@ -39,7 +48,10 @@ class MemoryLog:
     def flush(self) -> None:
         """Memory keeps as it goes."""
 
-    def keep_pace(self, pace: object) -> None:
+    def note_pace(self, pace: object) -> None:
+        """A world in memory ends with the program."""
+
+    def note_faults(self, faults: object) -> None:
         """A world in memory ends with the program."""
 
     def __iter__(self) -> Iterator[Act]:

@@ -2,30 +2,24 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import orjson
 
 from sandbox.log.codec import decode, encode
-from sandbox.log.memory import Act, MemoryLog
+from sandbox.log.memory import Act
+from sandbox.log.opening import Opened, StateFileError
 
-FORMAT = "bank-sandbox state"
-VERSION = 1
-TABLES = """
-CREATE TABLE about (format TEXT NOT NULL, version INTEGER NOT NULL);
-CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, beginning BLOB NOT NULL, pace BLOB NOT NULL);
-CREATE TABLE acts (world INTEGER NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, verb TEXT NOT NULL,
-  given BLOB NOT NULL, PRIMARY KEY (world, number)) WITHOUT ROWID;
-CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL);
-"""
+__all__ = ["StateFileError", "Store"]
 
-
-class StateFileError(Exception):
-    """The file cannot be used; it was left as it is."""
+Row = tuple[int, int, str, str, bytes, int, int]
+INSERT = "INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)"
+ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the server ends within 2)
 
 
 class Store:
@@ -34,88 +28,127 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.broken: str | None = None
-        self._gathered: list[tuple[int, int, str, str, bytes]] = []
+        self._gathered: list[Row] = []
+        self._noted: dict[tuple[str, int], bytes] = {}
         self._gather = threading.Lock()
         self._writing = threading.Lock()
-        self._database = _opened(path)
+        self._beside: list[threading.Thread] = []
+        self._opened = Opened(path)
+        self._database = self._opened.database
 
     def worlds(self) -> dict[str, int]:
         with self._use() as database:
             return dict(database.execute("SELECT name, id FROM worlds ORDER BY id"))
 
-    def begin(self, name: str, beginning: Any, pace: Any) -> int:
-        """A world begins, or begins again: what was kept under the name is gone."""
+    def begin(self, name: str, beginning: Any, pace: Any, acts: Iterable[Act] = (), faults: Any = None) -> int:
+        """A world begins, or begins again, also with acts from elsewhere: all at once. What was there is gone."""
         with self._use() as database:
             self._forget(database, name)
-            row = (name, orjson.dumps(encode(beginning)), orjson.dumps(encode(pace)))
-            made = database.execute("INSERT INTO worlds (name, beginning, pace) VALUES (?, ?, ?)", row)
-            assert made.lastrowid is not None
-            return made.lastrowid
+            row = (name, written(beginning), written(pace), None if faults is None else written(faults))
+            made = database.execute("INSERT INTO worlds (name, beginning, pace, faults) VALUES (?, ?, ?, ?)", row)
+            world = made.lastrowid
+            assert world is not None
+            database.executemany(INSERT, (row_of(world, number, act) for number, act in enumerate(acts, 1)))
+            return world
 
     def drop(self, name: str) -> None:
         with self._use() as database:
             self._forget(database, name)
 
-    def kept(self, world: int) -> tuple[Any, Any]:
-        """A world's beginning and pace."""
+    def kept(self, world: int) -> tuple[Any, Any, Any]:
+        """A world's beginning, its pace, and the faults that were ordered since."""
         with self._use() as database:
-            row = database.execute("SELECT beginning, pace FROM worlds WHERE id = ?", (world,)).fetchone()
-        return decode(orjson.loads(row[0])), decode(orjson.loads(row[1]))
+            row = database.execute("SELECT beginning, pace, faults FROM worlds WHERE id = ?", (world,)).fetchone()
+        return read(row[0]), read(row[1]), None if row[2] is None else read(row[2])
 
-    def keep_pace(self, world: int, pace: Any) -> None:
+    def program(self) -> str:
+        """The version of the program that made the file."""
         with self._use() as database:
-            database.execute("UPDATE worlds SET pace = ? WHERE id = ?", (orjson.dumps(encode(pace)), world))
+            return str(database.execute("SELECT program FROM about").fetchone()[0])
+
+    def note(self, what: str, world: int, value: Any) -> None:
+        """Takes a world's pace or faults as they are now; kept once `flush` returns."""
+        assert what in ("pace", "faults")
+        with self._gather:
+            self._noted[what, world] = written(value)
 
     def gather(self, world: int, number: int, act: Act) -> None:
         """Takes an act; it is kept once `flush` returns."""
-        row = (world, number, act.at.astimezone(UTC).isoformat(), act.verb, orjson.dumps(encode(act.arguments)))
+        row = row_of(world, number, act)
         with self._gather:
             self._gathered.append(row)
 
     def flush(self) -> None:
         """Writes all that was gathered. Whoever waits here meanwhile finds it done."""
         with self._use() as database:
-            with self._gather:
-                rows, self._gathered = self._gathered, []
-            if rows:
-                database.executemany("INSERT INTO acts VALUES (?, ?, ?, ?, ?)", rows)
+            self._write_gathered(database)
+
+    def _write_gathered(self, database: sqlite3.Connection) -> None:
+        with self._gather:
+            rows, self._gathered = self._gathered, []
+            noted, self._noted = self._noted, {}
+        if rows:
+            database.executemany(INSERT, rows)
+        for (what, world), value in noted.items():
+            database.execute(f"UPDATE worlds SET {what} = ? WHERE id = ?", (value, world))
 
     def acts(self, world: int, after: int = 0) -> Iterator[Act]:
         """In pieces, so that a long log is not held at once."""
+        query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT 1000"
         while True:
             with self._use() as database:
-                query = (
-                    "SELECT number, at, verb, given FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT 1000"
-                )
                 rows = database.execute(query, (world, after)).fetchall()
-            for number, at, verb, given in rows:
-                yield Act(datetime.fromisoformat(at), verb, decode(orjson.loads(given)))
-                after = number
+            for row in rows:
+                after += 1
+                yield self._act(row, after)
             if not rows:
                 return
+
+    def _act(self, row: tuple[Any, ...], expected: int) -> Act:
+        """What is kept, if it is as it was written."""
+        world, number, at, verb, given, made, mark = row
+        try:
+            if number == expected and mark in (None, mark_of(world, number, at, verb, given, made)):
+                return Act(datetime.fromisoformat(at), verb, read(given), made or 0)
+        except (ValueError, TypeError):
+            pass  # told below
+        raise StateFileError(f"{self.path} is damaged: act {expected} of its world {world} cannot be read")
 
     def count(self, world: int) -> int:
         with self._use() as database:
             row = database.execute("SELECT MAX(number) FROM acts WHERE world = ?", (world,)).fetchone()
         return int(row[0] or 0)
 
-    def checkpoint(self, world: int) -> tuple[int, bytes] | None:
-        """After how many acts a bank was written down, and the bank."""
+    def checkpoint(self, world: int, shape: str) -> tuple[int, bytes] | None:
+        """A bank as it was written down, and after how many acts; one that is damaged or of another shape is none."""
+        query = "SELECT acts, bank, mark FROM checkpoints WHERE world = ? AND shape = ?"
         with self._use() as database:
-            found = database.execute("SELECT acts, bank FROM checkpoints WHERE world = ?", (world,)).fetchone()
-        return found if found is None else (int(found[0]), bytes(found[1]))
+            found = database.execute(query, (world, shape)).fetchone()
+        return None if found is None or crc32(found[1]) != found[2] else (int(found[0]), bytes(found[1]))
 
-    def keep_checkpoint(self, world: int, acts: int, bank: bytes) -> None:
-        self.flush()
+    def keep_checkpoint(self, world: int, acts: int, shape: str, bank: bytes) -> None:
+        """Only of a world that is still there, and never before the acts that it stands for."""
+        query = "INSERT OR REPLACE INTO checkpoints SELECT id, ?, ?, ?, ? FROM worlds WHERE id = ?"
         with self._use() as database:
-            database.execute("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)", (world, acts, bank))
+            self._write_gathered(database)
+            database.execute(query, (acts, bank, shape, crc32(bank), world))
+
+    def beside(self, thread: threading.Thread) -> None:
+        """Work that goes on while calls are answered, and ends before the file is closed."""
+        with self._gather:
+            self._beside = [known for known in self._beside if known.is_alive()]
+            self._beside.append(thread)
+        thread.start()
 
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
+        for thread in self._beside:
+            thread.join(ENDS_WITHIN / len(self._beside))
         if self.broken is None:
             self.flush()
             self.broken = f"the state file {self.path.name} was closed"
-        self._database.close()
+        with self._writing:
+            self._opened.close()
 
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
         row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
@@ -134,87 +167,23 @@ class Store:
                 with self._database:
                     yield self._database
             except sqlite3.Error as error:
-                self.broken = f"the state file {self.path.name} cannot be written: {error}"
+                self.broken = f"the state file {self.path} cannot be written: {error}"
                 raise StateFileError(self.broken) from None
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """A new file, or one of ours; anything else is left as it is."""
-    new = not path.exists() or path.stat().st_size == 0
-    try:
-        database = sqlite3.connect(path, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise StateFileError(f"{path} cannot be opened: {error}") from None
-    try:
-        _demand_ours(database, path, new)
-    except BaseException:
-        database.close()
-        raise
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
-    return database
+def written(value: Any) -> bytes:
+    return orjson.dumps(encode(value))
 
 
-def _demand_ours(database: sqlite3.Connection, path: Path, new: bool) -> None:
-    try:
-        if new:
-            database.executescript(TABLES)
-            with database:
-                database.execute("INSERT INTO about VALUES (?, ?)", (FORMAT, VERSION))
-        row = database.execute("SELECT format, version FROM about").fetchone()
-    except sqlite3.Error as error:
-        raise StateFileError(f"{path} is no state file of the sandbox, or cannot be written: {error}") from None
-    if row is None or row[0] != FORMAT:
-        raise StateFileError(f"{path} is no state file of the sandbox")
-    if row[1] != VERSION:
-        raise StateFileError(f"{path} has version {row[1]} of the format; this program knows version {VERSION}")
+def read(content: bytes) -> Any:
+    return decode(orjson.loads(content))
 
 
-CHECKPOINT_EVERY = 5_000  # acts; doing as many again takes well under a second
+def row_of(world: int, number: int, act: Act) -> Row:
+    at, given = act.at.astimezone(UTC).isoformat(), written(act.arguments)
+    return world, number, at, act.verb, given, act.made, mark_of(world, number, at, act.verb, given, act.made)
 
 
-class StoredLog:
-    """A world's log in a state file."""
-
-    def __init__(self, store: Store, world: int) -> None:
-        self.store = store
-        self.world = world
-        self._count = store.count(world)
-
-    def append(self, act: Act) -> None:
-        self._count += 1
-        self.store.gather(self.world, self._count, act)
-
-    @property
-    def is_checkpoint_due(self) -> bool:
-        return self._count % CHECKPOINT_EVERY == 0
-
-    def keep_checkpoint(self, bank: bytes) -> None:
-        self.store.keep_checkpoint(self.world, self._count, bank)
-
-    def demand(self) -> None:
-        """Nothing happens in a bank whose log can't keep it."""
-        if self.store.broken is not None:
-            raise StateFileError(self.store.broken)
-
-    def flush(self) -> None:
-        self.store.flush()
-
-    def keep_pace(self, pace: object) -> None:
-        self.store.keep_pace(self.world, pace)
-
-    def until(self, at: datetime) -> MemoryLog:
-        """A log of its own, in memory, with the acts up to a time."""
-        earlier = MemoryLog()
-        for act in self:
-            if act.at > at:
-                break
-            earlier.append(act)
-        return earlier
-
-    def __iter__(self) -> Iterator[Act]:
-        self.store.flush()
-        return self.store.acts(self.world)
-
-    def __len__(self) -> int:
-        return self._count
+def mark_of(world: int, number: int, at: str, verb: str, given: bytes, made: int | None) -> int:
+    """What tells later whether a row is as it was written."""
+    return crc32(given, crc32(f"{world}/{number}/{at}/{verb}/{made}".encode()))

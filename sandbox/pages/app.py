@@ -11,8 +11,8 @@ from sandbox.pages import channel, consent, sign
 from sandbox.pages.drawing import guard
 from sandbox.pages.endings import Ending, end, end_refused
 from sandbox.pages.visits import Lost, Visit
+from sandbox.register import Worlds
 from sandbox.wire.app import here
-from sandbox.worlds import Worlds
 
 FORM_BYTES_MAX = 20_000
 FILES = {"bank.css": "text/css;charset=utf-8", "mark.svg": "image/svg+xml"}

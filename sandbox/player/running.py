@@ -15,10 +15,10 @@ from sandbox.player.checking import check
 from sandbox.player.exchanges import Ear
 from sandbox.player.playing import Played, play
 from sandbox.player.stage import Stage
+from sandbox.register import Worlds
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.serving import in_background
-from sandbox.worlds import Worlds
 
 SEED = 1  # of a server of ours, so that each run is like the one before
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own

@@ -14,8 +14,9 @@ from sandbox.referee.reading import seen_of
 from sandbox.referee.rows import INITIATIONS, Own, Rule, See
 from sandbox.referee.seen import Seen
 from sandbox.referee.table import TABLE
+from sandbox.register import Worlds
 from sandbox.wire.app import Listener
-from sandbox.worlds import Exchange, World, Worlds
+from sandbox.worlds import Exchange, World
 
 KINDS_MAX = 4096
 TRIMMED_EVERY = 256  # calls

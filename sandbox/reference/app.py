@@ -9,10 +9,10 @@ import orjson
 from flask import Flask, Response, request
 
 from sandbox.errors import Error, Refusal
+from sandbox.register import Worlds
 from sandbox.rules.calendar import brussels_date
 from sandbox.wire.addresses import bank_root_of, root_of
 from sandbox.wire.app import here
-from sandbox.worlds import Worlds
 
 ROOTS_KEPT = 64  # base addresses whose documents are kept
 POLICY = (

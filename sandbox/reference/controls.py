@@ -36,6 +36,15 @@ TOLD: dict[str, Told] = {
     ),
     "DELETE /worlds/<name>": Told("Drops a world.", success=204),
     "POST /worlds/<name>/fork": Told("A second world that is this one as it is, or was at a time.", {"as": "b"}, 201),
+    "GET /export": Told(
+        "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
+        "`secrets=strip` takes out what callers kept secret: it replays all the same."
+    ),
+    "POST /import": Told(
+        "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
+        "says; then it takes the name that `as` gives, else that of the address, else its own.",
+        success=201,
+    ),
     "POST /await": Told(
         "Moves bank time from event to event until a status holds, and says how long that took. "
         "409 says what it waits for when it can never hold.",

@@ -29,10 +29,10 @@ def matches(method: str, challenge: str, verifier: str) -> bool:
     """Whether the verifier is the one that the challenge was made from."""
     if not is_challenge(method, challenge) or not VERIFIERS[method].fullmatch(verifier):
         return False
-    return hmac.compare_digest(_challenge_of(method, verifier), challenge)
+    return hmac.compare_digest(challenge_of(method, verifier), challenge)
 
 
-def _challenge_of(method: str, verifier: str) -> str:
+def challenge_of(method: str, verifier: str) -> str:
     """The challenge that belongs to a verifier."""
     if method == "plain":
         return verifier

@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAll
 from sandbox.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.store import StateFileError
+from sandbox.register import Worlds
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.contents import keep_content
@@ -19,7 +20,7 @@ from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
-from sandbox.worlds import Exchange, World, Worlds
+from sandbox.worlds import Exchange, World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -148,7 +149,7 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
         environ["sandbox.call"] = call
         world = call.world
-        fault = world.faults.for_call(operation.name, client_of(call), world.bank.clock.now)
+        fault = world.fault_for(operation.name, client_of(call))
         if fault is None:
             return view(admit(call))
         environ["sandbox.fault"] = fault

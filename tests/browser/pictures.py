@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.serving import in_background
-from sandbox.worlds import Worlds
 from tests.browser.conftest import ARGUMENTS
 from tests.conftest import MORNING
 from tests.tpp import SCT, Tpp, payment

@@ -6,9 +6,9 @@ import pytest
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.serving import in_background
-from sandbox.worlds import Worlds
 
 
 @pytest.fixture

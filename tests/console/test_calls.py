@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from sandbox.console.said import TOKEN, laid_out
+from sandbox.register import Worlds
 from sandbox.wire.contents import SAID_MAX
-from sandbox.worlds import Worlds
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, headers, payment
 

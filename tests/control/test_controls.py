@@ -10,10 +10,10 @@ from flask import Flask
 from freezegun import freeze_time
 
 from sandbox.log.canon import state_hash
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.rules.iban import is_iban
 from sandbox.settings import Settings
-from sandbox.worlds import Worlds
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, Tpp, payment, refused
 

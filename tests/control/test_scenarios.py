@@ -12,9 +12,9 @@ from flask import Flask
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.scenario.library import SHIPPED
-from sandbox.worlds import Worlds
 from tests.conftest import MORNING
 from tests.stories import follow, told
 from tests.tpp import ISCT, SCT, Tpp, payment, refused

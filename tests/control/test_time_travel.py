@@ -7,7 +7,8 @@ from flask import Flask
 
 from sandbox.bank.copying import twin_of
 from sandbox.log.canon import state_hash
-from sandbox.worlds import Worlds, replayed
+from sandbox.register import Worlds
+from sandbox.worlds import replayed
 from tests import contracts
 from tests.conftest import MORNING
 from tests.reader import Reader

@@ -7,7 +7,8 @@ from uuid import UUID
 from flask import Flask
 from hypothesis import strategies as st
 
-from sandbox.worlds import World, Worlds
+from sandbox.register import Worlds
+from sandbox.worlds import World
 from tests.tpp import ISCT, SCT, XB, Tpp, payment
 
 Step = tuple[Any, ...]

@@ -9,8 +9,8 @@ from freezegun import freeze_time
 from sandbox.assembly import assemble, first_beginning
 from sandbox.log.canon import state_hash
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.conftest import MORNING
 from tests.tpp import Tpp
 

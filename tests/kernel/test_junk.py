@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 
 from sandbox.errors import Error
 from sandbox.log.canon import state_hash
+from sandbox.register import Worlds
 from sandbox.wire.gate import UUID_4
-from sandbox.worlds import Worlds
 from tests.kernel.junk import CONTROL_PATHS, METHODS, PATHS, TEXTS, VALUES, Junk, good
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused, version
 

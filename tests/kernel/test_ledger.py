@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry, Ledger, Posting
+from sandbox.register import Worlds
 from sandbox.rules.money import Money
-from sandbox.worlds import Worlds
 from tests.kernel.conftest import Lives
 from tests.kernel.lives import LIVES, Step
 from tests.tpp import Tpp

@@ -9,7 +9,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.log.canon import state_hash
-from sandbox.worlds import Worlds, replayed
+from sandbox.register import Worlds
+from sandbox.worlds import replayed
 from tests.payer import (
     Begun,
     a_code,

@@ -19,9 +19,10 @@ from werkzeug.test import TestResponse
 from sandbox.assembly import assemble, first_beginning
 from sandbox.log.canon import state_hash
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.settings import Settings
-from sandbox.worlds import World, Worlds, replayed
+from sandbox.worlds import World, replayed
 from tests.conftest import MORNING
 from tests.kernel.conftest import Lives
 from tests.kernel.lives import LIVES, Life, Step

@@ -10,9 +10,9 @@ from flask import Flask
 from sandbox.errors import Error
 from sandbox.log.canon import state_hash
 from sandbox.reference.causes import causes_of
+from sandbox.register import Worlds
 from sandbox.scenario.rule_rows import NAMES
 from sandbox.wire.operations import BY_NAME
-from sandbox.worlds import Worlds
 from tests import contracts
 from tests.reader import code_of, consent_address
 from tests.spec import files

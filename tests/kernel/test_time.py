@@ -17,9 +17,10 @@ from sandbox.bank.state import Bank
 from sandbox.beginning import LAST, Pace
 from sandbox.errors import Refusal
 from sandbox.log.canon import state_hash
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.rules.lifecycle import Trigger
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import World
 from tests.conftest import MORNING
 from tests.kernel.conftest import Lives
 from tests.kernel.lives import LIVES, Step, spans

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests.pages.psu import PROOF, Psu, address_of
 from tests.tpp import CALLBACK, SCT, XB, Tpp
 

@@ -8,8 +8,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.files.samples import sample
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.pages.psu import PROOF, Psu, consent_address, file_address, file_id, order_address, row
 from tests.tpp import Tpp, version
 

@@ -6,7 +6,8 @@ import pytest
 from flask import Flask
 
 from sandbox.log.canon import state_hash
-from sandbox.worlds import Worlds, replayed
+from sandbox.register import Worlds
+from sandbox.worlds import replayed
 from tests.pages.psu import Psu, consent_address, title
 from tests.tpp import Tpp
 

@@ -18,9 +18,9 @@ from sandbox.machine import machine_time
 from sandbox.player.checking import check
 from sandbox.player.junit import junit
 from sandbox.player.running import Report, Script, read_script, run, run_one, serving
+from sandbox.register import Worlds
 from sandbox.scenario import ScenarioErrors, read_scenario
 from sandbox.serving import in_background
-from sandbox.worlds import Worlds
 
 HERE = Path(__file__).parent
 STORY = "a_refreshed_pair_replaces_the_old_one"

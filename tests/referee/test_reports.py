@@ -9,7 +9,7 @@ from jsonschema import Draft7Validator
 from lxml import etree
 
 from sandbox.referee.table import TABLE
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
 

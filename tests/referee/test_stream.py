@@ -8,7 +8,7 @@ from flask import Flask
 from sandbox.referee import rows, watching
 from sandbox.referee.rows import Own
 from sandbox.referee.watching import referee_of
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests.referee.actor import Actor
 
 

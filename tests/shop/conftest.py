@@ -10,7 +10,7 @@ from flask import Flask
 from examples.shop.app import create_app
 from examples.shop.line import Line
 from sandbox.client import Controls
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests.shop.guest import HOME, Guest
 
 BANK = "http://127.0.0.1:8080"

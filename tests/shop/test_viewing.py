@@ -11,7 +11,7 @@ from flask import Flask
 from examples.shop.app import create_app
 from examples.shop.line import Line
 from sandbox.client import Controls
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests.shop.conftest import BANK, Calls
 from tests.shop.guest import HOME, Guest, seen
 

@@ -5,8 +5,8 @@ from flask import Flask
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.conftest import MORNING
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from sandbox.bank.contracts import StandingOrder
 from sandbox.errors import Refusal
+from sandbox.register import Worlds
 from sandbox.rules import lifecycle
 from sandbox.rules.lifecycle import Status, Trigger
-from sandbox.worlds import Worlds
 from tests.contracts import ALICE, active, ask, bearer, contract, order, ordered, signed, status, until, variable
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 

@@ -7,9 +7,9 @@ from werkzeug.test import TestResponse
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.settings import Settings
-from sandbox.worlds import Worlds
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, XB, Tpp, refused, version
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.worlds import Worlds
+from sandbox.register import Worlds
 from tests.payer import (
     approve,
     balance,

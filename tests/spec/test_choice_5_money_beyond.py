@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
+from sandbox.register import Worlds
 from sandbox.rules.countries import rate
 from sandbox.settings import Settings
-from sandbox.worlds import Worlds
 from tests.payer import (
     approve,
     balance,

@@ -8,7 +8,8 @@ import pytest
 
 from sandbox.bank.ledger import Line
 from sandbox.log.canon import state_hash
-from sandbox.worlds import World, Worlds, replayed
+from sandbox.register import Worlds
+from sandbox.worlds import World, replayed
 from tests.spec import files
 from tests.spec.bodies import ALICE
 from tests.spec.files import (

@@ -16,12 +16,12 @@ import requests
 from flask import Flask
 
 from sandbox.assembly import assemble, first_beginning
-from sandbox.log import store as stores
+from sandbox.log import checkpoint
 from sandbox.log.canon import state_hash
 from sandbox.log.store import StateFileError, Store
 from sandbox.machine import machine_time
+from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
-from sandbox.worlds import Worlds
 from tests.tpp import Tpp, headers, payment
 
 MORNING = "2027-03-01T09:00:00+01:00"
@@ -88,7 +88,7 @@ def test_it_goes_on_where_it_stood(path: Path) -> None:
 
 
 def test_a_checkpoint_gives_the_same_bank_as_all_acts_do(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "CHECKPOINT_EVERY", 4)
+    monkeypatch.setattr(checkpoint, "EVERY", 4)
     worlds, app, store = opened(path)
     lived(app, "default", 9)
     before = hashes(worlds)
@@ -116,6 +116,35 @@ def test_settings_that_were_changed_stay_changed(path: Path) -> None:
     assert Tpp(app).control("PATCH", "/settings", unsigned_after="5m").status_code == 200
     store.close()
     assert Tpp(opened(path)[1]).control("GET", "/settings").json["settings"]["unsigned_after"] == "5m"
+
+
+def test_faults_that_were_ordered_survive_with_their_counts_and_dropped_ones_do_not(path: Path) -> None:
+    _, app, store = opened(path)
+    tpp = Tpp(app)
+    tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 2}, answer={"status": 503})
+    payment_id = tpp.initiated()
+    assert tpp.status(payment_id).status_code == 200
+    store.close()
+    _, app, store = opened(path)
+    assert [Tpp(app).status(payment_id).status_code for _ in range(2)] == [503, 200]
+    assert Tpp(app).control("DELETE", "/faults").status_code == 204
+    store.close()
+    assert Tpp(opened(path)[1]).listed("faults") == []
+
+
+def test_a_fork_and_an_imported_world_survive_too(path: Path) -> None:
+    worlds, app, store = opened(path)
+    lived(app, "default", 2)
+    tpp = Tpp(app)
+    tpp.control("POST", "/faults", when={"operation": "token"}, answer={"status": 503})
+    tpp.control("POST", "/worlds/default/fork", **{"as": "default"})  # also onto its own name
+    tpp.http.post("/_sandbox/import?as=carried", data=tpp.control("GET", "/export").data)
+    before = hashes(worlds)
+    assert before["carried"] == before["default"]
+    store.close()
+    worlds, app, _ = opened(path)
+    assert hashes(worlds) == before
+    assert len(Tpp(app, "carried").listed("faults")) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,6 +177,7 @@ def test_a_bank_that_cannot_write_answers_no_and_does_nothing_more(path: Path) -
     assert tpp.initiate().status_code == 503
     assert tpp.initiate().status_code == 503
     assert tpp.status(first).status_code == 200
+    store.close()
     again = Tpp(opened(path)[1])
     assert [row["payment_id"] for row in again.listed("payments")] == [first]
 

@@ -1,0 +1,50 @@
+"""`bank-sandbox export` and `import`: a world of a running sandbox as one file, and back."""
+
+import gzip
+import json
+from pathlib import Path
+from urllib.parse import urlencode
+
+import click
+
+from sandbox.commands.clock import face_of
+from sandbox.commands.remote import Far, remote
+
+GZIP = b"\x1f\x8b"
+
+
+@click.command()
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; .gz packs it.")
+@click.option("--strip-secrets", is_flag=True, help="Without what callers kept secret; it replays all the same.")
+@remote
+def export(far: Far, output: Path | None, strip_secrets: bool) -> None:
+    """Writes a world as one file, which on any machine gives the same bank: attach it to a report of a fault."""
+    content = far.carry("GET", f"/export?{urlencode({'secrets': 'strip' if strip_secrets else 'keep'})}")
+    if output is None:
+        click.echo(content, nl=False)
+        return
+    try:
+        output.write_bytes(gzip.compress(content, mtime=0) if output.suffix == ".gz" else content)
+    except OSError as error:
+        raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
+    head = json.loads(content.partition(b"\n")[0])
+    click.echo(f"{output}: world {head['world']} with {head['acts']} acts until {head['now']}", err=True)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--as", "name", help="What the world is called here; left out, as it was called there.")
+@remote
+def take(far: Far, file: Path, name: str | None) -> None:
+    """Makes a world of FILE, which `export` wrote; one of that name that was there before is gone."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be read: {error.strerror}") from None
+    packed = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)
+    path = f"/import?{urlencode({'as': name})}" if name else "/import"
+    made = json.loads(far.carry("POST", path, packed))
+    far.tell(made, lambda: f"world {made['name']} with {made['acts']} acts: {face_of(made['clock'])}")
+
+
+COMMANDS = (export, take)

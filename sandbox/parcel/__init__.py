@@ -1,0 +1,1 @@
+"""A world as one file: plain lines of JSON that on any machine give the same bank, byte for byte."""
