@@ -9,7 +9,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo test check lint types format bench bench-compare pictures clean
+.PHONY: run demo test check lint types format bench bench-compare soak pictures clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -35,6 +35,10 @@ format: $(VENV)/stamp-dev
 
 bench: $(VENV)/stamp-test
 	$(BIN)/python -m bench $(ARGS)
+
+# Minutes of mixed load on a served bank, whose memory must be flat in the end: make soak ARGS='--seconds 600'
+soak: $(VENV)/stamp-test
+	$(BIN)/python -m bench.soak $(ARGS)
 
 # make bench-compare OLD=before.json NEW=after.json
 bench-compare: $(VENV)/stamp-test

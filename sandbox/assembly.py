@@ -9,6 +9,7 @@ from sandbox.beginning import Beginning
 from sandbox.console.app import route as route_console
 from sandbox.control.app import route as route_controls
 from sandbox.control.lock import OPEN, Lock, guard
+from sandbox.control.metrics import tally_if_wanted
 from sandbox.pages.app import route as route_pages
 from sandbox.referee.watching import REFEREE, watch_acts
 from sandbox.reference.app import route as route_reference
@@ -36,6 +37,7 @@ def assemble(
     worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
+    worlds.tally = worlds.tally or tally_if_wanted()
     route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if lock.here:

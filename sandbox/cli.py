@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,12 @@ from sandbox.commands.options import Instant, option
 from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
-from sandbox.machine import machine_time
+from sandbox.commands.tenancy import Tenancy, tenancy_options
+from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.beginning import Beginning
-    from sandbox.register import Worlds
+    from sandbox.register import Room, Worlds
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -64,6 +65,7 @@ main.add_command(pki)
 @option("--threads", default=4, type=click.IntRange(1, 64), help="How many calls are worked on at once.")
 @option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+@tenancy_options(option)
 @door_options(option)
 def serve(
     scenario: str,
@@ -72,17 +74,20 @@ def serve(
     frozen: bool,
     state: Path | None,
     log: str,
+    worlds_max: int,
+    put_away_after: timedelta,
+    acts_kept: int | None,
     **doors: Any,
 ) -> None:
     """Serves the bank until it is told to stop."""
     from sandbox.assembly import assemble
     from sandbox.journal_lines import announcer
 
-    opened = Doors(**doors)
+    tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept), Doors(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
-    beginning = opened.settled(beginning_of(scenario, seed, at, frozen))
-    worlds, close = kept_worlds(beginning, state)
+    beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen)))
+    worlds, close = kept_worlds(beginning, state, tenancy.room)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
@@ -96,18 +101,18 @@ def serve(
         close()
 
 
-def kept_worlds(beginning: "Beginning", path: Path | None) -> "tuple[Worlds, Callable[[], None]]":
+def kept_worlds(beginning: "Beginning", path: Path | None, room: "Room") -> "tuple[Worlds, Callable[[], None]]":
     """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
     said so, and left as it is."""
     from sandbox.log.store import StateFileError, Store
     from sandbox.register import Worlds
 
     if path is None:
-        return Worlds(beginning, machine_time), lambda: None
+        return Worlds(beginning, machine_time, room=room), lambda: None
     try:
-        store = Store(path)
+        store = Store(path, stopwatch)
         try:
-            return Worlds(beginning, machine_time, store), store.close
+            return Worlds(beginning, machine_time, store, room), store.close
         except BaseException:
             store.close()
             raise

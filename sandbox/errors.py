@@ -165,6 +165,22 @@ class Error(Enum):
     CONTROL_INVALID = Row(
         400, "INVALID_INPUT", "SBX-0400-000001", "The input '{input}' is not accepted: {why}.", "choice 10"
     )
+    WORLDS_FULL = Row(
+        503,
+        "SERVICE_UNAVAILABLE",
+        "SBX-0503-000002",
+        "This server holds {most} worlds and no more (serve --worlds-max). Drop those that are done with, "
+        "DELETE /_sandbox/worlds/NAME, or let it keep them in a file (serve --state).",
+        "choice 10",
+    )
+    NOT_READY = Row(503, "SERVICE_UNAVAILABLE", "SBX-0503-000003", "The sandbox is not ready: {why}.", "choice 10")
+    METRICS_MISSING = Row(
+        501,
+        "NOT_IMPLEMENTED",
+        "SBX-0501-000001",
+        "Metrics need an extra: pip install 'bank-sandbox[metrics]'.",
+        "choice 10",
+    )
     KEY_REFUSED = Row(
         401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
     )
@@ -198,10 +214,13 @@ class Refusal(Exception):
         return self.error.value.text.format_map(self.facts)
 
 
-# The controls' own, which the bank's interface never gives (choice 10).
+# The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.
 OF_CONTROLS = frozenset(
     {
         Error.CONTROL_INVALID,
+        Error.WORLDS_FULL,
+        Error.NOT_READY,
+        Error.METRICS_MISSING,
         Error.KEY_REFUSED,
         Error.ORIGIN_FOREIGN,
         Error.MOVE_ILLEGAL,

@@ -1,13 +1,17 @@
-"""The line per call: for a person, or as JSON."""
+"""The line per call: for a person, or as JSON. Never a query, a header or a body, where secrets would be."""
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import orjson
 
+from sandbox.exchanges import Exchange
 from sandbox.rules.durations import write_instant
 from sandbox.wire.app import Announce
-from sandbox.worlds import Exchange
+
+LONGEST = 200  # letters of what a client made up: a path that is none of ours, a name, a method
 
 
 def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
@@ -16,15 +20,24 @@ def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
     def text(exchange: Exchange, world: str, seconds: float) -> None:
         what = ascii((exchange.operation or f"{exchange.method} {exchange.path}")[:120])[1:-1]
         when = f"{write_instant(exchange.at)}  {machine_time():.3f}"
-        sys.stderr.write(f"{when}  {world}  {exchange.status}  {what}  {seconds * 1000:.1f} ms\n")
+        _write(f"{when}  {world}  {exchange.status}  {what}  {seconds * 1000:.1f} ms\n")
 
     def as_json(exchange: Exchange, world: str, seconds: float) -> None:
-        row = exchange._asdict() | {
+        row = {
+            "time": datetime.fromtimestamp(machine_time(), UTC).isoformat(timespec="milliseconds"),
             "at": write_instant(exchange.at),
-            "machine": round(machine_time(), 3),
             "world": world,
-            "ms": round(seconds * 1000, 1),
+            "duration_ms": round(seconds * 1000, 3),
         }
-        sys.stderr.write(orjson.dumps(row).decode() + "\n")
+        for name, value in zip(Exchange._fields, exchange, strict=True):
+            if name != "at":
+                row[name] = value[:LONGEST] if isinstance(value, str) else value
+        _write(orjson.dumps(row).decode() + "\n")
 
     return {"text": text, "json": as_json, "off": None}[kind]
+
+
+def _write(line: str) -> None:
+    """A reader who went away stops no bank."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(line)

@@ -3,6 +3,11 @@
 import time
 
 
+def stopwatch() -> float:
+    """Seconds since whenever, for what took how long."""
+    return time.perf_counter()
+
+
 def machine_time() -> float:
     """Seconds since the epoch, as the machine has them now."""
     return time.time()

@@ -1,48 +1,26 @@
 """A world: a bank with its lock, its clock and its log."""
 
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from sandbox.bank import timeline
 from sandbox.bank.copying import twin_of
 from sandbox.bank.state import Bank, name_of
 from sandbox.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.errors import Error, Refusal
-from sandbox.faults import Fault, Faults
-from sandbox.limits import Limits
+from sandbox.exchanges import Exchange
+from sandbox.faults import Fault
+from sandbox.holding import Holder, Log
 from sandbox.log.memory import Act, MemoryLog
-from sandbox.log.replaying import made_by, play
+from sandbox.log.replaying import made_by
 from sandbox.log.store import Store
 from sandbox.log.stored import StoredLog
+from sandbox.replaying import replayed
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-Log = MemoryLog | StoredLog
-
-
-class Exchange(NamedTuple):
-    """A call as it was answered: the log of what was asked."""
-
-    seq: int
-    request_id: str
-    at: datetime
-    operation: str | None
-    method: str
-    path: str
-    status: int
-    client_id: str | None
-    # Why it was answered so: the rule, its clause, and what it was judged on.
-    error: str | None = None
-    rule: str = ""
-    clause: str = ""
-    subject: str | None = None
-    state: str | None = None
-    scenario_rule: str | None = None
 
 
 class Life(NamedTuple):
@@ -57,81 +35,55 @@ class Life(NamedTuple):
     calls: int  # ever
 
 
-class World:
+class World(Holder):
     """A bank that is entered only by `act` and `ask`, one caller at a time."""
 
     def __init__(
         self, name: str, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None
     ) -> None:
-        self.name = name
-        self._machine_time = machine_time
-        self._store = store
-        self._lock = threading.Lock()
+        self._name(name, machine_time, store)
         self._load(beginning)
 
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
         opening = beginning.at or datetime.fromtimestamp(int(machine), UTC)
         pace = Pace(opening, machine, beginning.rate)
-        self._open(beginning, opening, pace, bank_of(beginning, opening), self._new_log(beginning, opening, pace))
+        bank = bank_of(beginning, opening)
+        log = self._new_log(beginning, opening, pace)
+        self._begin(beginning, opening, pace)
+        self._hold(bank, log)
 
     def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
         if self._store is None:
             return MemoryLog()
-        return StoredLog(self._store, self._store.begin(self.name, (beginning, opening), pace))
-
-    def _open(self, beginning: Beginning, opening: datetime, pace: Pace, bank: Bank, log: Log) -> None:
-        self.beginning = beginning
-        self.opening = opening
-        self.pace = pace
-        self.bank = bank
-        self.log = log
-        self.faults = Faults(beginning.seed, beginning.faults, keep=log.note_faults)
-        self.limits = Limits()
-        self.exchanges: deque[Exchange] = deque(maxlen=beginning.settings.requests_kept)
-        self.exchanges_made = 0
-        self.kept: dict[str, Any] = {}  # what other rooms keep of this world; gone when it begins again
+        self._row = self._store.begin(self.name, (beginning, opening), pace)
+        return StoredLog(self._store, self._row)
 
     @classmethod
-    def revived(cls, name: str, store: Store, kept: int, machine_time: Callable[[], float]) -> "World":
-        """A world as a state file has it: its acts are done again, and its clock goes on where it would be."""
-        (beginning, opening), pace, faults = store.kept(kept)
-        log = StoredLog(store, kept)
-        bank = bank_of(beginning, opening)
-        log.revive(bank)
-        return cls._made(name, machine_time, store, beginning, opening, pace, bank, log, faults)
+    def away(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
+        """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
+        (beginning, opening), pace, faults = beginnings
+        world = cls.__new__(cls)
+        world._name(name, machine_time, store)
+        world._row = row
+        world._begin(beginning, opening, pace, faults)
+        return world
 
     @classmethod
     def settled(cls, name: str, life: Life, machine_time: Callable[[], float], store: Store | None = None) -> "World":
         """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
         beginning, pace, opening = life.beginning, life.pace, life.beginning.at
         assert opening is not None
+        world = cls.__new__(cls)
         log: Log = life.acts
+        world._name(name, machine_time, store)
         if store is not None:
-            log = StoredLog(store, store.begin(name, (beginning, opening), pace, life.acts, life.faults))
-        world = cls._made(name, machine_time, store, beginning, opening, pace, life.bank, log, life.faults)
-        world.exchanges.extend(life.heard)
+            world._row = store.begin(name, (beginning, opening), pace, life.acts, life.faults)
+            log = StoredLog(store, world._row)
+        world._begin(beginning, opening, pace, life.faults)
+        world._hold(life.bank, log, life.heard)
         world.exchanges_made = life.calls
         return world
-
-    @classmethod
-    def _made(
-        cls, name: str, machine_time: Callable[[], float], store: Store | None, beginning: Beginning,
-        opening: datetime, pace: Pace, bank: Bank, log: Log, faults: Any,
-    ) -> "World":  # fmt: skip
-        world = cls.__new__(cls)
-        world.name, world._machine_time, world._store = name, machine_time, store
-        world._lock = threading.Lock()
-        world._open(beginning, opening, pace, bank, log)
-        if faults is not None:
-            world.faults.rules, world.faults.met = faults
-        return world
-
-    def _catch_up(self) -> None:
-        now = self.pace.at(self._machine_time())
-        due = self.bank.agenda.next_at
-        if now > self.bank.clock.now or (due is not None and due <= now):
-            timeline.advance(self.bank, max(now, self.bank.clock.now))
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
@@ -139,7 +91,7 @@ class World:
         try:
             return self._act(verb, *args, **kwargs)
         finally:
-            self.log.flush()  # outside the lock; the answer waits for it
+            self._flush()
 
     def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
@@ -156,7 +108,7 @@ class World:
 
     def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.log.append(Act(self.bank.clock.now, name_of(verb), args, made_by(self.bank)))
-        if self.log.is_checkpoint_due:
+        if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
             self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -179,23 +131,23 @@ class World:
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
             self.log.note_pace(self.pace)
-        self.log.flush()
+        self._flush()
 
     def fault_for(self, operation: str, client: str | None) -> Fault | None:
         """The fault that a call meets; what it counted is kept before it is answered."""
         if not self.faults.rules:
             return None
         fault = self.faults.for_call(operation, client, self.bank.clock.now)
-        self.log.flush()
+        self._flush()
         return fault
 
     def order_fault(self, fault: Fault) -> None:
         self.faults.add(fault)
-        self.log.flush()
+        self._flush()
 
     def drop_faults(self) -> None:
         self.faults.clear()
-        self.log.flush()
+        self._flush()
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
@@ -236,7 +188,10 @@ class World:
             now = self.bank.clock.now
             if at is not None and not self.opening <= at <= now:
                 raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
+            self._demand_kept(at)
             beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
+            if isinstance(log, MemoryLog):
+                log = log.first(count)  # now, as acts may be folded meanwhile; those of a file are read without haste
             twin = twin_of(self.bank) if at is None else None
             pace = Pace(at or now, self._machine_time(), self.pace.rate)
             met, calls = self.faults.copy(), self.exchanges_made
@@ -252,16 +207,14 @@ class World:
         """A second world: this one as it is, or as it was; its log is this one's up to then."""
         return World.settled(name, self.life(at), self._machine_time, self._store)
 
+    def _demand_kept(self, at: datetime | None) -> None:
+        folded = self.log.folded
+        if at is not None and folded is not None and at < folded.at:
+            since = folded.at.isoformat(timespec="seconds")
+            why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
+            raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
+
     def heard(self, since: int) -> list[Exchange]:
         """The calls after a number."""
         with self._lock:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
-
-
-def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
-    """The bank that a beginning and a log give; the opening must be fixed."""
-    assert beginning.at is not None
-    bank = bank_of(beginning, beginning.at)
-    play(bank, log)
-    timeline.advance(bank, until)
-    return bank

@@ -14,11 +14,23 @@ Check = Callable[[House], list[str]]
 
 # From the inside out: a room may know its own row and the rows above it.
 ROOMS = (
-    {"errors", "settings", "faults", "machine"},
+    {"errors", "settings", "faults", "machine", "tally"},
     {"rules"},
     {"files", "pki"},
     {"bank"},
-    {"worlds", "register", "log", "seed", "faults", "limits", "awaiting", "beginning"},
+    {
+        "worlds",
+        "holding",
+        "exchanges",
+        "register",
+        "replaying",
+        "log",
+        "seed",
+        "faults",
+        "limits",
+        "awaiting",
+        "beginning",
+    },
     {"scenario", "parcel"},
     {"pages", "wire", "control", "console", "referee"},
     {"reference", "assembly", "tables", "journal_lines", "serving", "tls"},

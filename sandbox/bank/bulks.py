@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from sandbox.bank import accounts, bulk_books, initiations, replays, ruling, sca
 from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.forgetting import forget_replaced
 from sandbox.bank.records import Origin
 from sandbox.bank.replays import Ask
 from sandbox.bank.rules import Looks
@@ -160,6 +161,15 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 def give_address(bank: Bank, bulk: Bulk) -> None:
     bulk.sca_token = sca.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
+    standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
+    most = bank.settings.remembered_max
+    forget_replaced(bank.sca_addresses, standing, most, lambda token, at: not _is_outlived(bank, token, at.subject_id))
+
+
+def _is_outlived(bank: Bank, token: str, subject_id: str) -> bool:
+    """Whether the file has another address by now; those of other initiations stay."""
+    bulk = bank.bulks.get(subject_id)
+    return bulk is not None and bulk.sca_token != token
 
 
 def total(bulk: Bulk) -> Decimal:

@@ -1,6 +1,7 @@
 """A PSU's session at a consent address: log in, choose accounts, confirm by card reader, or refuse (choice 8)."""
 
 from sandbox.bank import consents, screens, signing
+from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.grants import ConsentAddress, Session
 from sandbox.bank.screens import session_of
 from sandbox.bank.state import Bank, verb
@@ -33,6 +34,7 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
     waiting(bank, token)
     session = Session(bank.mint.secret(), token, state)
     bank.sessions[session.id] = session
+    forget_oldest(bank.sessions, bank.settings.remembered_max)
     return session.id
 
 

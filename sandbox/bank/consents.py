@@ -1,6 +1,7 @@
 """Consents: asked for, given, replaced, withdrawn, over; and the SCA that they need again (service 4.7, choice 8)."""
 
 from sandbox.bank import accounts, ruling, tokens
+from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
 from sandbox.bank.records import Account
 from sandbox.bank.rules import Looks
@@ -44,7 +45,7 @@ def ask(
             iban,
             rule=rule,
         )
-        bank.consent_addresses[address.token] = address
+        _offer(bank, address)
         if psu is not None and not given:
             bank.agenda.add(bank.clock.now + psu.after, address.token, Trigger.PSU_ACTS)
         given.append((screen, address.token))
@@ -66,8 +67,14 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
         until,
         renews=consent.id,
     )
-    bank.consent_addresses[address.token] = address
+    _offer(bank, address)
     raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True)
+
+
+def _offer(bank: Bank, address: ConsentAddress) -> None:
+    bank.consent_addresses[address.token] = address
+    for gone in forget_oldest(bank.consent_addresses, bank.settings.remembered_max):
+        bank.answered.pop(gone, None)
 
 
 def address_waiting(bank: Bank, token: str) -> ConsentAddress:

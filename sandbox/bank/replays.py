@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.records import Asked
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
@@ -37,3 +38,4 @@ def first_answer(bank: Bank, ask: Ask) -> Asked | None:
 def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
     """Notes an accepted initiation; the first of an id stays."""
     bank.asked.setdefault((ask.client_id, ask.request_id), Asked(ask.print, subject_id, sca_token))
+    forget_oldest(bank.asked, bank.settings.remembered_max)

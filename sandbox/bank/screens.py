@@ -1,6 +1,7 @@
 """A PSU's session, at an address or in the bank's own channel: log in, pick, sign by card reader, or refuse."""
 
 from sandbox.bank import signing
+from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.grants import Session
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank, verb
@@ -17,6 +18,7 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
     signing.open_subject(bank, signing.waiting(bank, token))
     session = Session(bank.mint.secret(), token, state)
     bank.sessions[session.id] = session
+    forget_oldest(bank.sessions, bank.settings.remembered_max)
     return session.id
 
 
@@ -80,6 +82,7 @@ def enter_channel(bank: Bank) -> str:
     """The first page of the bank's own channel; the answer is the session's id."""
     session = Session(bank.mint.secret(), CHANNEL)
     bank.sessions[session.id] = session
+    forget_oldest(bank.sessions, bank.settings.remembered_max)
     return session.id
 
 

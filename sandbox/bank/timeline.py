@@ -81,6 +81,8 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
         unattended.consents(bank, subject_id)
         return
+    if trigger is Trigger.PSU_ACTS and bank.known(subject_id) is None:
+        return  # at a consent address that was forgotten since
     subject = bank.subject(subject_id)
     if trigger in UNATTENDED:
         UNATTENDED[trigger](bank, subject)

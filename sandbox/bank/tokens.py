@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from sandbox.bank.forgetting import forget_oldest, forget_replaced
 from sandbox.bank.grants import Code, Grant, Pair, ScaToken
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank, verb
@@ -29,6 +30,7 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
     code = bank.mint.secret()
     until = bank.clock.now + bank.settings_by(rule).code_life
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
+    forget_oldest(bank.codes, bank.settings.remembered_max)
     return code
 
 
@@ -79,6 +81,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     sca_token = bank.mint.secret()
     until = bank.clock.now + bank.settings.sca_token_life
     bank.sca_tokens[sca_token] = ScaToken(known.grant.consent_id, until)
+    forget_oldest(bank.sca_tokens, bank.settings.remembered_max)
     return replace(issued, sca_token=sca_token)
 
 
@@ -112,11 +115,18 @@ def _issue(bank: Bank, grant: Grant, code: str) -> Issued:
     bank.pairs[grant.key] = pair
     bank.access_tokens[pair.access_token] = grant.key
     bank.refresh_tokens[pair.refresh_token] = grant.key
+    most, standing = bank.settings.remembered_max, len(bank.pairs)
+    forget_replaced(bank.access_tokens, standing, most, lambda token, of: _stands(bank.pairs.get(of), token))
+    forget_replaced(bank.refresh_tokens, standing, most, lambda token, of: _stands(bank.pairs.get(of), token))
     logical_id = None
     if grant.scope == "CAF":
         assert grant.consent_id is not None
         logical_id = next(iter(bank.consents[grant.consent_id].logical_ids))
     return Issued(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
+
+
+def _stands(pair: Pair | None, token: str) -> bool:
+    return pair is not None and token in (pair.access_token, pair.refresh_token)
 
 
 def _kill(bank: Bank, code: str) -> None:

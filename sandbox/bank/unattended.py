@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sandbox.bank import acting, bulks, forcing, signing
 from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.forgetting import forget_first
 from sandbox.bank.grants import ConsentAddress
 from sandbox.bank.records import Callback
 from sandbox.bank.rules import Psu, Then
@@ -103,7 +104,9 @@ def consents(bank: Bank, token: str) -> None:
 
 
 def called_back(bank: Bank, subject: str, redirect: str) -> None:
-    bank.callbacks.append(Callback(len(bank.callbacks) + 1, bank.clock.now, subject, redirect))
+    number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
+    bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
+    forget_first(bank.callbacks, bank.settings.remembered_max)
 
 
 def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:

@@ -1,7 +1,7 @@
 """Options of the commands: each can also be set in the environment."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
@@ -11,6 +11,18 @@ def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
     """An option that can also be set in the environment, as SANDBOX_ and its name."""
     variable = "SANDBOX_" + name.lstrip("-").replace("-", "_").upper()
     return click.option(name, *names, envvar=variable, show_envvar=True, show_default=True, **more)
+
+
+class Span(click.ParamType[timedelta]):
+    name = "duration"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> timedelta:
+        from sandbox.rules.durations import read_duration
+
+        try:
+            return read_duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Instant(click.ParamType[datetime]):

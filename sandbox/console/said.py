@@ -9,8 +9,8 @@ from urllib.parse import unquote_plus
 import orjson
 
 from sandbox.console.visits import Visit
+from sandbox.exchanges import Exchange
 from sandbox.wire.contents import Content
-from sandbox.worlds import Exchange
 
 MASK = "\u2022\u2022\u2022"
 SECRET_HEADERS = {"SCA-Token": "SCA_TOKEN", "Cookie": "COOKIE", "X-Sandbox-Key": "SANDBOX_KEY"}

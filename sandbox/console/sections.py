@@ -18,12 +18,12 @@ from sandbox.console.visits import Visit
 from sandbox.console.waiting import coming, inbox_of
 from sandbox.control.choices import written
 from sandbox.errors import Error, Refusal
+from sandbox.exchanges import Exchange
 from sandbox.rules.lifecycle import Status
 from sandbox.scenario.reading import shipped
 from sandbox.scenario.setting_rows import WORDS
 from sandbox.settings import Settings, clause_of
 from sandbox.wire.contents import content_of_call
-from sandbox.worlds import Exchange
 
 SIZE = 50
 GLIMPSE = 8  # rows of a list on the first page
@@ -227,6 +227,6 @@ def typed(values: dict[str, Any]) -> dict[str, str]:
 
 
 def worlds(visit: Visit) -> Response:
-    rows = [(world, world.ask(lambda bank: bank.clock.now)) for world in visit.worlds.all()]
+    rows = [(world, world.standing()) for world in visit.worlds.all()]
     names = [name for name, _, _ in shipped()]
     return draw(visit, "worlds", here="/console/worlds", rows=rows, scenarios=names)

@@ -14,6 +14,7 @@ from sandbox.control import (
     contracts,
     files,
     holdings,
+    metrics,
     psu,
     registering,
     stories,
@@ -57,7 +58,8 @@ def _by(name: str, view: Callable[[World, Request, str], Any]) -> Callable[[Reac
 
 # Method, path below /_sandbox, what it does.
 CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
-    ("GET", "/health", lambda reach: {"status": "ready"}),
+    ("GET", "/health", lambda reach: watching.health(reach.worlds, reach.request)),
+    ("GET", "/metrics", lambda reach: metrics.show(reach.worlds)),
     ("GET", "/clock", _of_world(clock.show)),
     ("POST", "/clock", _of_world(clock.change)),
     ("POST", "/reset", _of_world(tenants.reset)),

@@ -5,9 +5,9 @@ from typing import Any
 
 from flask import Request
 
-from sandbox.bank import timeline
-from sandbox.bank.state import Bank
+from sandbox.beginning import Pace
 from sandbox.control.asking import body_of, refuse, value_of
+from sandbox.holding import Standing
 from sandbox.rules.durations import read_duration, read_instant, write_instant
 from sandbox.worlds import World
 
@@ -25,16 +25,15 @@ def show(world: World, request: Request) -> dict[str, Any]:
 
 
 def clock_of(world: World) -> dict[str, Any]:
-    return world.ask(_clock_of, world)
+    return world.ask(lambda bank: clock_shown(world.standing(), world.pace))
 
 
-def _clock_of(bank: Bank, world: World) -> dict[str, Any]:
-    due = next(timeline.coming(bank), None)
+def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
     return {
-        "now": write_instant(bank.clock.now),
-        "mode": "frozen" if world.pace.frozen else "running",
-        "rate": world.pace.rate,
-        "due_next": None if due is None else write_instant(due.at),
+        "now": write_instant(standing.now),
+        "mode": "frozen" if pace.frozen else "running",
+        "rate": pace.rate,
+        "due_next": None if standing.due_next is None else write_instant(standing.due_next),
     }
 
 

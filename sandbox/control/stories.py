@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Request, Response
 
-from sandbox.control.asking import body_of
+from sandbox.control.asking import body_of, refuse
 from sandbox.control.scripts import asked_for, reading
 from sandbox.control.tenants import shown
 from sandbox.faults import Fault
@@ -13,6 +13,8 @@ from sandbox.scenario.beginnings import began
 from sandbox.scenario.reading import read_fault, shipped
 from sandbox.wire.replies import json_response
 from sandbox.worlds import World
+
+FAULTS_MAX = 1_000  # of a world: each call looks at all of them
 
 
 def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
@@ -39,6 +41,8 @@ def faults(world: World, request: Request) -> dict[str, Any]:
 
 def add_fault(world: World, request: Request) -> Response:
     title = f"fault {len(world.faults.rules) + 1}"
+    if len(world.faults.rules) >= FAULTS_MAX:
+        raise refuse("fault", f"there are {FAULTS_MAX} already")
     content = body_of(request, "title", "when", "answer", "delay", "cut", "change")
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
     world.order_fault(fault)

@@ -7,7 +7,7 @@ from flask import Request, Response
 
 from sandbox.beginning import Beginning
 from sandbox.control.asking import body_of, refuse, value_of, whole_number
-from sandbox.control.clock import clock_of, read_rate
+from sandbox.control.clock import clock_shown, read_rate
 from sandbox.control.scripts import told
 from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
@@ -80,5 +80,6 @@ def shown(world: World) -> dict[str, Any]:
         "name": world.name,
         "scenario": world.beginning.scenario,
         "seed": world.beginning.seed,
-        "clock": clock_of(world),
+        "clock": clock_shown(world.standing(), world.pace),
+        "away": world.is_away,
     }

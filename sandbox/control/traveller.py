@@ -77,5 +77,5 @@ def explain(world: World, request: Request, request_id: str) -> dict[str, Any]:
 def callbacks(world: World, request: Request) -> dict[str, Any]:
     """Where customers without a browser were sent back to."""
     since = since_of(request)
-    found = world.ask(lambda bank: bank.callbacks[since:])
+    found = world.ask(lambda bank: [callback for callback in bank.callbacks if callback.seq > since])
     return {"callbacks": [callback._asdict() | {"at": write_instant(callback.at)} for callback in found]}

@@ -1,16 +1,27 @@
-"""What the referee found, and what a run has met (choice 10)."""
+"""Whether the sandbox is ready, what the referee found, and what a run has met (choice 10)."""
 
 from typing import Any
 
 from flask import Request, Response
 
 from sandbox.control.asking import refuse
+from sandbox.errors import Error, Refusal
 from sandbox.referee.coverage import coverage_of
 from sandbox.referee.report import Report, as_json, report_of
 from sandbox.referee.rows import Severity
+from sandbox.register import Worlds
 from sandbox.worlds import World
 
 FORMATS = ("json", "junit", "sarif", "html")
+
+
+def health(worlds: Worlds, request: Request) -> dict[str, Any]:
+    """Ready: calls are answered, and what they do is kept. `?live` asks only whether anybody is there."""
+    if "live" in request.args:
+        return {"status": "live"}
+    if worlds.store is not None and worlds.store.broken is not None:
+        raise Refusal(Error.NOT_READY, why=worlds.store.broken)
+    return {"status": "ready"}
 
 
 def findings(world: World, request: Request) -> dict[str, Any] | Response:

@@ -9,6 +9,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from sandbox import faults
 from sandbox.bank import grants, records, replays, rules
 from sandbox.bank.contracts import Contract
@@ -90,7 +92,7 @@ def decode(value: Any) -> Any:
             return {decode(key): decode(item) for key, item in content}
         if name in LEAVES:
             return LEAVES[name][2](content)
-        return _made(KNOWN[name], content)
+        return _shared(name, orjson.dumps(content)) if name in SHARED else _made(KNOWN[name], content)
     except (KeyError, TypeError, ArithmeticError) as fault:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
@@ -117,6 +119,12 @@ def _made(kind: type[Any], content: Any) -> Any:
     return kind(*(decode(item) for item in content))
 
 
+@lru_cache(maxsize=256)
+def _shared(name: str, content: bytes) -> Any:
+    """Read once: a thousand worlds begin alike, and share what never changes."""
+    return _made(KNOWN[name], orjson.loads(content))
+
+
 @lru_cache(maxsize=64)
 def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((row.name, row.default) for row in fields(kind) if row.init)
@@ -126,6 +134,8 @@ def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
 def _names(kind: Any) -> tuple[str, ...]:
     return tuple(row.name for row in fields(kind) if row.init)
 
+
+SHARED = frozenset({"Fixtures", "Rule", "Settings"})
 
 LEAVES: dict[str, tuple[type[Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
     "decimal": (Decimal, str, Decimal),

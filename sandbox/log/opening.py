@@ -17,6 +17,8 @@ WORLDS = """CREATE TABLE worlds (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT
   beginning BLOB NOT NULL, pace BLOB NOT NULL, faults BLOB)"""  # an id is never used again: a late act finds nothing
 CHECKPOINTS = """CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL,
   shape TEXT NOT NULL, mark INTEGER NOT NULL)"""
+# What worlds that are away take along, of this program's life alone.
+ASIDE = "CREATE TABLE IF NOT EXISTS aside (world INTEGER PRIMARY KEY, content BLOB NOT NULL)"
 CREATED = (
     "CREATE TABLE about (format TEXT NOT NULL, version INTEGER NOT NULL, program TEXT)",
     WORLDS,
@@ -133,7 +135,8 @@ def _connected(path: Path, known: int) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
         gone = "DELETE FROM {} WHERE world NOT IN (SELECT id FROM worlds)"
-        _all_or_nothing(database, [(gone.format(table), ()) for table in ("acts", "checkpoints")])
+        cleared = (ASIDE, "DELETE FROM aside", *(gone.format(table) for table in ("acts", "checkpoints")))
+        _all_or_nothing(database, [(text, ()) for text in cleared])
         database.isolation_level = "DEFERRED"
     except sqlite3.Error as error:
         database.close()

@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import orjson
 
 from sandbox.log.codec import decode, encode
 from sandbox.log.memory import Act
-from sandbox.log.opening import Opened, StateFileError
+from sandbox.log.opening import Opened, StateFileError, program
 
 __all__ = ["StateFileError", "Store"]
 
@@ -25,8 +25,11 @@ ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the 
 class Store:
     """One file, one connection. Rows are gathered under the worlds' locks and written outside of them, together."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stopwatch: Callable[[], float] = lambda: 0.0) -> None:
         self.path = path
+        self.stopwatch = stopwatch
+        self.flushes = 0
+        self.flush_seconds = 0.0
         self.broken: str | None = None
         self._gathered: list[Row] = []
         self._noted: dict[tuple[str, int], bytes] = {}
@@ -36,9 +39,25 @@ class Store:
         self._opened = Opened(path)
         self._database = self._opened.database
 
-    def worlds(self) -> dict[str, int]:
+    def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
+        """Every world by its name and row, with what is kept of it. One that is damaged is told now, though reading
+        it back may wait until it is called."""
         with self._use() as database:
-            return dict(database.execute("SELECT name, id FROM worlds ORDER BY id"))
+            rows = database.execute("SELECT name, id FROM worlds ORDER BY id").fetchall()
+        for name, world in rows:
+            written = self.checkpoint(world, shape)
+            self._demand_whole(world, written[0] if written else 0)
+            try:
+                yield name, world, self.kept(world)
+            except (ValueError, TypeError) as fault:
+                raise StateFileError(f"{self.path} is damaged: its world {name} cannot be read: {fault}") from None
+
+    def _demand_whole(self, world: int, after: int) -> None:
+        """All acts after so many, held against their marks."""
+        with self._use() as database:
+            rows = database.execute("SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number", (world, after))
+            for expected, row in enumerate(rows, after + 1):
+                self._demand_mark(row, expected)
 
     def begin(self, name: str, beginning: Any, pace: Any, acts: Iterable[Act] = (), faults: Any = None) -> int:
         """A world begins, or begins again, also with acts from elsewhere: all at once. What was there is gone."""
@@ -66,6 +85,10 @@ class Store:
         with self._use() as database:
             return str(database.execute("SELECT program FROM about").fetchone()[0])
 
+    @property
+    def is_of_another_program(self) -> bool:
+        return self.program() != program()
+
     def note(self, what: str, world: int, value: Any) -> None:
         """Takes a world's pace or faults as they are now; kept once `flush` returns."""
         assert what in ("pace", "faults")
@@ -80,8 +103,16 @@ class Store:
 
     def flush(self) -> None:
         """Writes all that was gathered. Whoever waits here meanwhile finds it done."""
+        began = self.stopwatch()
         with self._use() as database:
             self._write_gathered(database)
+            self.flushes += 1
+            self.flush_seconds += self.stopwatch() - began
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal"))
+        return sum(path.stat().st_size for path in beside if path.exists())
 
     def _write_gathered(self, database: sqlite3.Connection) -> None:
         with self._gather:
@@ -106,13 +137,20 @@ class Store:
 
     def _act(self, row: tuple[Any, ...], expected: int) -> Act:
         """What is kept, if it is as it was written."""
-        world, number, at, verb, given, made, mark = row
+        self._demand_mark(row, expected)
+        _, _, at, verb, given, made, _ = row
         try:
-            if number == expected and mark in (None, mark_of(world, number, at, verb, given, made)):
-                return Act(datetime.fromisoformat(at), verb, read(given), made or 0)
+            return Act(datetime.fromisoformat(at), verb, read(given), made or 0)
         except (ValueError, TypeError):
-            pass  # told below
-        raise StateFileError(f"{self.path} is damaged: act {expected} of its world {world} cannot be read")
+            raise self._damaged(row[0], expected) from None
+
+    def _demand_mark(self, row: tuple[Any, ...], expected: int) -> None:
+        world, number, at, verb, given, made, mark = row
+        if number != expected or mark not in (None, mark_of(world, number, at, verb, given, made)):
+            raise self._damaged(world, expected)
+
+    def _damaged(self, world: int, number: int) -> StateFileError:
+        return StateFileError(f"{self.path} is damaged: act {number} of its world {world} cannot be read")
 
     def count(self, world: int) -> int:
         with self._use() as database:
@@ -132,6 +170,16 @@ class Store:
         with self._use() as database:
             self._write_gathered(database)
             database.execute(query, (acts, bank, shape, crc32(bank), world))
+
+    def aside(self, world: int) -> bytes | None:
+        """What a world that is away took along."""
+        with self._use() as database:
+            found = database.execute("SELECT content FROM aside WHERE world = ?", (world,)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def keep_aside(self, world: int, content: bytes) -> None:
+        with self._use() as database:
+            database.execute("INSERT OR REPLACE INTO aside SELECT id, ? FROM worlds WHERE id = ?", (content, world))
 
     def beside(self, thread: threading.Thread) -> None:
         """Work that goes on while calls are answered, and ends before the file is closed."""
@@ -153,7 +201,7 @@ class Store:
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
         row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
         if row is not None:
-            for table in ("acts", "checkpoints"):
+            for table in ("acts", "checkpoints", "aside"):
                 database.execute(f"DELETE FROM {table} WHERE world = ?", row)
             database.execute("DELETE FROM worlds WHERE id = ?", row)
 

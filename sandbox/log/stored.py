@@ -15,7 +15,9 @@ from sandbox.log.store import StateFileError, Store
 
 
 class StoredLog:
-    """Acts are taken under the world's lock and kept outside of it."""
+    """Acts are taken under the world's lock and kept outside of it; the file keeps all of them."""
+
+    folded = None
 
     def __init__(self, store: Store, world: int) -> None:
         self.store = store
@@ -42,8 +44,8 @@ class StoredLog:
         self._count += 1
         self.store.gather(self.world, self._count, act)
 
-    @property
-    def is_checkpoint_due(self) -> bool:
+    def is_checkpoint_due(self, kept: int) -> bool:
+        """However few acts memory would keep."""
         return checkpoint.is_due(self._count, self._written)
 
     def keep_checkpoint(self, bank: Bank) -> None:
@@ -68,9 +70,6 @@ class StoredLog:
 
     def note_pace(self, pace: object) -> None:
         self.store.note("pace", self.world, pace)
-
-    def note_faults(self, faults: object) -> None:
-        self.store.note("faults", self.world, faults)
 
     def first(self, count: int) -> MemoryLog:
         """A log of its own, in memory, with so many acts."""

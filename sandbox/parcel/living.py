@@ -9,6 +9,7 @@ from sandbox.bank import bulks, timeline
 from sandbox.bank.state import VERBS, Bank
 from sandbox.beginning import Pace, bank_of
 from sandbox.errors import Refusal
+from sandbox.exchanges import Exchange
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.canon import state_hash
 from sandbox.log.memory import Act, MemoryLog
@@ -19,7 +20,7 @@ from sandbox.parcel.form import ParcelError, past_print
 from sandbox.parcel.reading import Head, demand_settings, exchange_of, fitting, head_of, instant, lines_in, number
 from sandbox.parcel.stripping import drawn_by, names_of, resolved
 from sandbox.settings import Settings
-from sandbox.worlds import Exchange, Life
+from sandbox.worlds import Life
 
 T = TypeVar("T")
 SETTINGS = "choices.change_settings"

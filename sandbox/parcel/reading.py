@@ -11,6 +11,7 @@ import orjson
 
 from sandbox.bank.rules import Rule
 from sandbox.beginning import Beginning
+from sandbox.exchanges import Exchange
 from sandbox.faults import Fault
 from sandbox.log.codec import decode
 from sandbox.parcel.fitting import demand_fit
@@ -20,7 +21,6 @@ from sandbox.scenario.faulty import ScenarioErrors
 from sandbox.scenario.reading import read_settings
 from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.settings import Settings
-from sandbox.worlds import Exchange
 
 BYTES_MAX = 512_000_000  # unpacked
 LINE_MAX = 100_000_000  # a bulk file of 64 MB as text

@@ -15,11 +15,13 @@ from sandbox.bank.mint import Mint
 from sandbox.bank.records import Client, Origin
 from sandbox.bank.state import VERBS
 from sandbox.beginning import Beginning
+from sandbox.exchanges import Exchange
 from sandbox.log.memory import Act, MemoryLog
 from sandbox.parcel.form import Drawn, is_shipped
+from sandbox.replaying import replayed
 from sandbox.rules.pkce import challenge_of
 from sandbox.seed.fixtures import Fixtures, load_fixtures
-from sandbox.worlds import Exchange, Life, replayed
+from sandbox.worlds import Life
 
 STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from sandbox.errors import Error, Refusal
+from sandbox.exchanges import Exchange
 from sandbox.log.canon import state_hash
 from sandbox.log.codec import encode
 from sandbox.log.memory import Act
@@ -12,12 +14,15 @@ from sandbox.log.opening import program
 from sandbox.parcel.form import FORMAT, SHIPPED, VERSION, is_shipped, line_of, past_print, people_print
 from sandbox.parcel.stripping import STRIPPED, stripped
 from sandbox.rules.durations import write_instant
-from sandbox.worlds import Exchange, Life, World
+from sandbox.worlds import Life, World
 
 
 def exported(world: World, strip: bool = False) -> Iterator[bytes]:
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
     life = world.life()
+    if life.acts.folded is not None:
+        why = "its first acts are folded together (the setting acts_kept); a bank with a state file keeps all"
+        raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
     return lines_of(world.name, stripped(life) if strip else life, strip)
 
 

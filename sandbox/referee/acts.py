@@ -11,12 +11,13 @@ from flask import Response
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
+from sandbox.exchanges import Exchange
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.reading import content_of
 from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
 from sandbox.wire.contents import body_of
-from sandbox.worlds import Exchange, World
+from sandbox.worlds import World
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
 CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")

@@ -14,6 +14,7 @@ from flask import Response
 
 from sandbox.bank import statements
 from sandbox.errors import Error, Refusal
+from sandbox.exchanges import Exchange
 from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
 from sandbox.referee.rows import INITIATIONS
 from sandbox.referee.seen import Seen, print_of
@@ -21,7 +22,7 @@ from sandbox.rules.callbacks import end_of
 from sandbox.wire.contents import body_of
 from sandbox.wire.gate import Call
 from sandbox.wire.oauth import credentials
-from sandbox.worlds import Exchange, World
+from sandbox.worlds import World
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384

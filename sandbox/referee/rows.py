@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.bank.state import Bank
+from sandbox.exchanges import Exchange
 from sandbox.referee.kinds import ACTS, Kind, Sort
 from sandbox.referee.seen import Seen
-from sandbox.worlds import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
 

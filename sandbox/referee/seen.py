@@ -9,8 +9,8 @@ from typing import Any
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
+from sandbox.exchanges import Exchange
 from sandbox.referee.kinds import Key, Kind
-from sandbox.worlds import Exchange
 
 
 class Nothing(dict[str, Any]):

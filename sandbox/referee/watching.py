@@ -8,17 +8,20 @@ from typing import Any
 from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
+from sandbox.exchanges import Exchange
 from sandbox.referee.acts import acts_of, by_itself
 from sandbox.referee.kinds import ACTS, Key, Kind
+from sandbox.referee.packing import packed, unpacked
 from sandbox.referee.reading import seen_of
 from sandbox.referee.rows import INITIATIONS, Own, Rule, See
 from sandbox.referee.seen import Seen
 from sandbox.referee.table import TABLE
 from sandbox.register import Worlds
 from sandbox.wire.app import Listener
-from sandbox.worlds import Exchange, World
+from sandbox.worlds import World
 
 KINDS_MAX = 4096
+PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "_heard")
 TRIMMED_EVERY = 256  # calls
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
@@ -61,24 +64,51 @@ class Referee:
         self._given = self._own["given"]  # which call gave an address
         self._heard = 0
         self._found: dict[str, list[Found]] = {}
-        self._callbacks = len(bank.callbacks)  # of a forked world: what came before is not its own
+        self._callbacks = bank.callbacks[-1].seq if bank.callbacks else 0  # a forked world's: before is not its own
         self._met: Counter[Met] = Counter()
         self.counts: Counter[str] = Counter()
         self.moves: Counter[tuple[str, str | None, str, str]] = Counter()
         self._facts = len(bank.journal)  # read so far
+        self._over = False  # packed: what comes now is another's
 
-    def hear(self, seen: Seen) -> None:
-        """Nobody waits here: what comes while another caller is at it, that caller takes too."""
+    @classmethod
+    def unpacked(cls, content: bytes, bank: Bank) -> "Referee":
+        referee = cls(bank)
+        for name, value in zip(PACKED, unpacked(content, bank), strict=True):
+            setattr(referee, name, value)
+        referee._before, referee._given = referee._own[""], referee._own["given"]
+        return referee
+
+    def packed(self) -> bytes:
+        """All that was heard so far, for when the world is put away; nothing is judged here any more."""
+        with self._lock:
+            self._take_all()
+            self._count_kinds()
+            self._over = True
+            return packed(tuple(getattr(self, name) for name in PACKED))
+
+    def hear(self, seen: Seen) -> list[Seen]:
+        """Nobody waits here: what comes while another caller is at it, that caller takes too.
+
+        The answer is what came too late to be judged here.
+        """
         self._waiting.append(seen)
-        while self._waiting and self._lock.acquire(False):
+        while self._waiting and not self._over and self._lock.acquire(False):
             try:
                 self._take_all()
             finally:
                 self._lock.release()
+        return self._left() if self._over else []
+
+    def _left(self) -> list[Seen]:
+        with self._lock:
+            left = list(self._waiting)
+            self._waiting.clear()
+            return left
 
     def _take_all(self) -> None:
         """What waits, in its order; the lock is held."""
-        while self._waiting:
+        while self._waiting and not self._over:
             seen = self._waiting.popleft()
             if seen.operation in ACTS:
                 self._hear_act(seen)
@@ -87,7 +117,7 @@ class Referee:
 
     def _hear_call(self, seen: Seen) -> None:
         """One exchange of a client; what customers did by themselves before it comes first."""
-        if len(seen.bank.callbacks) > self._callbacks:
+        if seen.bank.callbacks and seen.bank.callbacks[-1].seq > self._callbacks:
             self._catch_up(seen.bank)
         self._heard += 1
         if self._heard % TRIMMED_EVERY == 0:
@@ -159,8 +189,9 @@ class Referee:
             kept.append(Found(rule, exchange, what))
 
     def _catch_up(self, bank: Bank) -> None:
-        callbacks = bank.callbacks[self._callbacks :]
-        self._callbacks += len(callbacks)
+        newest = bank.callbacks[-1].seq if bank.callbacks else 0
+        callbacks = bank.callbacks[self._callbacks - newest :] if newest > self._callbacks else []
+        self._callbacks = newest
         for callback in callbacks:
             for seen in by_itself(bank, callback):
                 self._hear_act(seen)
@@ -195,15 +226,28 @@ class Referee:
 
 def referee_of(world: World) -> Referee:
     """The referee of a world as it began last."""
-    found = world.kept.get("referee") or world.kept.setdefault("referee", Referee(world.bank))
+    found = world.kept.get("referee")
+    if isinstance(found, Referee):
+        return found
+
+    def made(content: bytes | None) -> Referee:
+        return Referee(world.bank) if content is None else Referee.unpacked(content, world.bank)
+
+    found = world.keep("referee", made)
     assert isinstance(found, Referee)
     return found
+
+
+def hear_in(world: World, *stream: Seen) -> None:
+    """By the referee of that world, also when the world was put away meanwhile."""
+    for seen in stream:
+        hear_in(world, *referee_of(world).hear(seen))
 
 
 def heard(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
     """A call of the bank's interface was answered."""
     if world.bank.settings.referee == "on":
-        referee_of(world).hear(seen_of(environ, response, world, exchange, ended))
+        hear_in(world, seen_of(environ, response, world, exchange, ended))
 
 
 def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
@@ -211,8 +255,7 @@ def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
     if environ["PATH_INFO"].startswith(PSU_PATHS):
         world = worlds.known(environ["sandbox.world"])
         if world.bank.settings.referee == "on":
-            for seen in acts_of(environ, response, world):
-                referee_of(world).hear(seen)
+            hear_in(world, *acts_of(environ, response, world))
 
 
 REFEREE = Listener(heard, acted)

@@ -19,7 +19,14 @@ ADDRESS = "http://127.0.0.1:8080/psu/sign/..."
 PSU = {"address": ADDRESS, "customer": "alice"}
 
 TOLD: dict[str, Told] = {
-    "GET /health": Told("Answers once the sandbox is ready."),
+    "GET /health": Told(
+        "200 when the sandbox is ready: calls are answered, and what they do is kept. 503 with the reason while the "
+        "state file cannot be written. ?live asks only whether anybody is there."
+    ),
+    "GET /metrics": Told(
+        "Figures for Prometheus: calls by operation and status, how long they took, worlds in memory and away, "
+        "initiations by status, the state file. Needs the extra `metrics`, else 501."
+    ),
     "GET /clock": Told("What the bank's clock shows, how it goes, and when something falls due next."),
     "POST /clock": Told(
         "Moves the clock: advance by a span (s, m, h, d, w or ISO 8601), set a time, freeze it, or let it run at a "
@@ -27,8 +34,12 @@ TOLD: dict[str, Told] = {
         {"advance": "61m"},
     ),
     "POST /reset": Told("The world as it was first loaded.", {}),
-    "GET /worlds": Told("The worlds of this server: separate banks, each with its own clock."),
-    "GET /worlds/<name>": Told("One world."),
+    "GET /worlds": Told(
+        "The worlds of this server: separate banks, each with its own clock. `away` ones lie in the state file until "
+        "they are called; this list wakes none, and their due_next is as it stood (null if none was called since the "
+        "server started)."
+    ),
+    "GET /worlds/<name>": Told("One world, without waking it when it is away."),
     "PUT /worlds/<name>": Told(
         "Makes a world. What is left out is as the server was started.",
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},

@@ -8,10 +8,13 @@ from urllib.parse import quote
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
+from sandbox.beginning import nth_id
 from sandbox.errors import Error, Refusal
+from sandbox.exchanges import Exchange
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.log.store import StateFileError
 from sandbox.register import Worlds
+from sandbox.rules.names import is_world_name
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.contents import keep_content
@@ -20,7 +23,7 @@ from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
-from sandbox.worlds import Exchange, World
+from sandbox.worlds import World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -121,10 +124,12 @@ def frame(app: Flask) -> None:
 def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     """Before the path is even looked at (choice 2)."""
     environ, rule = request.environ, request.url_rule
+    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+        return
     name = environ["sandbox.world"]
     world = worlds.known(name) if rule is None else worlds.get(name)
     settings = world.bank.settings
-    if settings.client_certificates == "off" or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+    if settings.client_certificates == "off":
         return
     operation = None if rule is None else BY_NAME.get(rule.endpoint)
     named = environ.get("HTTP_CLIENT_ID")
@@ -215,11 +220,16 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
     asked = environ.get("HTTP_REQUEST_ID", "")
     call: Call | None = environ.get("sandbox.call")
     name = environ["sandbox.world"]
-    world = call.world if call else worlds.known(name)
+    try:
+        world = call.world if call else worlds.known(name)
+        now = world.bank.clock.now
+    except StateFileError:  # a world that cannot be read back takes no note either
+        response.headers["Response-ID"] = asked if UUID_4.match(asked) else nth_id(worlds.beginning.seed, 0)
+        return response
     exchange = Exchange(
         0,
         asked if UUID_4.match(asked) else "",
-        world.bank.clock.now,
+        now,
         call.operation.name if call else None,
         environ["REQUEST_METHOD"].upper(),
         environ["PATH_INFO"],
@@ -231,8 +241,10 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
     response.headers["Response-ID"] = exchange.request_id
     ended = perf_counter()
     keep_content(world, exchange.seq, environ, response)
+    if worlds.tally is not None:
+        worlds.tally.count(exchange.operation, exchange.status, ended - environ["sandbox.started"])
     if announce is not None:
-        announce(exchange, name, ended - environ["sandbox.started"])
+        announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
     if listener is not None:
         listener.heard(environ, response, world, exchange, ended)
     return response

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from sys import intern
 from typing import TYPE_CHECKING
 
 from flask import Request
@@ -35,6 +34,12 @@ UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9
 def environ_key(name: str) -> str:
     """Where WSGI keeps a header; names come from our own rows only, so they are few."""
     return "HTTP_" + name.upper().replace("-", "_")
+
+
+@lru_cache(maxsize=1024)
+def same_text_for_all(text: str) -> str:
+    """Many payments, few callbacks: one text serves all. Bounded, as a client may send ever new ones."""
+    return text
 
 
 @dataclass(slots=True)
@@ -183,7 +188,7 @@ def redirect_uri(call: Call, bank: Bank) -> None:
         return
     if not any(fits_redirect(pattern, uri) for pattern in call.client.redirect_uris):
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
-    call.redirect_uri = intern(uri)  # many payments, few callbacks: one text serves all
+    call.redirect_uri = same_text_for_all(uri)
 
 
 def challenge(call: Call, bank: Bank) -> None:
@@ -200,7 +205,7 @@ def challenge(call: Call, bank: Bank) -> None:
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
     if not pkce.is_challenge(method, value):
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
-    call.challenge = (intern(method), value)
+    call.challenge = (same_text_for_all(method), value)
 
 
 def signature(call: Call, bank: Bank) -> None:

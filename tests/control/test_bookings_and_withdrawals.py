@@ -7,8 +7,8 @@ from flask import Flask
 
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
+from sandbox.replaying import replayed
 from sandbox.rules.iban import make_belgian
-from sandbox.worlds import replayed
 from tests.reader import CAF, Reader, approved, book, consent_address
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 

@@ -203,7 +203,7 @@ def test_a_reset_takes_no_body_and_touches_no_other_world(tpp: Tpp, app: Flask) 
 def test_a_world_is_made_shown_listed_and_dropped(tpp: Tpp) -> None:
     made = tpp.control("PUT", "/worlds/mine")
     assert made.status_code == 201
-    assert set(made.json) == {"name", "scenario", "seed", "clock"}
+    assert set(made.json) == {"name", "scenario", "seed", "clock", "away"}
     assert (made.json["name"], made.json["scenario"], made.json["clock"]["now"]) == ("mine", "default", MORNING)
     assert tpp.control("GET", "/worlds/mine").json == made.json
     assert [row["name"] for row in tpp.listed("worlds")] == ["default", "mine"]

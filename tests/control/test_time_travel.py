@@ -8,7 +8,7 @@ from flask import Flask
 from sandbox.bank.copying import twin_of
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
-from sandbox.worlds import replayed
+from sandbox.replaying import replayed
 from tests import contracts
 from tests.conftest import MORNING
 from tests.reader import Reader

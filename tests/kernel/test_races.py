@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
-from sandbox.worlds import replayed
+from sandbox.replaying import replayed
 from tests.payer import (
     Begun,
     a_code,

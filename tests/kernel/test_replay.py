@@ -20,9 +20,10 @@ from sandbox.assembly import assemble, first_beginning
 from sandbox.log.canon import state_hash
 from sandbox.machine import machine_time
 from sandbox.register import Worlds
+from sandbox.replaying import replayed
 from sandbox.rules.durations import read_instant
 from sandbox.settings import Settings
-from sandbox.worlds import World, replayed
+from sandbox.worlds import World
 from tests.conftest import MORNING
 from tests.kernel.conftest import Lives
 from tests.kernel.lives import LIVES, Life, Step
@@ -79,7 +80,7 @@ CHILD = """
 import pickle, sys
 from sandbox.assembly import first_beginning
 from sandbox.log.canon import state_hash
-from sandbox.worlds import replayed
+from sandbox.replaying import replayed
 seed, at, until, acts = pickle.load(open(sys.argv[1], "rb"))
 print(state_hash(replayed(first_beginning(seed, at, 0), acts, until)))
 """

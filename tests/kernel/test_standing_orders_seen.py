@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.client import Client, Controls
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
-from sandbox.worlds import replayed
+from sandbox.replaying import replayed
 from tests.contracts import ALICE, SAVINGS, active, ask, bearer, contract, occurrences, signed, status, until, variable
 from tests.tpp import BELGIAN, Tpp
 

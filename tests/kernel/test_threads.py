@@ -11,7 +11,7 @@ from flask import Flask
 
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
-from sandbox.worlds import replayed
+from sandbox.replaying import replayed
 from tests.tpp import ISCT, Tpp, payment
 
 THREADS = 50

@@ -7,7 +7,7 @@ from flask import Flask
 
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
-from sandbox.worlds import replayed
+from sandbox.replaying import replayed
 from tests.pages.psu import Psu, consent_address, title
 from tests.tpp import Tpp
 

@@ -9,7 +9,8 @@ import pytest
 from sandbox.bank.ledger import Line
 from sandbox.log.canon import state_hash
 from sandbox.register import Worlds
-from sandbox.worlds import World, replayed
+from sandbox.replaying import replayed
+from sandbox.worlds import World
 from tests.spec import files
 from tests.spec.bodies import ALICE
 from tests.spec.files import (

@@ -23,9 +23,10 @@ from sandbox.log.canon import state_hash
 from sandbox.log.store import Store
 from sandbox.machine import machine_time
 from sandbox.register import Worlds
+from sandbox.replaying import replayed
 from sandbox.rules.durations import read_instant
 from sandbox.rules.money import Money
-from sandbox.worlds import World, replayed
+from sandbox.worlds import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
 
 BEGINNING = first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0)

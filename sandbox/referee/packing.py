@@ -1,0 +1,36 @@
+"""What a referee remembers as bytes, for a world that is put away: without the bank and the rules, which stay."""
+
+import io
+import pickle
+from typing import Any
+
+from sandbox.bank.state import Bank
+from sandbox.log.checkpoint import ROOMS, Reader
+from sandbox.referee.rows import Rule
+from sandbox.referee.table import TABLE
+
+
+class _Packer(pickle.Pickler):
+    def persistent_id(self, value: Any) -> str | None:
+        return "bank" if isinstance(value, Bank) else value.id if isinstance(value, Rule) else None
+
+
+class _Unpacker(Reader):
+    rooms = (*ROOMS, "sandbox.referee.", "sandbox.exchanges")
+
+    def __init__(self, content: bytes, bank: Bank) -> None:
+        super().__init__(io.BytesIO(content))
+        self._outside: dict[str, Any] = {"bank": bank} | {row.id: row for row in TABLE}
+
+    def persistent_load(self, name: str) -> Any:
+        return self._outside[name]
+
+
+def packed(parts: tuple[Any, ...]) -> bytes:
+    kept = io.BytesIO()
+    _Packer(kept, protocol=5).dump(parts)
+    return kept.getvalue()
+
+
+def unpacked(content: bytes, bank: Bank) -> Any:
+    return _Unpacker(content, bank).load()
