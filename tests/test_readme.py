@@ -259,6 +259,11 @@ def test_every_control_of_the_table_is_there() -> None:
     assert [call for call in named if call not in known and not call[1].startswith("/_sandbox")] == []
 
 
+def test_every_control_is_in_the_table() -> None:
+    named = set(calls(section("Controls")))
+    assert [(method, path) for method, path, _ in CONTROLS if (method, plain(path)) not in named] == []
+
+
 def test_every_call_that_is_named_elsewhere_is_there() -> None:
     known = {(method, f"/_sandbox{plain(path)}") for method, path, _ in CONTROLS}
     known |= {(row.method, plain(row.path)) for row in OPERATIONS}
