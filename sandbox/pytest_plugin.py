@@ -5,6 +5,7 @@ Imported by every pytest run of whoever installed the sandbox, so all else is im
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
     config.stash[COVERED] = []
+    if waives := config.getoption("--bank-waive"):
+        from sandbox.referee.report import read_waive
+
+        try:
+            dict(map(read_waive, waives))
+        except ValueError as wrong:
+            raise pytest.UsageError(f"--bank-waive: {wrong}") from None
     worker = getattr(config, "workerinput", {}).get("workerid", "main")
     # At a server that others use too, the names of worlds are this run's own.
     config.stash[RUN] = f"{worker}-{token_hex(4)}" if chosen(config, "url") else worker
@@ -64,22 +72,31 @@ def chosen(config: pytest.Config, name: str) -> str | None:
 def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
     """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
     import sandbox
+    from sandbox.testing.report import silence_of
     from sandbox.testing.serving import at_server
 
     url = chosen(pytestconfig, "url")
     opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
     with opened as server:
+        if url is not None and (silence := silence_of(server)):
+            pytest.fail(f"--bank-url: {silence}", pytrace=False)
         yield server
 
 
 @pytest.fixture
 def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]":
     """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
+    from sandbox.client import Refused
+    from sandbox.scenario.faulty import ScenarioErrors
     from sandbox.testing.serving import world_of
 
     item = request.node
     test = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.name)[:TEST_NAME_MAX]
-    with world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start_of(item)) as world:
+    with ExitStack() as ends:
+        try:
+            world = ends.enter_context(world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start_of(item)))
+        except (pytest.UsageError, ScenarioErrors, Refused) as wrong:
+            raise pytest.fail.Exception(f"this test's bank cannot begin: {wrong}", pytrace=False) from None
         item.stash[BANK] = world
         try:
             yield world

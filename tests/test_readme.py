@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -34,17 +35,15 @@ ADDRESS = "http://127.0.0.1:8080"
 MAKE_RUN = "make run"
 INSTALL = "pip install ."
 PAY = "curl -si http://127.0.0.1:8080/payments/sepa-credit-transfers \\"
-APPROVE = (
-    "curl -s http://127.0.0.1:8080/_sandbox/psu/approve "
-    r'''-d "{\"address\": \"$ADDRESS\", \"customer\": \"alice\"}"'''
-)
+APPROVE = "curl -s http://127.0.0.1:8080/_sandbox/psu/approve \\"
+TOKENS = "curl -s http://127.0.0.1:8080/token --user demo-tpp:demo-secret \\"
 STATUS = "curl -s 'http://127.0.0.1:8080/payments/sepa-credit-transfers/INVOICE-1/status?paymentIdType=EXTERNAL' \\"
 CLIENT = "from sandbox.client import Client, Controls"
 BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
 BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock -d \'{"advance": "120s"}\''
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
 CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
-HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY}
+HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY}
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
@@ -128,8 +127,12 @@ def test_a_payment_goes_as_the_readme_tells(shell: Shell) -> None:
     found = re.search(r"(?m)^Location: (\S+)", initiated)
     assert found is not None
     (approved,) = documents(shown(shell, block(APPROVE), ADDRESS=found[1]))
-    assert "code=" in approved["redirect"]
+    answer = parse_qs(urlsplit(approved["redirect"]).query)
+    assert answer["state"] == ["af0ifjsldkj"]
+    (tokens,) = documents(shown(shell, block(TOKENS), CODE=answer["code"][0]))
+    assert tokens["scope"] == "PIS" and tokens["access_token"]
     assert [documents(shown(shell, block(STATUS)))[0]["status"] for _ in range(2)] == ["PDNG", "ACSC"]
+    assert shown(shell, "bank-sandbox referee --fail-on advice").startswith("0 error")
 
 
 def test_and_so_in_python(shell: Shell) -> None:
@@ -178,7 +181,7 @@ def test_every_command_that_is_named_is_there() -> None:
 
 
 def test_every_command_of_the_list_for_a_shell_is_there() -> None:
-    (told,) = [part for part in PROSE.split("\n\n") if part.startswith("The same controls from a shell")]
+    (told,) = [part for part in PROSE.split("\n\n") if part.startswith("The same from a shell")]
     assert len(spans(told)) >= 8
     assert [wrong for span in spans(told) if (wrong := wrong_in(span.removeprefix("bank-sandbox ").split()))] == []
 
@@ -195,10 +198,18 @@ def test_the_versions_of_python_are_the_same_everywhere() -> None:
 
 
 def test_every_file_that_it_points_to_is_there() -> None:
-    linked = re.findall(r"\]\((?!https?:)([^)]+)\)", TEXT)
+    linked = re.findall(r"\]\((?!https?:|#)([^)]+)\)", TEXT)
     named = re.findall(r"(?:deploy|examples)/[\w./-]*\w", TEXT)
     assert len(named) >= 5
     assert {name for name in (*linked, *named) if not (ROOT / name).exists()} == set()
+
+
+def test_every_section_that_it_points_to_is_there() -> None:
+    titles = re.findall(r"(?m)^## (.+)$", PROSE)
+    known = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    named = re.findall(r"\]\(#([^)]+)\)", TEXT)
+    assert len(named) >= 10
+    assert [name for name in named if name not in known] == []
 
 
 @pytest.mark.parametrize(
@@ -246,6 +257,11 @@ def test_every_control_of_the_table_is_there() -> None:
     named = calls(section("Controls"))
     assert len(named) >= 25
     assert [call for call in named if call not in known and not call[1].startswith("/_sandbox")] == []
+
+
+def test_every_control_is_in_the_table() -> None:
+    named = set(calls(section("Controls")))
+    assert [(method, path) for method, path, _ in CONTROLS if (method, plain(path)) not in named] == []
 
 
 def test_every_call_that_is_named_elsewhere_is_there() -> None:

@@ -75,6 +75,8 @@ def sight_of(order: Order, now: datetime) -> Sight:
         return Sight("bad", "Not paid", text, 2, "Pay again")
     if attempt.is_unsigned:
         return OLD if attempt.is_old(now) else WAITING
+    if not attempt.heard:  # what the bank said before the customer signed tells nothing of other signatures
+        return SIGHTS.get(attempt.status, SIGNED)
     return SIGHTS.get(attempt.status, COSIGN)
 
 
@@ -94,7 +96,7 @@ def look(line: Line, attempt: Attempt) -> None:
     attempt.looked = ticks
     found = line.ask("payment_status", lambda: line.tpp().status(attempt.initiation))
     attempt.looked, attempt.looks = line.ticks(), attempt.looks + 1
-    attempt.status, attempt.reason = found.status, found.reason
+    attempt.status, attempt.reason, attempt.heard = found.status, found.reason, attempt.returned
 
 
 def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
@@ -146,7 +148,7 @@ def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> Non
     """
     attempt = next((one for one in order.attempts if one.initiation.flow.state == errand.flow.state), None)
     assert attempt is not None, "the errand was made with the attempt"
-    attempt.returned = True
+    attempt.returned, attempt.looked = True, None  # news: the bank is asked again, however short ago that was
     if not code:
         return
     try:

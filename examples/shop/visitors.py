@@ -32,6 +32,7 @@ class Attempt:
     status: str
     reason: str | None = None
     returned: bool = False  # the customer came back from the bank with a signature
+    heard: bool = False  # the bank told the status since then
     looked: float | None = None  # when the bank was asked last, by the shop's stopwatch
     looks: int = 0
 

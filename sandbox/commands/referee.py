@@ -62,7 +62,9 @@ def coverage(far: Far) -> None:
 
 def covered(found: dict[str, Any]) -> str:
     """The table, the whole, and the most useful that is missing."""
+    from sandbox.referee.coverage import in_words
+
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in found["table"]]
-    missing = "\n".join(f"  {text}" for text in found["most_useful_not_met"])
+    missing = "\n".join(f"  {in_words(cell)}" for cell in found["most_useful_not_met"])
     head = table(rows, ("kind", "met", "all", "percent"))
     return f"{head}\n\n{found['percent']} % of everything. Not met yet, most useful first:\n{missing}"

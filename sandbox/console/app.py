@@ -9,6 +9,7 @@ from werkzeug.exceptions import HTTPException
 from sandbox.console import own_files, refereed, sections, singles
 from sandbox.console.actions import ACTIONS, said
 from sandbox.console.asks import curl_of, done
+from sandbox.console.doorstep import Doorstep
 from sandbox.console.drawing import draw, guard, mark_of
 from sandbox.console.notices import Notice, Notices
 from sandbox.console.visits import SESSION_COOKIE, Visit, keep, session_of
@@ -75,6 +76,8 @@ def route(app: Flask, worlds: Worlds, key: str | None = None) -> None:
             methods=["GET"],
             provide_automatic_options=False,
         )
+
+    app.wsgi_app = Doorstep(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def visit_of(worlds: Worlds, key: str | None, path: dict[str, object]) -> Visit:

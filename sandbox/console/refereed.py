@@ -7,7 +7,7 @@ from flask import Response
 
 from sandbox.console.drawing import draw
 from sandbox.console.visits import Visit
-from sandbox.referee.coverage import coverage_of
+from sandbox.referee.coverage import coverage_of, in_words
 from sandbox.referee.report import Finding, Report, known, read_waive, report_of
 from sandbox.referee.rows import Rule, Severity
 from sandbox.referee.table import BY_ID, TABLE
@@ -65,6 +65,7 @@ def referee(visit: Visit) -> Response:
         reasons=dict(map(read_waive, known(settings.referee_waives))),
         rules=len(TABLE),
         coverage=coverage_of(visit.world),
+        in_words=in_words,
     )
 
 

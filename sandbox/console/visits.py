@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from flask import Request, Response
 
 from sandbox.control.lock import KEY_COOKIE, print_of
+from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.register import Worlds
 from sandbox.rules.pkce import same_text
 from sandbox.wire.addresses import bank_root_of, root_of
@@ -49,6 +50,10 @@ class Visit:
         """A page of the bank's own; at the same address it is told without the host, which a proxy may know better."""
         bank, here = self.bank_address, root_of(self.request)
         return f"{self.request.script_root if bank == here else bank}/psu{path}"
+
+    def to_waiting(self, path: str) -> str:
+        """An address that waits for a PSU, marked so that nobody takes it for the TPP's own redirection."""
+        return f"{self.to_psu(path)}?{FROM_CONSOLE}=1"
 
     def to(self, path: str, **query: object) -> str:
         """A page of the console; what is empty is left out of the query."""

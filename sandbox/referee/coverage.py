@@ -4,22 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.errors import Error
+from sandbox.errors import OF_CONTROLS, Error
 from sandbox.referee.watching import Referee, referee_of
 from sandbox.rules.lifecycle import MOVES, Status
 from sandbox.wire.operations import BY_NAME, OPERATIONS
 from sandbox.worlds import World
 
 USEFUL = 10
-CONTROLS_ONLY = {
-    Error.CONTROL_INVALID,
-    Error.KEY_REFUSED,
-    Error.MOVE_ILLEGAL,
-    Error.NEVER,
-    Error.ALREADY_OVER,
-    Error.CODE_WRONG,
-    Error.ADDRESS_OUTDATED,
-}
 FOLLOWED = {
     "payment_status": "sepa-credit-transfers",
     "standing_order_status": "periodic-payments",
@@ -70,7 +61,7 @@ def universe(settled_status: str) -> dict[str, list[str]]:
         "operation": [row.name for row in OPERATIONS],
         "version": [f"{row.name} {version}" for row in OPERATIONS for version in row.versions],
         "answer": [f"{row.name} {status}" for row in OPERATIONS for status in (row.success, *row.errors)],
-        "error": [row.name for row in Error if row not in CONTROLS_ONLY],
+        "error": [row.name for row in Error if row not in OF_CONTROLS],
         "status": [f"{name} {status.value}" for name, path in FOLLOWED.items() for status in statuses_of(path)],
         "move": [move_text(path, row.source, row.trigger, row.target) for path in paths for row in MOVES[path]],
     }
@@ -137,6 +128,15 @@ def told(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
 def percent(met: Iterable[bool]) -> float:
     found = list(met)
     return round(100 * sum(found) / len(found), 1) if found else 0.0
+
+
+def in_words(cell: str) -> str:
+    """A cell with what a client sees of it: an error is known to it by its number, token and code."""
+    kind, _, name = cell.partition(" ")
+    if kind != "error" or name not in Error.__members__:
+        return cell
+    row = Error[name].value
+    return f"{cell}: {row.status} {row.error} {row.code}"
 
 
 def most_useful(cells: dict[str, dict[str, bool]]) -> list[str]:

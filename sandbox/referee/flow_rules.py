@@ -1,6 +1,6 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
-from sandbox.referee.kinds import BESIDE_TOKEN, PLAIN, PSU_OPENS, marked, refused_as
+from sandbox.referee.kinds import BESIDE_TOKEN, FROM_CONSOLE, PLAIN, PSU_OPENS, marked, refused_as
 from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
 from sandbox.referee.seen import Seen
 
@@ -112,7 +112,9 @@ def beside_token(seen: Seen, own: Own) -> str | None:
     (PSU_OPENS,),
 )
 def state_missing(seen: Seen, own: Own) -> str | None:
-    return "the PSU came to the address without a state" if seen.mark is None else None
+    if seen.mark is not None or FROM_CONSOLE in seen.query:
+        return None
+    return "the PSU came to the address without a state"
 
 
 @rule(

@@ -1,5 +1,7 @@
 """The report as one page that needs nothing else."""
 
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 
 from sandbox.referee.junit import clean
@@ -7,21 +9,28 @@ from sandbox.referee.report import Finding, Report
 from sandbox.rules.durations import write_instant
 
 STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#1b1f24;background:#fff}
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--error:#b3261e;--warning:#8a5a00;
+--advice:#3b6ea5}
+@media(prefers-color-scheme:dark){:root{--ink:#e3eaee;--soft:#9db0bb;--paper:#10171b;--error:#ff8a80;--warning:#ffc46b;
+--advice:#8cc0ff}}
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);
+background:var(--paper);overflow-wrap:anywhere}
 article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem;margin:.2rem 0}p{margin:.2rem 0}
-.error{border-color:#b3261e}.warning{border-color:#8a5a00}.advice{border-color:#3b6ea5}.waved{opacity:.65}
-code{font-size:.85em}small{color:#57606a}
+.error{border-color:var(--error)}.warning{border-color:var(--warning)}.advice{border-color:var(--advice)}
+.waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--soft)}
 """
+# In the page itself, as it is kept as a file too: it asks nobody for anything, not even for an icon.
+POLICY = f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; img-src data:"
 
 
 def as_page(report: Report) -> str:
-    standing = len(report.standing())
-    told = (
-        "No finding." if not report.findings else f"{standing} findings, {len(report.findings) - standing} waved off."
-    )
+    standing, waved = len(report.standing()), len(report.findings) - len(report.standing())
+    told = f"{standing} finding{'' if standing == 1 else 's'}, {waved} waved off." if report.findings else "No finding."
     rows = "".join(map(_article, report.findings))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>Referee: {escape(report.world)}</title><style>{STYLE}</style></head>"
         f"<body><h1>Referee: world {escape(report.world)}</h1><p>{told}</p>{rows}</body></html>\n"
     )

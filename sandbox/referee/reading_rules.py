@@ -21,7 +21,7 @@ def filters_of(seen: Seen) -> dict[str, str]:
 
 def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
     for exchange, pages in own.values():
-        yield exchange, f"{pages} pages were read, and the last one said that more follow"
+        yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
 
 
 @rule(

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 
 from sandbox.client import Refused, Unreadable
+from sandbox.errors import Error
 from sandbox.testing.bank import Bank
 
 JOURNAL_MAX = 20
@@ -14,12 +15,24 @@ CALLS_MAX = 10
 REFUSED = 400
 
 
+NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
+
+
 def told(bank: Bank) -> str:
     """A bank that cannot be asked hides no failure of the test."""
     try:
         return "\n".join(lines(bank))
-    except (httpx.HTTPError, Refused, Unreadable) as error:
+    except NO_ANSWER as error:
         return f"{bank.base_url} cannot be asked: {error}"
+
+
+def silence_of(bank: Bank) -> str:
+    """Why a bank cannot be asked; empty when it can."""
+    try:
+        bank.clock.get()
+    except NO_ANSWER as error:
+        return f"{bank.base_url} cannot be asked: {error}"
+    return ""
 
 
 def lines(bank: Bank) -> Iterator[str]:
@@ -49,4 +62,12 @@ def _call(bank: Bank, row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['at']}  {row['method']} {row['path']}  {row['status']}  {row['request_id']}"
     if row["status"] >= REFUSED:
         why = bank.explain(row["request_id"])
-        yield "    " + ", ".join(part for part in (why["error"], why["rule"], why["clause"]) if part)
+        yield f"    {seen_as(why['error'])} ({why['clause']}): {why['rule']}"
+
+
+def seen_as(error: str | None) -> str:
+    """What a client sees of an error: its token and code. A fault rule answers without one."""
+    if error is None or error not in Error.__members__:
+        return error or "by a rule"
+    row = Error[error].value
+    return f"{row.error} {row.code}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.referee.coverage import merged
+from sandbox.referee.coverage import in_words, merged
 from sandbox.referee.report import read_waive
 from sandbox.referee.rows import Severity
 from sandbox.testing.bank import Bank
@@ -32,5 +32,5 @@ def covered(parts: Sequence[dict[str, Any]]) -> str:
     """The runs of all tests as one."""
     found = merged(parts)
     rows = [f"{row['kind']:10} {row['met']:4} of {row['all']:4}  {row['percent']:5} %" for row in found["table"]]
-    missing = [f"  {text}" for text in found["most_useful_not_met"]]
+    missing = [f"  {in_words(cell)}" for cell in found["most_useful_not_met"]]
     return "\n".join([*rows, f"{found['percent']} % of everything; not met yet, most useful first:", *missing])

@@ -57,7 +57,7 @@ def visit(chromium: Browser, bank: str) -> Iterator[Visit]:
 
 
 def paths_of(tpp: Tpp) -> list[str]:
-    """Every section, and one of each thing, in a world that has some of all."""
+    """Every section, one of each thing, and the report that one keeps, in a world that has some of all."""
     tpp.signed(tpp.initiate(SCT, payment(creditor_name="W" * 70)), "alice")
     order, file = contracts.active(tpp, contracts.contract()), files.sent(tpp, files.pain())
     consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
@@ -67,7 +67,8 @@ def paths_of(tpp: Tpp) -> list[str]:
     tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 9}, answer={"status": 503})
     waiting = tpp.initiated()
     singles = [f"payments/{waiting}", f"standing-orders/{order}", f"bulk-payments/{file}", "calls/1"]
-    return [path for path, _ in MENU] + [f"/console/{one}" for one in (*singles, f"accounts/{contracts.ALICE}")]
+    pages = [path for path, _ in MENU] + [f"/console/{one}" for one in (*singles, f"accounts/{contracts.ALICE}")]
+    return [*pages, "/referee?format=html"]
 
 
 @pytest.mark.parametrize("size, scheme", [(WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark")])

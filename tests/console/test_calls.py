@@ -135,3 +135,14 @@ def test_json_is_laid_out_without_a_change(content: object) -> None:
     assert "".join(laid_out(TOKEN.findall(text))) == re.sub(
         r"(\[|\{)\n\s*(\]|\})", r"\1\2", json.dumps(content, indent=2)
     )
+
+
+def test_a_choice_leads_to_the_page_that_explains_it(tpp: Tpp, visitor: Visitor) -> None:
+    tpp.status("x", request_id="no-uuid")
+    tpp.initiated()
+    tpp.advance("2s")
+    payment_id = tpp.listed("payments")[0]["payment_id"]
+    explained = set(re.findall(r'id="(choice-\d+)"', visitor.open("/_sandbox/docs").text))
+    for path in ("/console/calls/1", "/console/settings", "/console/referee", f"/console/payments/{payment_id}"):
+        named = re.findall(r'<a href="/_sandbox/docs#([\w-]+)">choice \d+</a>', visitor.open(f"/_sandbox{path}").text)
+        assert set(named) <= explained and (named or path.endswith("referee"))

@@ -81,14 +81,26 @@ def test_a_finding_is_waved_off_with_its_reason_and_counts_again(tpp: Tpp, visit
     assert tpp.control("GET", "/settings").json["settings"]["referee_waives"] == []
 
 
+def test_an_address_that_a_tester_opens_from_the_console_is_no_fault_of_the_client(
+    tpp: Tpp, visitor: Visitor, app: Flask
+) -> None:
+    tpp.initiated()
+    (opened,) = re.findall(r'<a class="go" href="([^"]+)"', visitor.open("/_sandbox/console/inbox").text)
+    assert app.test_client().get(unescape(opened)).status_code == 200
+    assert tpp.control("GET", "/referee").json["findings"] == []
+    app.test_client().get(opened.partition("?")[0])
+    assert [row["rule"] for row in tpp.control("GET", "/referee").json["findings"]] == ["state-missing"]
+
+
 def test_the_coverage_says_how_much_and_what_next(tpp: Tpp, visitor: Visitor) -> None:
     tpp.initiated()
     told = tpp.control("GET", "/coverage").json
     text = seen(visitor)
     assert f"<b>{told['percent']}\u00a0%</b>" in text
     assert text.count('<tr><th scope="row">') == len(told["table"]) == 6
-    wanted = re.findall(r'<li><span class="quiet">(.*?)</span> <span class="mono">(.*?)</span></li>', text)
+    wanted = re.findall(r'<li><span class="quiet">(.*?)</span> <span class="mono">(.*?)</span>', text)
     assert [" ".join(pair) for pair in wanted] == told["most_useful_not_met"] and len(wanted) == 10
+    assert "401 SCA_REQUIRED B14800ZZ-0PLC-REDRCT" in text
 
 
 def test_a_referee_that_is_off_says_so_and_is_switched_on(tpp: Tpp, visitor: Visitor) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 from click.testing import CliRunner
 
 from sandbox.cli import main
+from sandbox.pki.making import FAULTS
 from tests.test_cli import PATIENCE, serving
 from tests.tpp import SCT, headers, payment, version
 
 ROOT = Path(__file__).parents[2]
-FAULTS = ("expired", "not-yet-valid", "revoked", "wrong-organisation", "unknown-issuer", "broken-chain", "weak-key")
 
 
 def made_pki(path: Path) -> Path:

@@ -267,6 +267,20 @@ def test_a_wrong_word_in_a_marker_is_told(run: Run) -> None:
     outcome = run("import pytest\n" + "".join(tests), "--tb=short")
     outcome.assert_outcomes(errors=len(WRONG))
     outcome.stdout.fnmatch_lines(list(WRONG.values()))
+    outcome.stdout.no_fnmatch_line("*sandbox/testing*")  # a sentence, no walk through our code
+
+
+@pytest.mark.parametrize(
+    "option, said",
+    [
+        ("--bank-waive=nothing", "*a finding is waved off as `rule: reason`*"),
+        ("--bank-waive=no-rule: why", "*no-rule is no rule of the referee*"),
+    ],
+)
+def test_a_wrong_waive_is_told_before_any_test(run: Run, option: str, said: str) -> None:
+    outcome = run("def test_it(bank):\n    pass\n", option)
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines([said])
 
 
 @pytest.mark.parametrize(
@@ -305,7 +319,7 @@ def test_a_failed_test_shows_what_its_bank_saw(run: Run) -> None:
             "the last calls:",
             "  2027-03-01T09:00:00+01:00  POST /payments/sepa-credit-transfers  201  *-*-*",
             "  2027-03-01T09:00:00+01:00  POST /payments/sepa-credit-transfers  400  *-*-*",
-            "    *creditor_account.iban*",
+            "      INVALID_INPUT GEN-1202-100002 (*): *creditor_account.iban*",
             "  2027-03-01T09:00:00+01:00  GET /payments/sepa-credit-transfers/*/status  200  *-*-*",
         ]
     )
@@ -386,4 +400,4 @@ def test_two_runs_at_one_server_do_not_meet(run: Run) -> None:
 def test_a_server_that_is_not_there_is_told(run: Run) -> None:
     outcome = run("def test_there(bank):\n    pass\n", "--bank-url=http://127.0.0.1:1")
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["*Connection refused*"])
+    outcome.stdout.fnmatch_lines(["--bank-url: http://127.0.0.1:1 cannot be asked: *Connection refused*"])

@@ -17,7 +17,7 @@ def examples() -> tuple[str, str]:
 
 
 def test_the_tests_of_the_readme_pass(run: Run) -> None:
-    run(examples()[0]).assert_outcomes(passed=3)
+    run(examples()[0]).assert_outcomes(passed=5)
 
 
 def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.referee.coverage import KINDS, merged
+from sandbox.errors import OF_CONTROLS, Error
+from sandbox.referee.coverage import KINDS, in_words, merged
 from tests.referee.actor import Actor
 
 
@@ -47,6 +48,16 @@ def test_an_error_by_a_fault_rule_counts(actor: Actor) -> None:
     actor.fault("payment_status", answer={"status": 503})
     actor.status(flow)
     assert "error UNAVAILABLE" not in coverage(actor)["most_useful_not_met"]
+
+
+def test_an_error_that_only_the_controls_give_is_not_asked_for(actor: Actor) -> None:
+    wanted = set(coverage(actor)["cells"]["error"])
+    assert wanted == {error.name for error in Error} - {error.name for error in OF_CONTROLS}
+
+
+def test_an_error_is_said_as_a_client_sees_it() -> None:
+    assert in_words("error UNAVAILABLE") == "error UNAVAILABLE: 503 SERVICE_UNAVAILABLE SBX-0503-000001"
+    assert in_words("status payment_status RJCT") == "status payment_status RJCT"
 
 
 def test_the_table_adds_up(actor: Actor) -> None:

@@ -1,6 +1,7 @@
 """What the referee found, in every form that it is told in."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -234,6 +235,8 @@ def test_the_page_names_the_finding_and_escapes_what_a_client_sent(blamed: Actor
     page = report(blamed, "?format=html").text
     assert "The address has no state" in page and "&lt;script&gt;" in page
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+    assert "default-src 'none'; style-src 'sha256-" in page
+    assert re.search(r"<p>\d+ findings?, 0 waved off\.</p>", page)
 
 
 def test_a_path_that_xml_cannot_hold_is_told_all_the_same(actor: Actor) -> None:

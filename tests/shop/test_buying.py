@@ -241,6 +241,25 @@ def test_an_account_with_two_signatures_waits_for_the_second(guest: Guest, contr
     assert "Paid" in guest.text(path)
 
 
+def test_what_the_bank_said_before_the_signature_is_not_taken_for_a_second_one(
+    guest: Guest, controls: Controls, findings: Calls
+) -> None:
+    path, address = guest.order()
+    assert "Waiting for your signature" in guest.text(path)
+    guest.sign(address)  # within the second in which the bank was asked
+    assert "Signed, and not settled yet" in guest.text(path)
+    assert findings() == []
+
+
+def test_a_signature_that_the_bank_does_not_speak_of_yet_is_a_signature(guest: Guest, controls: Controls) -> None:
+    path, address = guest.order()
+    guest.text(path)
+    controls.call("POST", "/faults", {"when": {"operation": "payment_status"}, "answer": {"status": 500}})
+    guest.sign(address)
+    page = guest.text(path)
+    assert "Signed, and not settled yet" in page and "this may be out of date" in page
+
+
 # The callback
 
 

@@ -146,7 +146,7 @@ def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: Wo
     http = assemble_controls(worlds, OPEN, bank).test_client()
     for page in ("/_sandbox/", "/_sandbox/console/inbox"):
         text = http.get(f"/worlds/b{page}", base_url=apart).text
-        assert f'href="{bank}{path}"' in text and f'name="address" value="{bank}{path}"' in text
+        assert f'href="{bank}{path}?console=1"' in text and f'name="address" value="{bank}{path}"' in text
         assert f'href="{bank}/worlds/b/psu/channel"' in text and f"{apart}/worlds/b/psu" not in text
         assert f"curl -X POST {apart}/worlds/b/_sandbox/clock" in text
     assert (
