@@ -46,7 +46,7 @@ class World(Holder):
 
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
-        opening = beginning.at or datetime.fromtimestamp(int(machine), UTC)
+        opening = (beginning.at or datetime.fromtimestamp(int(machine), UTC)).astimezone(UTC)  # a bank knows no other
         pace = Pace(opening, machine, beginning.rate)
         bank = bank_of(beginning, opening)
         log = self._new_log(beginning, opening, pace)

@@ -117,16 +117,19 @@ class Store:
         """Writes all that was gathered. Whoever waits here meanwhile finds it done."""
         began = self.stopwatch()
         with self._use() as database:
-            self._write_gathered(database)
-            self.flushes += 1
-            self.flush_seconds += self.stopwatch() - began
+            wrote = self._write_gathered(database)
+        if wrote:  # and committed, which is most of it
+            with self._gather:
+                self.flushes += 1
+                self.flush_seconds += self.stopwatch() - began
 
     def size(self) -> int:
         """Bytes on disk."""
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal"))
         return sum(path.stat().st_size for path in beside if path.exists())
 
-    def _write_gathered(self, database: sqlite3.Connection) -> None:
+    def _write_gathered(self, database: sqlite3.Connection) -> bool:
+        """Whether there was anything."""
         with self._gather:
             rows, self._gathered = self._gathered, []
             noted, self._noted = self._noted, {}
@@ -134,6 +137,7 @@ class Store:
             database.executemany(INSERT, rows)
         for (what, world), value in noted.items():
             database.execute(f"UPDATE worlds SET {what} = ? WHERE id = ?", (value, world))
+        return bool(rows or noted)
 
     def acts(self, world: int, after: int = 0) -> Iterator[Act]:
         """In pieces, so that a long log is not held at once."""

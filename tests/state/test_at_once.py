@@ -209,3 +209,12 @@ def test_a_file_that_cannot_take_the_last_rows_is_closed_all_the_same(path: Path
     server.store._database.execute("PRAGMA query_only = ON")
     server.store.close()
     Server(path, machine=server.machine).store.close()
+
+
+def test_only_what_was_written_counts_as_a_flush(server: Server) -> None:
+    tpp = server.tpp()
+    before = server.store.flushes
+    tpp.initiated()
+    assert server.store.flushes == before + 1
+    assert tpp.initiate(body={}).status_code == 400
+    assert server.store.flushes == before + 1

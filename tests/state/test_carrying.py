@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -194,6 +195,11 @@ def test_a_world_with_people_of_its_own_brings_them_along(
     monkeypatch.setattr(reading, "MONTHS_MAX_OF_ALL", 1)
     assert "months together" in imported(tpp, content, "?as=again").json["error_description"]
     assert b"zoes-secret" not in exported(Tpp(tpp.http.application, "zoe"), "?secrets=strip")
+
+
+def test_a_world_that_began_at_a_time_of_another_zone_goes_along() -> None:
+    worlds = Worlds(first_beginning(seed=7, at=datetime.fromisoformat(MORNING), rate=0), machine_time)
+    assert imported(Tpp(assemble(worlds)), exported(Tpp(assemble(worlds))), "?as=b").status_code == 201
 
 
 def test_a_running_world_runs_on(app: Flask) -> None:
