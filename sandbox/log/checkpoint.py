@@ -102,4 +102,6 @@ def read_onto(bank: Bank, content: bytes) -> None:
 
 def read_plain(content: bytes) -> Any:
     """Texts, numbers, times, lists and maps alone."""
-    return Reader(io.BytesIO(content)).load()
+    reader = Reader(io.BytesIO(content))
+    reader.rooms = ()
+    return reader.load()

@@ -5,6 +5,7 @@ import gc
 import pickle
 from collections import Counter
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from threading import Barrier, Thread
 
@@ -16,6 +17,7 @@ from sandbox.log.canon import state_hash
 from sandbox.parcel.fitting import demand_fit
 from sandbox.parcel.form import ParcelError
 from sandbox.replaying import replayed
+from sandbox.rules.money import Money
 from tests.state.test_put_away import HALF_AN_HOUR, Server, lived
 from tests.tpp import refused
 
@@ -185,8 +187,10 @@ def test_worlds_that_are_called_forked_exported_and_put_away_at_once_come_to_wha
 def test_a_checkpoint_makes_no_thing_that_a_room_took_in_from_elsewhere() -> None:
     for module, name in (("sandbox.rules.countries", "Path"), ("sandbox.bank.state", "Refusal"), ("os", "system")):
         with pytest.raises(ValueError, match="holds no"):
-            checkpoint.read_plain(f"c{module}\n{name}\n.".encode())
+            checkpoint.Reader(BytesIO(f"c{module}\n{name}\n.".encode())).load()
     assert checkpoint.read_plain(pickle.dumps({"a": [1]})) == {"a": [1]}
+    with pytest.raises(ValueError, match="holds no"):
+        checkpoint.read_plain(pickle.dumps(Money.read("1.00", "EUR")))
 
 
 def test_what_does_not_fit_leaves_no_circle_behind() -> None:
