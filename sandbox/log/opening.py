@@ -130,6 +130,8 @@ def _connected(path: Path, known: int) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise StateFileError(f"{path} cannot be opened: {error}") from None
     try:
+        if 0 < known < VERSION:
+            _copied(database, path.with_name(f"{path.name}.version-{known}"))
         if known < VERSION:
             _all_or_nothing(database, _statements(known))
         database.execute("PRAGMA journal_mode = WAL")
@@ -141,7 +143,28 @@ def _connected(path: Path, known: int) -> sqlite3.Connection:
     except sqlite3.Error as error:
         database.close()
         raise StateFileError(f"{path} cannot be written: {error}") from None
+    except StateFileError:
+        database.close()
+        raise
     return database
+
+
+def _copied(database: sqlite3.Connection, copy: Path) -> None:
+    """An older file as it was, for the program that wrote it, if this one should not be able to go on with it."""
+    if copy.exists():  # of an earlier try
+        return
+    part = copy.with_name(f"{copy.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            database.execute("VACUUM INTO ?", (str(part),))
+            part.rename(copy)
+        except BaseException:
+            part.unlink()
+            raise
+    except (OSError, sqlite3.Error) as error:
+        raise StateFileError(f"{copy}, a copy of the older file, cannot be written: {error}") from None
 
 
 def _statements(known: int) -> list[tuple[str, tuple[Any, ...]]]:

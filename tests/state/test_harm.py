@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 import pytest
 
 from sandbox.log.canon import state_hash
-from sandbox.log.opening import VERSION
+from sandbox.log.opening import VERSION, Opened
 from sandbox.log.store import StateFileError, Store
 from tests.state.killed import initiate, worlds_of
 
@@ -245,6 +245,21 @@ def test_a_file_of_the_first_version_is_read_and_goes_on(tmp_path: Path, path: P
         database.commit()
     assert state_of(path)[1] == told
     assert state_of(path)[1] == told
+    copy = path.with_name("bank.state.version-1")
+    assert copy.stat().st_mode & 0o077 == 0
+    with closing(sqlite3.connect(copy)) as database:  # for the program that wrote it
+        assert database.execute("SELECT version FROM about").fetchone() == (1,)
+        assert database.execute("SELECT count(*) FROM acts").fetchone() == (ACTS,)
+
+
+def test_an_older_file_that_cannot_be_copied_first_is_left_as_it_is(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(FIRST)
+    before = beside(path)
+    path.with_name("bank.state.version-1.part").mkdir()
+    with pytest.raises(StateFileError, match="a copy of the older file, cannot be written"):
+        Opened(path)
+    assert beside(path) == before
 
 
 def test_a_log_that_goes_another_way_in_this_program_is_told(lived: Path) -> None:
