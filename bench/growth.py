@@ -10,6 +10,7 @@ from bench.table import Figure
 FULL, LARGE = 20_000, 200_000  # payments
 MANY = (100, 1000)  # worlds
 KIB = 1024
+# Worlds share what can be shared; what is its own, a processor meets cold in each.
 IN_A_WORLD = written("GET", "/worlds/@TARGET@/status", *CALLER)
 
 
@@ -72,4 +73,4 @@ def worlds(load: Load, threads: int, seconds: float, rounds: int, connections: i
 
         got = rates({str(count): asks(server, count) for count, server in servers.items()}, rounds)
         for count in MANY:
-            yield beside(f"GET status over {count:,} worlds, to one", got[str(count)], got["1"], least=0.9)
+            yield beside(f"GET status over {count:,} worlds, to one", got[str(count)], got["1"], least=0.85)

@@ -43,7 +43,7 @@ def environ_of(number: int) -> dict[str, Any]:
     return {key: value.encode().decode() if isinstance(value, str) else value for key, value in environ.items()}
 
 
-def main(payments: int, warm: int = 500) -> None:
+def main(payments: int, warm: int = 5_000) -> None:
     from dataclasses import replace
 
     from sandbox.assembly import assemble, first_beginning
@@ -51,8 +51,8 @@ def main(payments: int, warm: int = 500) -> None:
     from sandbox.register import Worlds
 
     beginning = first_beginning(1, None, 0.0)
-    # The log of what was asked is bounded, so it is full before the count begins.
-    worlds = Worlds(replace(beginning, settings=replace(beginning.settings, requests_kept=warm)), machine_time)
+    # What is bounded, such as the log of what was asked and the referee's memory, is full before the count begins.
+    worlds = Worlds(replace(beginning, settings=replace(beginning.settings, requests_kept=500)), machine_time)
     app = assemble(worlds)
 
     def initiate(number: int) -> None:
@@ -64,9 +64,9 @@ def main(payments: int, warm: int = 500) -> None:
         b"".join(app.wsgi_app(environ_of(number), start_response))
         assert answered == ["201 CREATED"], answered
 
+    tracemalloc.start()
     for number in range(warm):
         initiate(number)
-    tracemalloc.start()
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     for number in range(warm, warm + payments):
