@@ -9,6 +9,7 @@ from sandbox.bank.copying import twin_of
 from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
+from sandbox.rules.durations import write_duration
 from sandbox.rules.lifecycle import Status
 
 WAITS_FOR = {
@@ -36,7 +37,7 @@ def moment_of(bank: Bank, subject_id: str, wanted: Status, within: timedelta) ->
     if found.status is wanted:
         return Held(now)
     if wanted not in lifecycle.reachable(found.path, found.status):
-        raise Refusal(Error.NEVER, why=f"{found.status.value} is as far as it goes; nothing leads on to {wanted.value}")
+        raise Refusal(Error.NEVER, why=f"it is {found.status.value}, and nothing leads on from there to {wanted.value}")
     ahead = twin_of(bank)
     for _ in range(ahead.settings.due_events_max):
         due = ahead.agenda.next_at
@@ -54,4 +55,5 @@ def moment_of(bank: Bank, subject_id: str, wanted: Status, within: timedelta) ->
 
 def _why(status: Status, wanted: Status, within: timedelta) -> str:
     waits = WAITS_FOR.get(status, "nothing any more")
-    return f"within {within} it does not become {wanted.value}: it is {status.value} then and waits for {waits}"
+    span = write_duration(within)
+    return f"within {span} it does not become {wanted.value}: it is {status.value} then and waits for {waits}"

@@ -47,10 +47,10 @@ def find(
     return subject
 
 
-def own(bank: Bank, client_id: str, customer: str, kind: str, reference: str, *, external: bool) -> Initiation:
-    """What a token may read and cancel: the initiations of its own client and PSU."""
+def own(bank: Bank, client_id: str, customer: str | None, kind: str, reference: str, *, external: bool) -> Initiation:
+    """What a token may read and cancel: the initiations of its own client and PSU; no token names no customer."""
     subject = find(bank, client_id, kind, reference, external=external)
-    if not _concerns(bank, subject, customer):
+    if customer is not None and not _concerns(bank, subject, customer):
         raise Refusal(Error.ACCESS_DENIED, input="payment-id", why="it is another customer's")
     return subject
 

@@ -42,7 +42,7 @@ def payment_status(call: Call) -> Response:
 
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
-    payment = initiations.find(bank, call.client.id, call.product, call.path["payment_id"], external=external)
+    payment = initiations.own(bank, *asker(call), call.product, call.path["payment_id"], external=external)
     call.subject = payment.id
     return replies.status_reply(payment.id, payment.status.value, payment.reason)
 
@@ -71,6 +71,11 @@ def whose(call: Call) -> tuple[str, str]:
     """The client, and the PSU whom its token speaks for."""
     assert call.grant is not None
     return call.client.id, call.grant.customer
+
+
+def asker(call: Call) -> tuple[str, str | None]:
+    """The same where a token may be left out; one that is shown speaks for its own PSU (choice 2)."""
+    return call.client.id, call.grant.customer if call.grant else None
 
 
 def body_of(call: Call) -> bytes:

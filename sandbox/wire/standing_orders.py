@@ -8,7 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.wire import bodies, contracts, replies
 from sandbox.wire.addresses import sca_address
 from sandbox.wire.gate import Call
-from sandbox.wire.payments import body_of, is_external, whose
+from sandbox.wire.payments import asker, body_of, is_external, whose
 
 KIND = standing_orders.KIND
 
@@ -25,7 +25,7 @@ def standing_order_status(call: Call) -> Response:
 
 
 def _status(bank: Bank, call: Call, external: bool) -> Response:
-    order = initiations.find(bank, call.client.id, KIND, call.path["payment_id"], external=external)
+    order = initiations.own(bank, *asker(call), KIND, call.path["payment_id"], external=external)
     call.subject = order.id
     return replies.status_reply(order.id, order.status.value, order.reason)
 

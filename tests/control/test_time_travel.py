@@ -71,12 +71,15 @@ def test_the_time_out_is_awaited_with_all_that_falls_due_on_the_way(tpp: Tpp) ->
 
 def test_within_is_a_bound_that_may_just_be_reached(tpp: Tpp) -> None:
     waiting = tpp.initiated()
-    assert unmoved(tpp, awaits(tpp, waiting, "CANC", "3599s"), "PATC", "signature")
+    assert unmoved(
+        tpp, awaits(tpp, waiting, "CANC", "59m"), "within 59m it does not become CANC: it is PATC then", "signature"
+    )
     assert awaits(tpp, waiting, "CANC", "3600s").status_code == 200
 
 
 @pytest.mark.parametrize(
-    "status, named", (("PDNG", "signature"), ("ACSC", "nothing any more"), ("ACWP", "nothing leads on to ACWP"))
+    "status, named",
+    (("PDNG", "signature"), ("ACSC", "nothing any more"), ("ACWP", "nothing leads on from there to ACWP")),
 )
 def test_what_never_comes_is_told_with_the_reason_and_nothing_moves(
     tpp: Tpp, worlds: Worlds, status: str, named: str
@@ -91,7 +94,7 @@ def test_what_never_comes_is_told_with_the_reason_and_nothing_moves(
 def test_what_is_over_never_changes(tpp: Tpp) -> None:
     waiting = tpp.initiated()
     tpp.advance("1h")
-    assert refused(awaits(tpp, waiting, "PATC"), 409, NEVER, "CANC is as far as it goes")
+    assert refused(awaits(tpp, waiting, "PATC"), 409, NEVER, "it is CANC, and nothing leads on from there to PATC")
 
 
 def test_contracts_and_files_are_awaited_as_well(tpp: Tpp) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.contracts import ALICE
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 
 PRODUCTS = (SCT, ISCT, XB)
@@ -106,6 +107,16 @@ def test_a_status_is_read_without_a_token_and_with_one(tpp: Tpp) -> None:
     payment_id, token = tpp.initiated(), tpp.token_for("alice")
     assert tpp.status(payment_id).status_code == 200
     assert tpp.status(payment_id, authorization=f"Bearer {token}").status_code == 200
+
+
+def test_a_token_that_is_shown_reads_the_status_of_its_own_customer_only(tpp: Tpp) -> None:
+    """Choice 2: a resource of another PSU; without a token the same status is read."""
+    payment_id = tpp.initiated(debtor_account={"iban": ALICE})
+    tokens = [tpp.token_for(customer) for customer in ("alice", "bram")]
+    replies = [tpp.status(payment_id, authorization=f"Bearer {token}") for token in tokens]
+    assert replies[0].status_code == 200
+    assert refused(replies[1], 403, "B14800ZZ-3004-000000", "'payment-id'")
+    assert tpp.status(payment_id).status_code == 200
 
 
 def test_an_own_payment_is_found_among_many(tpp: Tpp) -> None:

@@ -83,6 +83,12 @@ def test_a_status_needs_none_but_says_no_to_a_bad_one(tpp: Tpp) -> None:
     assert refused(ask(tpp, "GET", f"{payment_id}/status", authorization="Bearer x"), 401, "GEN-1203-100003")
 
 
+def test_a_token_that_is_shown_reads_the_status_of_its_own_customer_only(tpp: Tpp) -> None:
+    payment_id = signed(tpp, contract())
+    assert ask(tpp, "GET", f"{payment_id}/status", **bearer(tpp)).status_code == 200
+    assert refused(ask(tpp, "GET", f"{payment_id}/status", **bearer(tpp, "bram")), 403, "B14800ZZ-3004-000000")
+
+
 # Names (choice 5)
 
 
