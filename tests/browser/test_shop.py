@@ -1,19 +1,13 @@
 """The demo shop in Chromium, light and dark, wide and on a phone: bought, signed, settled, and accounts looked at."""
 
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from threading import Thread
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
-from waitress import create_server
 
-from examples.shop.app import CALLBACK, create_app
-from examples.shop.demo import Demo
-from examples.shop.line import Line
-from sandbox.serving import end
+from tests.browser.shopping import standing
 from tests.tpp import Tpp
 
 WIDE: ViewportSize = {"width": 1280, "height": 860}
@@ -88,21 +82,8 @@ class Tour:
 
 @pytest.fixture
 def home(bank: str) -> Iterator[str]:
-    """The shop on a port, with its demo bar."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        address = f"http://127.0.0.1:{door.getsockname()[1]}"
-        demo = Demo(bank)
-        line = Line(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
-        shop = create_app(line)
-        demo.join(shop)
-        server = create_server(shop, sockets=[door])
-        serving = Thread(target=server.run)
-        serving.start()
+    with standing(bank) as address:
         yield address
-        end(server)
-        serving.join(5)
-        line.http.close()
-        demo.controls.desk.http.close()
 
 
 @pytest.fixture(params=[True, False], ids=["with scripts", "without"])
