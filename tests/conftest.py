@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from flask import Flask
 from hypothesis import settings
 
 from sandbox.assembly import assemble, first_beginning
+from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
@@ -17,6 +19,7 @@ from tests.tpp import Tpp
 settings.register_profile("here", deadline=None)
 settings.load_profile("here")
 
+HERE = "http://127.0.0.1:8080"
 MORNING = "2027-03-01T09:00:00+01:00"
 
 
@@ -43,6 +46,17 @@ def app(worlds: Worlds) -> Flask:
 @pytest.fixture
 def tpp(app: Flask) -> Tpp:
     return Tpp(app)
+
+
+@pytest.fixture
+def http(app: Flask) -> Iterator[httpx.Client]:
+    with httpx.Client(transport=httpx.WSGITransport(app=app)) as line:
+        yield line
+
+
+@pytest.fixture
+def controls(http: httpx.Client) -> Controls:
+    return Controls(HERE, http)
 
 
 @pytest.fixture

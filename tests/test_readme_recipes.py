@@ -1,36 +1,23 @@
 """Each recipe of the README's section `Test ...` gives what it promises, with the words that stand there."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
-from flask import Flask
 
 from sandbox.client import Client, Controls, Initiation, Refused, Tokens
 from sandbox.wire.faulty import Cut
+from tests.conftest import HERE
 from tests.readme import section, spans
 
-BANK = "http://127.0.0.1:8080"
 RECIPES = dict(told.lstrip("*").split(".**", 1) for told in section("Test ...").strip().split("\n\n"))
 
 
 @pytest.fixture
-def http(app: Flask) -> Iterator[httpx.Client]:
-    with httpx.Client(transport=httpx.WSGITransport(app=app)) as wire:
-        yield wire
-
-
-@pytest.fixture
-def controls(http: httpx.Client) -> Controls:
-    return Controls(BANK, http)
-
-
-@pytest.fixture
 def client(http: httpx.Client) -> Client:
-    return Client(BANK, http=http)
+    return Client(HERE, http=http)
 
 
 def bodies(recipe: str) -> list[dict[str, Any]]:

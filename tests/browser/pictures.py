@@ -13,6 +13,7 @@ from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.serving import in_background
 from tests.browser.conftest import ARGUMENTS
+from tests.browser.shopping import standing
 from tests.conftest import MORNING
 from tests.tpp import SCT, Tpp, payment
 
@@ -75,6 +76,14 @@ def signing(browser: Browser, address: str) -> bytes:
     return page.screenshot()
 
 
+def shop(browser: Browser, bank: str) -> bytes:
+    """The shelf of the demo."""
+    with standing(bank) as home:
+        page = browser.new_page(viewport={"width": 1100, "height": 620}, color_scheme="light")
+        page.goto(home)
+        return page.screenshot()
+
+
 def main() -> None:
     worlds = Worlds(first_beginning(seed=1, at=read_instant(MORNING), rate=0), machine_time)
     app = assemble(worlds)
@@ -89,6 +98,7 @@ def main() -> None:
         drawn = {
             "payment": console(browser, address, f"/console/payments/{name}", 620),
             "referee": console(browser, f"{address}/worlds/careless", "/console/referee", 640),
+            "shop": shop(browser, address),
             "signing": signing(browser, f"{address}{path}"),
         }
         browser.close()

@@ -1,52 +1,32 @@
 """A real browser at the console: it stays fresh, asks nobody else, and suits eyes, keyboards and phones (choice 10)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from sandbox.console.drawing import MENU
 from tests import contracts
+from tests.browser.watched import Watched
 from tests.spec import files
 from tests.tpp import SCT, Tpp, payment, version
 
 PHONE, WIDE = (360, 740), (1440, 900)
-GRAVE = ("serious", "critical")
 LOOKED_AT = ((WIDE, "light"), (PHONE, "dark"))  # by axe, which is slow
 
 
 @dataclass
-class Visit:
-    """A page of the browser, what it asked for, and what it complained of."""
+class Visit(Watched):
+    """The console."""
 
-    page: Page
     bank: str
-    asked: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.page.set_default_timeout(10_000)
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def open(self, path: str) -> None:
         self.page.goto(f"{self.bank}/_sandbox{path}")
 
-    def demand_fits(self) -> None:
-        assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), self.page.url
-
-    def demand_usable(self) -> None:
-        """By all: names, roles, order, contrast."""
-        found = Axe().run(self.page).response["violations"]
-        grave = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in GRAVE]
-        assert grave == [], self.page.url
-
     def demand_quiet(self) -> None:
-        assert [url for url in self.asked if not url.startswith(f"{self.bank}/_sandbox/")] == []
-        assert self.complaints == []
+        self.demand_nobody_but(f"{self.bank}/_sandbox/")
 
 
 @pytest.fixture

@@ -1,24 +1,17 @@
 """The demo shop in Chromium, light and dark, wide and on a phone: bought, signed, settled, and accounts looked at."""
 
-import socket
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from threading import Thread
+from dataclasses import dataclass
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, expect
-from waitress import create_server
+from playwright.sync_api import Browser, ViewportSize, expect
 
-from examples.shop.app import CALLBACK, create_app
-from examples.shop.demo import Demo
-from examples.shop.line import Line
-from sandbox.serving import end
+from tests.browser.shopping import standing
+from tests.browser.watched import Watched
 from tests.tpp import Tpp
 
 WIDE: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 360, "height": 740}
-GRAVE = ("serious", "critical")
 # What axe is asked for, as it is slow: names, roles and order once, colours in both schemes.
 ALL = {"resultTypes": ["violations"]}
 COLOURS = ALL | {"runOnly": ["color-contrast"]}
@@ -26,20 +19,11 @@ LOOKS = ((WIDE, "light", ALL), (WIDE, "dark", COLOURS), (PHONE, "light", None), 
 
 
 @dataclass
-class Tour:
-    """A page of the browser at the shop, what it asked for, and what it complained of."""
+class Tour(Watched):
+    """The shop."""
 
-    page: Page
     home: str
     bank: str
-    asked: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.page.set_default_timeout(10_000)
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def look(self, heading: str) -> None:
         """Nothing stands outside the screen, wide or narrow; names, roles, order and contrast suit all."""
@@ -47,11 +31,9 @@ class Tour:
         for size, scheme, asked in LOOKS:
             self.page.set_viewport_size(size)
             self.page.emulate_media(color_scheme=scheme)
-            assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), self.page.url
+            self.demand_fits()
             if asked is not None:
-                found = Axe().run(self.page, options=asked).response["violations"]
-                grave = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in GRAVE]
-                assert grave == [], self.page.url
+                self.demand_usable(asked)
 
     def press(self, name: str) -> None:
         """By keyboard."""
@@ -81,28 +63,13 @@ class Tour:
         self.page.wait_for_url(f"{self.home}/**")
 
     def demand_quiet(self) -> None:
-        """Nobody but the shop and the bank was asked, and the browser had nothing to complain of."""
-        assert [url for url in self.asked if not url.startswith((f"{self.home}/", f"{self.bank}/psu/"))] == []
-        assert self.complaints == []
+        self.demand_nobody_but(f"{self.home}/", f"{self.bank}/psu/")
 
 
 @pytest.fixture
 def home(bank: str) -> Iterator[str]:
-    """The shop on a port, with its demo bar."""
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        address = f"http://127.0.0.1:{door.getsockname()[1]}"
-        demo = Demo(bank)
-        line = Line(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
-        shop = create_app(line)
-        demo.join(shop)
-        server = create_server(shop, sockets=[door])
-        serving = Thread(target=server.run)
-        serving.start()
+    with standing(bank) as address:
         yield address
-        end(server)
-        serving.join(5)
-        line.http.close()
-        demo.controls.desk.http.close()
 
 
 @pytest.fixture(params=[True, False], ids=["with scripts", "without"])

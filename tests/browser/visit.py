@@ -1,33 +1,21 @@
 """A visit in a real browser: its page, what it asked for, and what it complained of."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page
-
+from tests.browser.watched import Watched
 from tests.pages.psu import consent_address
 from tests.tpp import SCT, Tpp, payment
 
-FORM_REFUSED = "the server responded with a status of 422"  # a form with a fault, which is no fault of the page
-
 
 @dataclass
-class Visit:
-    """A page of the browser, what it asked for, and what it complained of."""
+class Visit(Watched):
+    """The bank's own screens."""
 
-    page: Page
     bank: str
     callback: str
     tpp: Tpp
-    asked: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.page.set_default_timeout(10_000)
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def address(self, language: str, **changes: Any) -> str:
         body = payment(SCT, **changes)
@@ -65,12 +53,4 @@ class Visit:
         return parse_qs(urlsplit(self.page.url).query)
 
     def demand_quiet(self) -> None:
-        """Nothing was asked of anyone else, and the browser had nothing to complain of."""
-        homes = (f"{self.bank}/psu/", self.callback, "data:")
-        assert [url for url in self.asked if not url.startswith(homes)] == []
-        assert [text for text in self.complaints if FORM_REFUSED not in text] == []
-
-    def demand_fits(self) -> None:
-        """Nothing stands outside the screen."""
-        self.page.wait_for_load_state()
-        assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        self.demand_nobody_but(f"{self.bank}/psu/", self.callback, "data:")

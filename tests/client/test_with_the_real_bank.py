@@ -1,6 +1,5 @@
 """The client and the sandbox's own bank, in one program."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -12,24 +11,12 @@ from flask import Flask
 from sandbox.client import CallbackRefused, Client, Controls, Refused, code_from, returned
 from sandbox.files.samples import sample
 from tests.client.contract import ORDER
-
-HERE = "http://127.0.0.1:8080"
-
-
-@pytest.fixture
-def http(app: Flask) -> Iterator[httpx.Client]:
-    with httpx.Client(transport=httpx.WSGITransport(app=app)) as line:
-        yield line
+from tests.conftest import HERE
 
 
 @pytest.fixture
 def tpp(http: httpx.Client) -> Client:
     return Client(HERE, http=http)
-
-
-@pytest.fixture
-def controls(http: httpx.Client) -> Controls:
-    return Controls(HERE, http)
 
 
 def iban_of(controls: Controls, customer: str) -> str:

@@ -5,19 +5,11 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from flask import Flask
 
 from sandbox.client import CallbackRefused, Client, Controls, code_from, returned
 from sandbox.files.samples import sample
 from tests.client.contract import ORDER
-
-HERE = "http://127.0.0.1:8080"
-
-
-@pytest.fixture
-def http(app: Flask) -> Iterator[httpx.Client]:
-    with httpx.Client(transport=httpx.WSGITransport(app=app)) as line:
-        yield line
+from tests.conftest import HERE
 
 
 @pytest.fixture

@@ -11,21 +11,10 @@ from examples.shop.app import create_app
 from examples.shop.line import Line
 from sandbox.client import Controls
 from sandbox.register import Worlds
+from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest
 
-BANK = "http://127.0.0.1:8080"
 Calls = Callable[[], list[str]]
-
-
-@pytest.fixture
-def http(app: Flask) -> Iterator[httpx.Client]:
-    with httpx.Client(transport=httpx.WSGITransport(app=app)) as wire:
-        yield wire
-
-
-@pytest.fixture
-def controls(http: httpx.Client) -> Controls:
-    return Controls(BANK, http)
 
 
 @pytest.fixture
@@ -33,7 +22,7 @@ def line(http: httpx.Client, controls: Controls) -> Line:
     def now() -> Any:
         return controls.clock.get().now
 
-    return Line(BANK, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(), http)
+    return Line(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(), http)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import examples.shop
 from examples.shop.demo import Demo
 from examples.shop.line import machine_now
 from sandbox.client import Controls
-from tests.shop.conftest import BANK
+from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
 MAY_KNOW = {"demo.py", "__main__.py"}
@@ -20,7 +20,7 @@ WORDS = ("Controls", "_sandbox", "demo", "/faults", "psu.")
 
 @pytest.fixture
 def demo(shop: Flask, controls: Controls) -> Demo:
-    made = Demo(BANK)
+    made = Demo(HERE)
     made.controls = controls
     made.join(shop)
     return made
@@ -34,7 +34,7 @@ def test_the_shop_itself_knows_neither_controls_nor_demo() -> None:
 
 def test_the_bar_shows_the_banks_time_and_moves_it(demo: Demo, guest: Guest, controls: Controls) -> None:
     page = guest.get("/orders").text
-    assert "Mon 1 Mar 2027, 09:00" in page and "it stands still" in page and f"{BANK}/_sandbox/" in page
+    assert "Mon 1 Mar 2027, 09:00" in page and "it stands still" in page and f"{HERE}/_sandbox/" in page
     for span, shown in (("1m", "Mon 1 Mar 2027, 09:01"), ("1d", "Tue 2 Mar 2027, 09:01"), ("91d", "1 Jun 2027")):
         assert guest.post("/demo/clock", span=span, back="/orders").headers["Location"] == "/orders"
         page = guest.get("/orders").text
@@ -61,8 +61,8 @@ def test_a_demo_without_its_bank_still_shows_the_shelf(shop: Flask, controls: Co
     def lost(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("nobody listens there")
 
-    demo = Demo(BANK)
-    demo.controls = Controls(BANK, httpx.Client(transport=httpx.MockTransport(lost)))
+    demo = Demo(HERE)
+    demo.controls = Controls(HERE, httpx.Client(transport=httpx.MockTransport(lost)))
     demo.join(shop)
     guest = Guest(shop, controls)
     assert "The bank does not answer" in guest.get("/").text

@@ -7,7 +7,8 @@ from flask import Flask
 from examples.shop.app import create_app
 from examples.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankSilent, Line, seconds_of
 from sandbox.client import Controls
-from tests.shop.conftest import BANK, Calls
+from tests.conftest import HERE
+from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
 
 
@@ -66,7 +67,7 @@ def away() -> Flask:
 
     return create_app(
         Line(
-            BANK, "demo-tpp", "demo-secret", f"{HOME}/callback", http=httpx.Client(transport=httpx.MockTransport(lost))
+            HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", http=httpx.Client(transport=httpx.MockTransport(lost))
         )
     )
 
@@ -82,7 +83,7 @@ def test_a_bank_that_is_away_is_said_to_be(away: Flask, controls: Controls) -> N
 
 
 def test_a_refusal_without_a_remedy_is_told(http: httpx.Client, controls: Controls) -> None:
-    guest = Guest(create_app(Line(BANK, "idle-tpp", "idle-secret", f"{HOME}/callback", http=http)), controls)
+    guest = Guest(create_app(Line(HERE, "idle-tpp", "idle-secret", f"{HOME}/callback", http=http)), controls)
     reply = guest.post("/accounts/connect")
     assert reply.status_code == 502 and "The bank refused" in reply.text
     guest.post("/basket", code="mug")

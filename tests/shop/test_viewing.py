@@ -12,7 +12,8 @@ from examples.shop.app import create_app
 from examples.shop.line import Line
 from sandbox.client import Controls
 from sandbox.register import Worlds
-from tests.shop.conftest import BANK, Calls
+from tests.conftest import HERE
+from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
 
 COUNT = re.compile(r"(\d+) transactions")
@@ -27,7 +28,7 @@ def count(text: str) -> int:
 def authenticate(guest: Guest, days: int = 90) -> str:
     """Where the bank wants the customer to authenticate again."""
     address: str = guest.post(f"/accounts/0/authenticate?days={days}").headers["Location"]
-    assert address.startswith(BANK), address
+    assert address.startswith(HERE), address
     return address
 
 
@@ -116,7 +117,7 @@ def test_a_token_that_the_bank_calls_expired_is_renewed_once(
 ) -> None:
     """As when the shop's clock is behind."""
     began = controls.clock.get().now
-    line = Line(BANK, "demo-tpp", "demo-secret", f"{HOME}/callback", lambda: began, http=http)
+    line = Line(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", lambda: began, http=http)
     guest = Guest(create_app(line), controls)
     guest.connect()
     controls.clock.advance("2h")

@@ -4,7 +4,6 @@ lost."""
 import gc
 import pickle
 from collections import Counter
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from threading import Barrier, Thread
@@ -18,20 +17,8 @@ from sandbox.parcel.fitting import demand_fit
 from sandbox.parcel.form import ParcelError
 from sandbox.replaying import replayed
 from sandbox.rules.money import Money
-from tests.state.test_put_away import HALF_AN_HOUR, Server, lived
+from tests.state.tenancy import HALF_AN_HOUR, Server, lived
 from tests.tpp import refused
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "bank.state"
-
-
-@pytest.fixture
-def server(path: Path) -> Iterator[Server]:
-    made = Server(path)
-    yield made
-    made.store.close()
 
 
 def rows(server: Server, query: str) -> int:

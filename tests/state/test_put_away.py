@@ -1,13 +1,11 @@
 """Many tenants: a world that nobody calls is put away to the state file, and comes back whole (choice 10)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Thread
 from uuid import uuid4
 
 import pytest
-from flask import Flask
 
 from sandbox.assembly import assemble, first_beginning
 from sandbox.log.canon import state_hash
@@ -16,70 +14,9 @@ from sandbox.referee.watching import referee_of
 from sandbox.register import Room, Worlds
 from sandbox.rules.durations import read_instant
 from sandbox.worlds import World
-from tests.tpp import Tpp, payment, refused
-
-MORNING = "2027-03-01T09:00:00+01:00"
-HALF_AN_HOUR = 1800.0
-
-
-class Machine:
-    """The machine's clock, in a test's hand."""
-
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Server:
-    """A server with a state file, whose machine time stands until it is moved."""
-
-    def __init__(self, path: Path, worlds_max: int = 10_000, rate: float = 0, machine: Machine | None = None) -> None:
-        self.machine = machine or Machine()
-        self.store = Store(path)
-        beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=rate)
-        self.worlds = Worlds(beginning, self.machine, self.store, Room(worlds_max, HALF_AN_HOUR))
-        self.app: Flask = assemble(self.worlds)
-        self.app.testing = True
-
-    def tpp(self, world: str = "default") -> Tpp:
-        return Tpp(self.app, world)
-
-    def silence(self, seconds: float = HALF_AN_HOUR) -> None:
-        """Time passes, then calls of the default world come, each of which may put one other away."""
-        self.machine.now += seconds
-        for _ in self.worlds.all():
-            assert self.tpp().control("GET", "/health").status_code == 200
-            assert self.tpp().control("GET", "/clock").status_code == 200
-
-    def is_away(self, name: str) -> bool:
-        return self.worlds.find(name).is_away
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "bank.state"
-
-
-@pytest.fixture
-def server(path: Path) -> Iterator[Server]:
-    made = Server(path)
-    yield made
-    made.store.close()
-
-
-def lived(tpp: Tpp) -> list[str]:
-    ids = []
-    for number in range(4):
-        reply = tpp.initiate()
-        ids.append(str(reply.json["payment_id"]))
-        if number % 2:
-            tpp.control("POST", "/psu/approve", address=reply.headers["Location"], customer="alice")
-        tpp.initiate(body=payment(creditor_name=None))
-        tpp.status(ids[-1])
-    tpp.advance("30s")
-    return ids
+from tests.conftest import MORNING
+from tests.state.tenancy import HALF_AN_HOUR, Machine, Server, lived
+from tests.tpp import Tpp, refused
 
 
 def test_a_world_left_alone_is_put_away_and_comes_back_the_same(server: Server) -> None:

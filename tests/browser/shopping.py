@@ -1,0 +1,34 @@
+"""The demo shop on a port of its own, for tests and for pictures."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+from waitress import create_server
+
+from examples.shop.app import CALLBACK, create_app
+from examples.shop.demo import Demo
+from examples.shop.line import Line
+from sandbox.serving import end
+
+
+@contextmanager
+def standing(bank: str) -> Iterator[str]:
+    """The shop's address, with its demo bar."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        address = f"http://127.0.0.1:{door.getsockname()[1]}"
+        demo = Demo(bank)
+        line = Line(bank, "demo-tpp", "demo-secret", f"{address}{CALLBACK}", demo.now)
+        shop = create_app(line)
+        demo.join(shop)
+        server = create_server(shop, sockets=[door])
+        serving = Thread(target=server.run)
+        serving.start()
+        try:
+            yield address
+        finally:
+            end(server)
+            serving.join(5)
+            line.http.close()
+            demo.controls.desk.http.close()

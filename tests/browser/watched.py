@@ -1,0 +1,40 @@
+"""A page of the browser under a test's eyes."""
+
+from dataclasses import dataclass, field
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+FORM_REFUSED = "the server responded with a status of 422"  # a form with a fault, which is no fault of the page
+GRAVE = ("serious", "critical")
+
+
+@dataclass
+class Watched:
+    """A page, what it asked for, and what it complained of."""
+
+    page: Page
+    asked: list[str] = field(default_factory=list, init=False)
+    complaints: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(10_000)
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def demand_fits(self) -> None:
+        """Nothing stands outside the screen."""
+        self.page.wait_for_load_state()
+        assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), self.page.url
+
+    def demand_usable(self, options: dict[str, object] | None = None) -> None:
+        """By all: names, roles, order, contrast."""
+        found = Axe().run(self.page, options=options).response["violations"]
+        grave = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in GRAVE]
+        assert grave == [], self.page.url
+
+    def demand_nobody_but(self, *homes: str) -> None:
+        """Nobody else was asked, and the browser had nothing to complain of."""
+        assert [url for url in self.asked if not url.startswith(homes)] == []
+        assert [text for text in self.complaints if FORM_REFUSED not in text] == []
