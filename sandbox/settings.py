@@ -52,7 +52,7 @@ class Settings:
     referee: str = choice("on", "choice 10")  # on or off: whether it watches the clients
     referee_waives: tuple[str, ...] = choice((), "choice 10")  # findings waved off, each `rule: reason`
     requests_kept: int = choice(10_000, "choice 10")  # the oldest go first
-    acts_kept: int = choice(100_000, "choice 10")  # in memory, to fork from; what was before is folded together
+    acts_kept: int = choice(400_000, "choice 10")  # in memory, to fork from; what was before is folded together
     remembered_max: int = choice(100_000, "choice 10")  # Request-IDs, sessions, codes, replaced tokens and the like
     contents_kept: int = choice(200, "choice 10")  # of the last calls: headers and bodies, for the console; 0 is none
     due_events_max: int = choice(10_000_000, "choice 10")  # an endless agenda is our bug, so find it

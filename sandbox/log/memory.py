@@ -55,9 +55,9 @@ class MemoryLog:
         return earlier
 
     def is_checkpoint_due(self, kept: int) -> bool:
-        """Whether half of what may be kept came since the last folding."""
-        last = self._later or self.folded
-        return 2 * (len(self) - (last.acts if last else 0)) >= kept
+        """Whether half of what may be kept came since the last folding, and of a large world a share of all."""
+        last = self._later.acts if self._later else self._before
+        return len(self) - last >= max(kept // 2, last // checkpoint.SHARE)
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Folds all acts so far; those before the last time go."""
