@@ -13,11 +13,13 @@ from sandbox.machine import machine_time
 from sandbox.register import Worlds
 from sandbox.rules.durations import read_instant
 from tests.documented import RECORDER
+from tests.routing import compile_once
 from tests.tpp import Tpp
 
 # How long an example takes is the machine's affair: a benchmark is no test.
 settings.register_profile("here", deadline=None)
 settings.load_profile("here")
+compile_once()
 
 HERE = "http://127.0.0.1:8080"
 MORNING = "2027-03-01T09:00:00+01:00"
