@@ -148,6 +148,7 @@ def test_without_scripts_the_order_still_tells_when_it_is_paid(tour: Tour, tpp: 
     page.get_by_role("link", name="Basket").click()
     with page.expect_request(lambda request: "/psu/sign/" in request.url) as sent:
         tour.press("Pay € 64.00")
+    page.wait_for_url("**/psu/sign/**")  # one journey ends before the next begins
     page.goto(tpp.control("POST", "/psu/approve", address=sent.value.url, customer="alice").json["redirect"])
     expect(page.locator("#state h2")).to_have_text("Signed, and not settled yet")
     tpp.advance("1m")
