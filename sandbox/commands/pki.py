@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sandbox.commands.options import Instant
 from sandbox.machine import machine_time
 
 directory = click.option(
@@ -52,18 +53,6 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool) -> None:
     kindly(Folder(path).init, now(), hosts)
     click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem")
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
-
-
-class Instant(click.ParamType[datetime]):
-    name = "time"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
-        from sandbox.rules.durations import read_instant
-
-        try:
-            return read_instant(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @pki.command(epilog="With --fault the certificate is wrong in that one way.")

@@ -4,13 +4,14 @@ from functools import cache
 from typing import Any
 
 from flask import Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from sandbox.console import own_files, writing
 from sandbox.console.actions import ACTIONS
 from sandbox.console.asks import Ask, curl_of
 from sandbox.console.visits import Visit
 from sandbox.faults import CHANGES, CUTS
+from sandbox.pages.escaping import environment_of
 from sandbox.referee.report import report_of
 from sandbox.referee.watching import referee_of
 from sandbox.rules.answers import ANSWERS
@@ -60,14 +61,7 @@ KINDS_SAID = {
 
 @cache
 def templates() -> Environment:
-    """Everything that goes into a page is escaped; a name that nobody gave is our own mistake."""
-    made = Environment(
-        loader=PackageLoader("sandbox.console"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment_of("sandbox.console")
     made.filters |= {
         "moment": writing.moment,
         "machine": writing.machine,

@@ -4,9 +4,10 @@ from functools import cache
 from typing import Any
 
 from flask import Response
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from sandbox.pages import writing
+from sandbox.pages.escaping import environment_of
 from sandbox.pages.phrases import counted
 from sandbox.pages.visits import Visit, proof_of
 from sandbox.pages.words import LANGUAGES, NAMES, say
@@ -25,14 +26,7 @@ POLICY = (
 
 @cache
 def templates() -> Environment:
-    """Everything that goes into a page is escaped; a name that nobody gave is our own mistake."""
-    return Environment(
-        loader=PackageLoader("sandbox.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return environment_of("sandbox.pages")
 
 
 def draw(

@@ -3,9 +3,10 @@
 import re
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from sandbox.pages.escaping import environment_of
 from sandbox.reference.controls import rows
 from sandbox.tables import TABLES
 
@@ -21,13 +22,7 @@ TITLES = {
 
 @cache
 def templates() -> Environment:
-    made = Environment(
-        loader=PackageLoader("sandbox.reference"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment_of("sandbox.reference")
     made.filters["clauses"] = clauses
     return made
 
