@@ -18,7 +18,7 @@ PEOPLE_SEEDS = 2**20
 LAST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
-@keep
+@keep("Pace")
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Bank time = base + rate x machine time elapsed; frozen is the rate 0."""
@@ -39,7 +39,7 @@ class Pace:
         return self.rate == 0
 
 
-@keep
+@keep("Beginning")
 @dataclass(frozen=True, slots=True)
 class Beginning:
     """All that a world is made from; with its log it says everything."""

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.bank.copying import twin_of
-from sandbox.bank.state import Bank, name_of
+from sandbox.bank.state import Bank
+from sandbox.bank.verbs import NAMES
 from sandbox.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.errors import Error, Refusal
 from sandbox.exchanges import Exchange
@@ -107,7 +108,7 @@ class World(Holder):
             return outcome
 
     def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
-        self.log.append(Act(self.bank.clock.now, name_of(verb), args, made_by(self.bank)))
+        self.log.append(Act(self.bank.clock.now, NAMES[verb], args, made_by(self.bank)))
         if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
             self.log.keep_checkpoint(self.bank)
 

@@ -4,12 +4,11 @@ from sandbox.bank import consents, signing
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Debtor
 from sandbox.bank.signing import customer_of
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
 
 
-@verb
 def approve(
     bank: Bank, token: str, customer: str | None, account: str | None, ibans: tuple[str, ...], state: str | None
 ) -> str:
@@ -21,7 +20,6 @@ def approve(
     return signing.sign(bank, found, who, debtor, state)
 
 
-@verb
 def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> str:
     if customer is not None:
         customer_of(bank, customer)

@@ -9,7 +9,7 @@ from sandbox.bank.forgetting import forget_replaced
 from sandbox.bank.records import Origin
 from sandbox.bank.replays import Ask
 from sandbox.bank.rules import Looks
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.files.reader import Kind
 from sandbox.rules.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
@@ -20,7 +20,6 @@ NO_FUNDS = "AM04"
 AT_SIX = 6
 
 
-@verb
 def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: Ask
 ) -> tuple[str, Status]:
@@ -129,7 +128,6 @@ def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     bulk.unpaid = 0
 
 
-@verb
 def delete(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> None:
     cancel(bank, find(bank, client_id, kind, reference, external=external))
 
@@ -150,7 +148,6 @@ def living_address(bank: Bank, bulk: Bulk) -> str | None:
     return address.token if address is not None and bank.clock.now < address.until else None
 
 
-@verb
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
     """The status call gives a fresh address when there is none that lives (service 4.6 rule 3)."""
     bulk = find(bank, client_id, kind, reference, external=external)

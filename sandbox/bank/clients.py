@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 from sandbox.bank.records import Client
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 
 
-@verb
 def register(bank: Bank, client: Client) -> None:
     """A new TPP; a name is given once."""
     if client.id in bank.clients:
@@ -15,7 +14,6 @@ def register(bank: Bank, client: Client) -> None:
     bank.clients[client.id] = client
 
 
-@verb
 def amend(bank: Bank, client_id: str, changes: tuple[tuple[str, object], ...]) -> Client:
     """What is named changes, from now on."""
     known = bank.clients.get(client_id)

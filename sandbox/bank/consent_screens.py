@@ -4,7 +4,7 @@ from sandbox.bank import consents, screens, signing
 from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.grants import ConsentAddress, Session
 from sandbox.bank.screens import session_of
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 
 
@@ -28,7 +28,6 @@ def fixed(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
     return (address.iban,) if address.iban is not None else ()
 
 
-@verb
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """The first page of an address; the answer is the session's id."""
     waiting(bank, token)
@@ -38,7 +37,6 @@ def enter(bank: Bank, token: str, state: str | None) -> str:
     return session.id
 
 
-@verb
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     """As a test customer who may answer here."""
     session = session_of(bank, session_id, token)
@@ -50,7 +48,6 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     session.code = bank.mint.digits(screens.CODE_DIGITS)
 
 
-@verb
 def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
     """One account or more."""
     session = session_of(bank, session_id, token)
@@ -60,7 +57,6 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
     session.chosen = ibans
 
 
-@verb
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
     session = session_of(bank, session_id, token)
@@ -75,14 +71,12 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     return consents.agree(bank, token, session.customer, session.chosen, session.state)
 
 
-@verb
 def turn_down(bank: Bank, session_id: str, token: str) -> str:
     """The PSU refuses."""
     session = session_of(bank, session_id, token)
     return consents.decline(bank, token, session.state)
 
 
-@verb
 def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
     """In the channel: one consent of the customer who logged in there."""
     session = session_of(bank, session_id, screens.CHANNEL)

@@ -5,7 +5,7 @@ from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
 from sandbox.bank.records import Account
 from sandbox.bank.rules import Looks
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query
 from sandbox.rules.lifecycle import Trigger
@@ -15,7 +15,6 @@ IBAN = "iban"
 WITHDRAWN = "withdrawn"
 
 
-@verb
 def ask(
     bank: Bank,
     client_id: str,
@@ -52,7 +51,6 @@ def ask(
     return tuple(given)
 
 
-@verb
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
     """Always a no, with a fresh address at which the PSU authenticates; after that the same token reads on."""
     consent = bank.consents[consent_id]
@@ -182,7 +180,6 @@ def standing(bank: Bank, customer: str) -> list[Consent]:
     ]
 
 
-@verb
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
     """In the bank's channel; the answer is how many ended."""
     found = [one for one in standing(bank, customer) if (one.client_id, one.scope) == (client_id, scope)]

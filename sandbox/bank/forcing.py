@@ -6,7 +6,7 @@ from sandbox.bank import bulk_checks, bulks, execution, standing_orders
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.errors import Error, Refusal
 from sandbox.rules import lifecycle
@@ -74,7 +74,6 @@ FILE_EFFECTS: dict[Trigger, Callable[[Bank, Bulk, str | None], None]] = {
 }
 
 
-@verb
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
     """The first row of the table that leads there now."""
     subject = bank.known(subject_id)

@@ -139,6 +139,10 @@ class Ledger:
             sums[currency] += number
         return dict(sums)
 
+    def balances(self) -> dict[Compartment, Decimal]:
+        """The balance of every compartment that this bank touched."""
+        return dict(self._balances)
+
     def added(self) -> dict[Compartment, Sequence[Line]]:
         """The lines of every compartment that this bank touched."""
         return dict(self._lines)

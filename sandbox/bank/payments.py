@@ -4,12 +4,11 @@ from sandbox.bank import accounts, execution, initiations, replays, ruling, sca
 from sandbox.bank.initiations import Initiated
 from sandbox.bank.records import Order, Origin, Payment
 from sandbox.bank.replays import Ask
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.lifecycle import Status, Trigger
 
 
-@verb
 def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
     """First all questions, then all changes: a refused call leaves no trace."""
     earlier = replays.first_answer(bank, ask)
@@ -63,7 +62,6 @@ def demand_date(bank: Bank, order: Order) -> None:
         raise Refusal(Error.INPUT_INVALID, input="requested_execution_date", why=why)
 
 
-@verb
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
     """DELETE (service 4.4)."""
     payment = initiations.own(bank, client_id, customer, product, reference, external=external)

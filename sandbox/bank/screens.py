@@ -4,7 +4,7 @@ from sandbox.bank import signing
 from sandbox.bank.forgetting import forget_oldest
 from sandbox.bank.grants import Session
 from sandbox.bank.records import Debtor
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.lifecycle import Status
 
@@ -12,7 +12,6 @@ CODE_DIGITS = 6
 CHANNEL = "channel"  # stands for the address of a session that came by none
 
 
-@verb
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """The first page of an address; the answer is the session's id."""
     signing.open_subject(bank, signing.waiting(bank, token))
@@ -29,7 +28,6 @@ def session_of(bank: Bank, session_id: str, token: str) -> Session:
     return session
 
 
-@verb
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     """As a test customer; a debtor account that came with the initiation is checked for them."""
     session = session_of(bank, session_id, token)
@@ -43,7 +41,6 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     session.code = bank.mint.digits(CODE_DIGITS)
 
 
-@verb
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
     """An account; one that may not pay this is refused, and another may be picked (service 1)."""
     session = session_of(bank, session_id, token)
@@ -55,7 +52,6 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     session.debtor = debtor
 
 
-@verb
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """The code as the card reader shows it; too many wrong ones refuse the initiation. The answer is the callback."""
     session = session_of(bank, session_id, token)
@@ -70,14 +66,12 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     return signing.sign(bank, payment, session.customer, session.debtor, session.state)
 
 
-@verb
 def turn_down(bank: Bank, session_id: str, token: str) -> str:
     """The PSU refuses."""
     session = session_of(bank, session_id, token)
     return signing.refuse(bank, signing.waiting(bank, token), session.state)
 
 
-@verb
 def enter_channel(bank: Bank) -> str:
     """The first page of the bank's own channel; the answer is the session's id."""
     session = Session(bank.mint.secret(), CHANNEL)
@@ -86,14 +80,12 @@ def enter_channel(bank: Bank) -> str:
     return session.id
 
 
-@verb
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
     session = session_of(bank, session_id, CHANNEL)
     session.customer = signing.customer_of(bank, customer).id
     _new_code(bank, session)
 
 
-@verb
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
     """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
     session = session_of(bank, session_id, CHANNEL)
@@ -109,7 +101,6 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
     return status
 
 
-@verb
 def leave_channel(bank: Bank, session_id: str) -> None:
     """The PSU logs out."""
     del bank.sessions[session_of(bank, session_id, CHANNEL).id]

@@ -9,7 +9,7 @@ from sandbox.bank.grants import Grant
 from sandbox.bank.payments import is_direct
 from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.rules import Looks
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.errors import Error, Refusal
 from sandbox.rules.callbacks import with_query
@@ -159,7 +159,6 @@ def may_sign(bank: Bank, found: Initiation) -> tuple[str, ...]:
     return bank.accounts[found.debtor.iban].may_sign
 
 
-@verb
 def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """A further signature, in the PSU's own channel (service 1)."""
     customer_of(bank, customer)

@@ -10,7 +10,7 @@ from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.replays import Ask
 from sandbox.bank.rules import Looks
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.calendar import at_brussels, brussels_date
 from sandbox.rules.iban import country_of
@@ -25,7 +25,6 @@ NO_FUNDS = "AM04"
 AT_SIX = 6
 
 
-@verb
 def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initiated:
     """First all questions, then all changes."""
     earlier = replays.first_answer(bank, ask)
@@ -147,7 +146,6 @@ def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
     bank.move(order, Trigger.CANCELLED, reason)
 
 
-@verb
 def delete(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
     order = initiations.own(bank, client_id, customer, KIND, reference, external=external)
     assert isinstance(order, StandingOrder)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import TypeVar
 
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
@@ -21,23 +20,6 @@ from sandbox.settings import Settings
 
 # The paths of single payments; what they wait in for a customer is RCVD.
 PAYMENT_PATHS = frozenset(path for path in lifecycle.MOVES if "credit-transfers" in path)
-
-Verb = TypeVar("Verb", bound=Callable[..., object])
-
-VERBS: dict[str, Callable[..., object]] = {}
-
-
-def verb(act: Verb) -> Verb:
-    """Marks what may enter by the door of a world, under the name that its log keeps."""
-    name = f"{act.__module__.rpartition('.')[2]}.{act.__name__}"
-    assert name not in VERBS, f"two acts are called {name}"
-    VERBS[name] = act
-    return act
-
-
-def name_of(act: Callable[..., object]) -> str:
-    """The name under which an act is noted."""
-    return f"{act.__module__.rpartition('.')[2]}.{act.__name__}"
 
 
 class Bank:

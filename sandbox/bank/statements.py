@@ -10,7 +10,7 @@ from sandbox.bank import consents
 from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
 from sandbox.bank.records import Account
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules.money import Money
 
@@ -108,7 +108,6 @@ def _place(line: Line) -> Place:
     return line.on, line.number
 
 
-@verb
 def book_by_hand(
     bank: Bank,
     iban: str,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from sandbox.bank.forgetting import forget_oldest, forget_replaced
 from sandbox.bank.grants import Code, Grant, Pair, ScaToken
 from sandbox.bank.records import Client
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.state import Bank
 from sandbox.errors import Error, Refusal
 from sandbox.rules import pkce
 
@@ -57,7 +57,6 @@ def demand_client(bank: Bank, client_id: str, secret: str) -> Client:
     return client
 
 
-@verb
 def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> Issued:
     """The code of a callback for a pair; a second use is refused and kills the pair that it gave."""
     known = bank.codes.get(code)
@@ -85,7 +84,6 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     return replace(issued, sca_token=sca_token)
 
 
-@verb
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> Issued:
     """A new pair for the old one, which ends with it (service 3.5)."""
     key = bank.refresh_tokens.get(refresh_token)

@@ -1,12 +1,12 @@
 """Settings of a running world: shown with their clauses, changed one by one (choice 10, 13)."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
 from flask import Request
 
-from sandbox.bank.state import Bank, verb
+from sandbox.bank.choices import change_settings
 from sandbox.control.asking import body_of
 from sandbox.control.scripts import reading
 from sandbox.rules.durations import write_duration
@@ -32,8 +32,3 @@ def change(world: World, request: Request) -> dict[str, Any]:
     wanted = reading(lambda: read_settings(content, Settings()), "settings")
     world.act(change_settings, tuple((name, getattr(wanted, name)) for name in sorted(content)))
     return show(world, request)
-
-
-@verb
-def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:
-    bank.settings = replace(bank.settings, **dict(changes))

@@ -11,6 +11,7 @@ from sandbox.bank.clock import Agenda
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
 
 
 def canonical(value: object) -> object:
@@ -50,3 +51,13 @@ def state_of(bank: Bank) -> dict[str, object]:
 def state_hash(bank: Bank) -> str:
     """Two banks with the same hash are the same bank."""
     return sha256(repr(sorted(state_of(bank).items())).encode()).hexdigest()
+
+
+def outcome_hash(bank: Bank) -> str:
+    """What every version of the program must agree on: statuses and balances, by names that no rename changes."""
+    subjects: list[Subject] = [*bank.payments.values(), *bank.standing_orders.values()]
+    for bulk in bank.bulks.values():
+        subjects += [bulk, *bulk.parts]
+    statuses = sorted([subject.id, subject.status.value, subject.reason or ""] for subject in subjects)
+    balances = sorted([iban, currency, f"{balance:f}"] for (iban, currency), balance in bank.ledger.balances().items())
+    return sha256(repr([statuses, balances]).encode()).hexdigest()

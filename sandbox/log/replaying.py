@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from sandbox.bank import timeline
-from sandbox.bank.state import VERBS, Bank
+from sandbox.bank.state import Bank
+from sandbox.bank.verbs import VERBS
 from sandbox.errors import Refusal
 from sandbox.log.memory import Act
 

@@ -15,7 +15,7 @@ from sandbox.exchanges import Exchange
 from sandbox.faults import Fault
 from sandbox.log.codec import decode
 from sandbox.parcel.fitting import demand_fit
-from sandbox.parcel.form import FORMAT, SHIPPED, VERSION, ParcelError, people_print
+from sandbox.parcel.form import EDITIONS, FORMAT, SHIPPED, VERSION, VERSIONS_READ, ParcelError, people_print
 from sandbox.rules.durations import write_duration
 from sandbox.scenario.faulty import ScenarioErrors
 from sandbox.scenario.reading import read_settings
@@ -71,9 +71,9 @@ def head_of(told: dict[str, Any]) -> Head:
     """Format and version first; then everything that the world begins with."""
     if told.get("format") != FORMAT:
         raise ParcelError("this is no file of a world")
-    if told.get("version") != VERSION:
+    if told.get("version") not in VERSIONS_READ:
         raise ParcelError(
-            f"it has version {told.get('version')!r:.40} of the format; this program reads version {VERSION}"
+            f"it has version {told.get('version')!r:.40} of the format; this program reads 1 to {VERSION}"
         )
     try:
         ordered = told["ordered"]
@@ -104,13 +104,13 @@ def head_of(told: dict[str, Any]) -> Head:
 def people_of(told: dict[str, Any]) -> Fixtures:
     """The shipped ones, if they are the same here, or those that came along."""
     if "whole" not in told:
-        shipped = load_fixtures(SHIPPED)
-        if told["fixtures"] != SHIPPED or people_print(shipped) != told["print"]:
+        edition = EDITIONS.get(told["print"])
+        if told["fixtures"] != SHIPPED or edition is None:
             raise ParcelError(
                 f"its people are the fixtures {told['fixtures']!r:.40} of the program that wrote it, and this program "
                 "ships others: import it with that version"
             )
-        return shipped
+        return load_fixtures(edition)
     came = fitting(told["whole"], Fixtures, "people")
     for iban, profile in came.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:

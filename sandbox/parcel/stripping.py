@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Client, Origin
-from sandbox.bank.state import VERBS
+from sandbox.bank.verbs import VERBS
 from sandbox.beginning import Beginning
 from sandbox.exchanges import Exchange
 from sandbox.log.memory import Act, MemoryLog

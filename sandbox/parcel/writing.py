@@ -7,7 +7,8 @@ from typing import Any
 
 from sandbox.errors import Error, Refusal
 from sandbox.exchanges import Exchange
-from sandbox.log.canon import state_hash
+from sandbox.log import checkpoint
+from sandbox.log.canon import outcome_hash, state_hash
 from sandbox.log.codec import encode
 from sandbox.log.memory import Act
 from sandbox.log.opening import program
@@ -32,7 +33,7 @@ def lines_of(name: str, life: Life, strip: bool) -> Iterator[bytes]:
         yield line_of(act_line(number, act))
     for exchange in life.heard:
         yield line_of({"call": call_of(exchange)})
-    yield line_of({"end": len(life.acts), "state": state_hash(life.bank)})
+    yield line_of({"end": len(life.acts), "state": state_hash(life.bank), "outcome": outcome_hash(life.bank)})
 
 
 def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
@@ -49,6 +50,7 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "program": program(),
+        "shape": checkpoint.shape(),
         "world": name,
         "scenario": beginning.scenario,
         "seed": beginning.seed,

@@ -232,7 +232,7 @@ ACT = 3  # the initiation, after the two acts about a client
         (lambda lines: [b"not a world"], "this is no file of a world"),
         (lambda lines: [b"[1]"], "it is no object"),
         (first(lambda head: head.update(format="else")), "this is no file of a world"),
-        (first(lambda head: head.update(version=2)), "this program reads version 1"),
+        (first(lambda head: head.update(version=3)), "this program reads 1 to 2"),
         (first(lambda head: head["people"].update(print="0" * 64)), "this program ships others"),
         (first(lambda head: head.update(past="0" * 64)), "have another past"),
         (first(lambda head: head.update(seed="7")), "no number"),
