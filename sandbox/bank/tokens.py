@@ -1,5 +1,6 @@
 """Codes and tokens (service 3.5, 4.8; choice 8). What expires is compared with the clock at use."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sandbox.bank.forgetting import forget_oldest, forget_replaced
@@ -47,13 +48,24 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     return pair.grant
 
 
-def demand_client(bank: Bank, client_id: str, secret: str) -> Client:
-    """The Basic credentials of a registered, active client."""
-    client = bank.clients.get(client_id)
-    if client is None or not pkce.same_text(client.secret, secret):
+def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client | None:
+    """The first client whose id and secret are one of these readings; all are compared, however early one fits."""
+    found: Client | None = None
+    for client_id, secret in readings:
+        client = bank.clients.get(client_id)
+        fits = pkce.same_text(client.secret if client else "", secret)
+        if client is not None and fits and found is None:
+            found = client
+    return found
+
+
+def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
+    """The registered, active client whose Basic credentials these are."""
+    client = client_fitting(bank, readings)
+    if client is None:
         raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
     if not client.active:
-        raise Refusal(Error.TPP_INVALID, client=client_id, why="is not active")
+        raise Refusal(Error.TPP_INVALID, client=client.id, why="is not active")
     return client
 
 

@@ -3,7 +3,6 @@
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import date
 from hashlib import sha256
 from typing import Any
@@ -21,7 +20,6 @@ from sandbox.referee.seen import Seen, print_of
 from sandbox.rules.callbacks import end_of
 from sandbox.wire.contents import body_of
 from sandbox.wire.gate import Call
-from sandbox.wire.oauth import credentials
 from sandbox.worlds import World
 
 NEXT_KEY = b'"next_page_key":"'
@@ -123,9 +121,7 @@ def algorithm_of(proof: str) -> str | None:
 
 
 def read_token(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
-    """The client is named by its credentials here; of the form only prints are kept."""
-    with suppress(Refusal):
-        seen.client = credentials(authorization)[0]
+    """Of the form only prints are kept."""
     if (call.request.content_length or 0) > FORM_MAX:
         return
     form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))

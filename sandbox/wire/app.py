@@ -18,6 +18,7 @@ from sandbox.rules.names import is_world_name
 from sandbox.rules.products import XB
 from sandbox.wire import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.wire.contents import keep_content
+from sandbox.wire.credentials import client_named
 from sandbox.wire.explaining import why
 from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
@@ -134,7 +135,7 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     operation = None if rule is None else BY_NAME.get(rule.endpoint)
     named = environ.get("HTTP_CLIENT_ID")
     if operation is not None and not operation.bank_headers:  # as client_of has it, before there is a call
-        named = request.authorization.username if request.authorization else None
+        named = client_named(world.bank, environ.get("HTTP_AUTHORIZATION"))
     client = world.bank.clients.get(named) if named else None
     role = operation.role if operation else None
     from sandbox.wire.certificates import demand_certificate  # with the cryptography that most banks never need
@@ -167,8 +168,7 @@ def client_of(call: Call) -> str | None:
     """As it calls itself: in its header, at /token by its credentials."""
     if call.operation.bank_headers:
         return call.header("Client-ID")
-    credentials = call.request.authorization
-    return None if credentials is None else credentials.username
+    return client_named(call.world.bank, call.header("Authorization"))
 
 
 def refusable(view: View, call: Call) -> Response:

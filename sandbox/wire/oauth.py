@@ -1,7 +1,5 @@
 """POST /token (service 4.8, choice 8)."""
 
-from base64 import b64decode
-from binascii import Error as Base64Error
 from urllib.parse import parse_qsl
 
 from flask import Response
@@ -12,6 +10,7 @@ from sandbox.bank.tokens import Issued
 from sandbox.errors import Error, Refusal
 from sandbox.wire import replies
 from sandbox.wire.bounds import count_call
+from sandbox.wire.credentials import readings
 from sandbox.wire.gate import Call
 
 # The fields of the two variants; never mix them.
@@ -23,8 +22,7 @@ FORM_MAX = 16_384
 
 
 def token(call: Call) -> Response:
-    client_id, secret = credentials(call.header("Authorization"))
-    call.world.ask(_demand, call, client_id, secret)
+    client_id = call.world.ask(_demand, call)
     form = read_form(call)
     match form["grant_type"]:
         case "authorization_code":
@@ -36,23 +34,12 @@ def token(call: Call) -> Response:
     return token_reply(issued)
 
 
-def _demand(bank: Bank, call: Call, client_id: str, secret: str) -> None:
-    tokens.demand_client(bank, client_id, secret)
-    count_call(call.world, bank, client_id)
-    replays.demand_fresh(bank, client_id, call.request_id)
-
-
-def credentials(header: str | None) -> tuple[str, str]:
-    """HTTP Basic with client_id and client_secret; anything else is nobody's."""
-    scheme, _, encoded = (header or "").partition(" ")
-    if scheme.lower() == "basic":
-        try:
-            client_id, colon, secret = b64decode(encoded.strip(), validate=True).decode().partition(":")
-        except (Base64Error, ValueError):
-            colon = ""
-        if colon:
-            return client_id, secret
-    raise Refusal(Error.CREDENTIALS_REFUSED, input="Authorization")
+def _demand(bank: Bank, call: Call) -> str:
+    """The client_id of the caller, once its credentials, its rate and its Request-ID hold."""
+    client = tokens.demand_client(bank, readings(call.header("Authorization")))
+    count_call(call.world, bank, client.id)
+    replays.demand_fresh(bank, client.id, call.request_id)
+    return client.id
 
 
 def read_form(call: Call) -> dict[str, str]:

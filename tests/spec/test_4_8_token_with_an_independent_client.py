@@ -12,33 +12,9 @@ from authlib.integrations.base_client import OAuthError
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
-from requests.adapters import BaseAdapter
-from requests.structures import CaseInsensitiveDict
 
+from tests.requests_line import BANK, InProcess
 from tests.tpp import CALLBACK, VERIFIER, Tpp, payment, version
-
-BANK = "https://bank.test"  # the library wants TLS; nothing leaves this program
-
-
-class InProcess(BaseAdapter):
-    """Brings a request of that library's HTTP client to an app in this program."""
-
-    def __init__(self, app: Flask) -> None:
-        super().__init__()
-        self.http = app.test_client()
-
-    def send(self, request: requests.PreparedRequest, *args: Any, **more: Any) -> requests.Response:
-        sent = self.http.open(
-            request.url, method=request.method, headers=dict(request.headers), data=request.body, base_url=BANK
-        )
-        reply = requests.Response()
-        reply.status_code, reply.url, reply.request = sent.status_code, str(request.url), request
-        reply.headers = CaseInsensitiveDict(sent.headers)
-        reply._content = sent.data
-        return reply
-
-    def close(self) -> None:
-        pass
 
 
 @pytest.fixture
