@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from sandbox.wire.target import raw_path
+
 LED = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/", "/_sandbox/static/console.svg")}
 
 
@@ -13,7 +15,7 @@ class Doorstep:
         self.inner = inner
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        led = LED.get(environ.get("PATH_INFO", ""))
+        led = LED.get(raw_path(environ))
         if led is None or environ["REQUEST_METHOD"] != "GET" or led[0] not in environ.get("HTTP_ACCEPT", ""):
             return self.inner(environ, start_response)
         start_response("302 FOUND", [("Location", led[1]), ("Content-Length", "0"), ("Vary", "Accept")])

@@ -24,6 +24,7 @@ from sandbox.wire.failures import refusal_response
 from sandbox.wire.faulty import answered
 from sandbox.wire.gate import UUID_4, Call, admit
 from sandbox.wire.operations import BY_NAME, Operation
+from sandbox.wire.target import Segment, authority_of, has_dots, is_readable, raw_path
 from sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ ASCII = "".join(map(chr, range(128)))
 class WorldPath:
     """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
 
+    Routes are matched on the path as the caller spelled it, so PATH_INFO is not decoded from here on.
     Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
     """
 
@@ -78,12 +80,16 @@ class WorldPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["sandbox.started"] = perf_counter()
-        name, path = "default", environ.get("PATH_INFO", "")
+        name, path = "default", raw_path(environ)
+        environ["sandbox.path"] = environ["PATH_INFO"] = path
         if path.startswith("/worlds/"):
             name, _, rest = path[8:].partition("/")
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
         environ["sandbox.world"] = name
+        authority = authority_of(environ)
+        if authority is not None:
+            environ["HTTP_HOST"] = authority
         query = environ.get("QUERY_STRING", "")
         if not query.isascii():
             environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
@@ -99,6 +105,7 @@ def route(
 ) -> None:
     """Everything of the bank's own interface."""
     app.before_request(lambda: check_certificate(worlds, trust))
+    frame(app)
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
         app.add_url_rule(
@@ -108,7 +115,6 @@ def route(
             methods=[operation.method],
             provide_automatic_options=False,
         )
-    frame(app)
     app.after_request(lambda response: stamp(response, worlds, announce, listener))
 
 
@@ -118,21 +124,31 @@ def frame(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_refusal)
     app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
+    app.before_request(demand_path)
     app.url_map.merge_slashes = False
+    app.url_map.converters["default"] = Segment
     app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
+
+
+def demand_path() -> None:
+    """A path in another spelling is none of ours; only a reference of the bank's interface may be `.` or `..`."""
+    path, rule = request.environ["sandbox.path"], request.url_rule
+    beside = rule is not None and rule.endpoint not in BY_NAME
+    if not is_readable(path) or (beside and has_dots(path)):
+        raise Refusal(Error.NOT_FOUND, input=path[:200])
 
 
 def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     """Before the path is even looked at (choice 2)."""
     environ, rule = request.environ, request.url_rule
-    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+    operation = None if rule is None else BY_NAME.get(rule.endpoint)
+    if operation is None and (rule is not None or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)):
         return
     name = environ["sandbox.world"]
     world = worlds.known(name) if rule is None else worlds.get(name)
     settings = world.bank.settings
     if settings.client_certificates == "off":
         return
-    operation = None if rule is None else BY_NAME.get(rule.endpoint)
     named = environ.get("HTTP_CLIENT_ID")
     if operation is not None and not operation.bank_headers:  # as client_of has it, before there is a call
         named = client_named(world.bank, environ.get("HTTP_AUTHORIZATION"))

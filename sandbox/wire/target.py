@@ -1,0 +1,58 @@
+"""The path of a request as its caller spelled it: routes are matched on that, ids are decoded after it."""
+
+import re
+from typing import Any
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from werkzeug.routing import UnicodeConverter
+
+PLAIN = "!$&'()*+,;=:@/"  # beside what `quote` leaves as it is: RFC 3986, 3.3
+ABSOLUTE = re.compile(r"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)  # RFC 9112, 3.2.2
+PATH = re.compile(r"(?:/(?:[^/\\?#%\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})+)*/?")
+
+
+class Segment(UnicodeConverter):
+    """One segment of a path, percent-decoded once, after routing: `123%2F1` is the reference `123/1` (choice 5)."""
+
+    def to_python(self, value: str) -> str:
+        return unquote(value) if "%" in value else value
+
+
+def raw_path(environ: dict[str, Any]) -> str:
+    """The path before any decoding. Servers tell it as REQUEST_URI or RAW_URI; elsewhere it is made anew."""
+    target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
+    absolute = ABSOLUTE.match(target)
+    path = (absolute[2] if absolute else target).partition("?")[0] or ("/" if absolute else "")
+    known, root = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
+    for prefix in (root, ""):
+        # waitress takes the first slashes for one, and cheroot keeps %2F in what it decoded.
+        if path.startswith(prefix) and same(path[len(prefix) :], known):
+            return path[len(prefix) :]
+    return quote(known, safe=PLAIN, encoding="latin-1")
+
+
+def same(path: str, known: str) -> bool:
+    """Whether the server decoded this path to that one; a middleware in between may have set another."""
+    decoded = text_of(path)
+    return known in (path, decoded) or decoded.lstrip("/") in (known.lstrip("/"), text_of(known).lstrip("/"))
+
+
+def text_of(path: str) -> str:
+    """As WSGI has paths: bytes written as Latin-1."""
+    return unquote_to_bytes(path.encode("latin-1", "replace")).decode("latin-1")
+
+
+def authority_of(environ: dict[str, Any]) -> str | None:
+    """The host of a target in absolute form, which counts instead of the header (RFC 9112, 3.2.2)."""
+    absolute = ABSOLUTE.match(environ.get("REQUEST_URI") or "")
+    return absolute[1] if absolute else None
+
+
+def is_readable(path: str) -> bool:
+    """Whole percent escapes, no control characters, no backslash, and no empty segment but the last."""
+    return PATH.fullmatch(path) is not None
+
+
+def has_dots(path: str) -> bool:
+    """Whether a segment is `.` or `..`, which other programs take out of a path."""
+    return not {".", ".."}.isdisjoint(path.split("/"))
