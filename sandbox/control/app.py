@@ -12,6 +12,7 @@ from sandbox.control import (
     choices,
     clock,
     contracts,
+    discovery,
     files,
     holdings,
     metrics,
@@ -106,6 +107,8 @@ CONTROLS: tuple[tuple[str, str, Callable[[Reach], Any]], ...] = (
     ("POST", "/psu/sign", _of_world(psu.sign)),
     ("POST", "/psu/withdraw", _of_world(psu.withdraw)),
     ("GET", "/reference/countries", lambda reach: countries.published()),
+    ("GET", discovery.METADATA, _of_world(discovery.metadata)),
+    ("GET", "/authorize", _of_world(discovery.authorize)),
     ("GET", "/journal", _of_world(holdings.journal)),
     ("GET", "/requests", _of_world(holdings.requests)),
 )

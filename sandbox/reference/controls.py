@@ -129,6 +129,16 @@ TOLD: dict[str, Told] = {
     "GET /reference/countries": Told(
         "The countries, currencies and purpose codes that cross-border payments may have."
     ),
+    "GET /.well-known/oauth-authorization-server": Told(
+        "The OAuth endpoints (RFC 8414), to point a stock OAuth client at. The bank itself has no such page. Its "
+        "/token wants Request-ID and Accept, which the client has to add."
+    ),
+    "GET /authorize": Told(
+        "The authorization endpoint of stock OAuth clients: leads the browser on to a consent address. Takes "
+        "`response_type=code`, `client_id`, `redirect_uri`, `scope` (AIS, or CAF with `iban`), `code_challenge`, "
+        "`code_challenge_method` and `state`.",
+        success=302,
+    ),
     "GET /journal": Told(f"Every change of a status, numbered. {SINCE}"),
     "GET /requests": Told(f"Every call of the bank's interface and its answer, numbered. {SINCE}"),
     "GET /openapi.json": Told("The bank's interface as an OpenAPI 3.1 document."),

@@ -1,4 +1,4 @@
-"""service 4.8: the two OAuth clients of Node that form-encode the credentials (RFC 6749 2.3.1) get their tokens."""
+"""The two OAuth clients of Node: they form-encode credentials (service 4.8), and find the bank by its metadata."""
 
 from pathlib import Path
 
@@ -45,3 +45,13 @@ def test_the_library_hears_that_a_secret_is_wrong(app: Flask, tpp: Tpp, tmp_path
         facts = {"base": base, "redirect_uri": CALLBACK, "verifier": VERIFIER, "clients": [client]}
         (told,) = run_script("oauth.mjs", facts, tmp_path, *LIBRARIES)
     assert told["status"] == 401, told
+
+
+@pytest.mark.parametrize("prefix", ["", "/worlds/b"])
+def test_the_libraries_go_from_the_metadata_of_a_world_to_tokens(app: Flask, tmp_path: Path, prefix: str) -> None:
+    with in_background(app) as root:
+        facts = {"base": f"{root}{prefix}", "redirect_uri": CALLBACK}
+        found = run_script("discovery.mjs", facts, tmp_path, *LIBRARIES)
+    assert found["scope"] == "AIS"
+    assert found["token_endpoint"] == f"{root}{prefix}/token"
+    assert found["refused"] == "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED"
