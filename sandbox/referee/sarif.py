@@ -1,7 +1,11 @@
 """The report as SARIF 2.1.0: what code hosts and editors show beside a change."""
 
+import re
 from typing import Any
+from urllib.parse import quote
 
+from sandbox.exchanges import Exchange
+from sandbox.log.opening import program
 from sandbox.referee.report import Finding, Report
 from sandbox.referee.rows import Rule, Severity
 from sandbox.referee.table import TABLE
@@ -9,11 +13,12 @@ from sandbox.rules.durations import write_instant
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}
+LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 PLACES = {row.id: place for place, row in enumerate(TABLE)}
 
 
 def as_sarif(report: Report) -> dict[str, Any]:
-    driver = {"name": "bank-sandbox referee", "rules": [_rule(row) for row in TABLE]}
+    driver = {"name": "bank-sandbox referee", "version": program(), "rules": [_rule(row) for row in TABLE]}
     results = [_result(finding) for finding in report.findings]
     run = {"tool": {"driver": driver}, "results": results, "properties": {"world": report.world}}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -30,7 +35,7 @@ def _rule(row: Rule) -> dict[str, Any]:
 
 
 def _result(finding: Finding) -> dict[str, Any]:
-    """A call is no file: its place is named by the operation, and by its path as the address of an artifact."""
+    """One finding at the call that it is about."""
     rule, exchange = finding.found.rule, finding.found.exchange
     name = f"{exchange.operation or exchange.method} {exchange.request_id}".strip()
     result: dict[str, Any] = {
@@ -40,7 +45,7 @@ def _result(finding: Finding) -> dict[str, Any]:
         "message": {"text": f"{rule.title}: {finding.found.what}. {rule.instead} ({rule.clause})"},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": ascii(exchange.path.lstrip("/"))[1:-1] or "call"}},
+                "physicalLocation": _place(exchange),
                 "logicalLocations": [{"name": exchange.operation or "call", "fullyQualifiedName": name}],
             }
         ],
@@ -54,3 +59,17 @@ def _result(finding: Finding) -> dict[str, Any]:
     if finding.reason is not None:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.reason}]
     return result
+
+
+def _place(exchange: Exchange) -> dict[str, Any]:
+    """Code hosts want a file and a line. The call stands for the file; its first line is the request line."""
+    line = f"{exchange.method} {exchange.path} {exchange.status}"
+    return {
+        "artifactLocation": {"uri": _relative(exchange.path)},
+        "region": {"startLine": 1, "snippet": {"text": line}},
+    }
+
+
+def _relative(path: str) -> str:
+    """The path as a relative reference (RFC 3986, 4.2): escapes stay, and no colon may look like a scheme."""
+    return quote(LONE_PERCENT.sub("%25", path.lstrip("/")), safe="/%~", errors="replace") or "call"

@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from flask import Flask
 from jsonschema import Draft7Validator
 from lxml import etree
 
+from sandbox.referee.report import Finding, Report, report_of
+from sandbox.referee.sarif import as_sarif
 from sandbox.referee.table import TABLE
 from sandbox.register import Worlds
 from tests.referee.actor import Actor
@@ -35,13 +39,26 @@ RULE = {
     },
     "additionalProperties": False,
 }
+URI_REFERENCE = "^(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-Fa-f]{2})+$"  # relative: no colon in its first part
 PLACE = {
     "type": "object",
     "properties": {
         "physicalLocation": {
             "type": "object",
             "required": ["artifactLocation"],
-            "properties": {"artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}}}},
+            "properties": {
+                "artifactLocation": {
+                    "type": "object",
+                    "properties": {"uri": {"type": "string", "pattern": URI_REFERENCE}},
+                    "additionalProperties": False,
+                },
+                "region": {
+                    "type": "object",
+                    "properties": {"startLine": {"type": "integer", "minimum": 1}, "snippet": TEXT},
+                    "additionalProperties": False,
+                },
+            },
+            "additionalProperties": False,
         },
         "logicalLocations": {
             "type": "array",
@@ -78,7 +95,11 @@ RESULT = {
 DRIVER = {
     "type": "object",
     "required": ["name"],
-    "properties": {"name": {"type": "string"}, "rules": {"type": "array", "uniqueItems": True, "items": RULE}},
+    "properties": {
+        "name": {"type": "string"},
+        "version": {"type": "string"},
+        "rules": {"type": "array", "uniqueItems": True, "items": RULE},
+    },
     "additionalProperties": False,
 }
 RUN = {
@@ -210,6 +231,36 @@ def test_sarif_holds_its_schema(blamed: Actor) -> None:
     assert first["suppressions"][0]["justification"] == "known" and "suppressions" not in second
     assert run["tool"]["driver"]["rules"][second["ruleIndex"]]["id"] == second["ruleId"] == "state-missing"
     assert (first["level"], second["level"]) == ("warning", "error")
+
+
+def test_sarif_names_the_version_of_the_tool_and_a_region_of_each_finding(blamed: Actor) -> None:
+    (run,) = report(blamed, "?format=sarif").json["runs"]
+    assert run["tool"]["driver"]["version"] == version("bank-sandbox")
+    places = [place["physicalLocation"] for row in run["results"] for place in row["locations"]]
+    assert [place["region"]["startLine"] for place in places] == [1, 1]
+    assert places[0]["artifactLocation"]["uri"] == "payments/sepa-credit-transfers"
+    assert places[0]["region"]["snippet"]["text"] == "POST /payments/sepa-credit-transfers 201"
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("/payments/a%2F1/status", "payments/a%2F1/status"),
+        ("/a:b/c", "a%3Ab/c"),
+        ("//x?y #", "x%3Fy%20%23"),
+        ("/100%/%zz", "100%25/%25zz"),
+        ("/caf\xe9\\", "caf%C3%A9%5C"),
+        ("/\ud800", "%3F"),
+        ("/", "call"),
+    ],
+)
+def test_any_path_becomes_a_relative_reference(blamed: Actor, worlds: Worlds, path: str, uri: str) -> None:
+    found = report_of(worlds.get("default")).findings[0].found
+    elsewhere = replace(found, exchange=found.exchange._replace(path=path))
+    told = as_sarif(Report("w", [Finding(elsewhere, None)], {}))
+    assert list(Draft7Validator(SARIF).iter_errors(told)) == []
+    place = told["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == uri
 
 
 def test_sarif_that_breaks_the_schema_is_noticed(blamed: Actor) -> None:
