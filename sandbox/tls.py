@@ -15,8 +15,8 @@ from cheroot import server, wsgi
 from cheroot.errors import FatalSSLAlert, NoSSLError
 from cheroot.makefile import MakeFile
 from cheroot.ssl import Adapter
-from cryptography.hazmat.primitives.serialization import Encoding
 from OpenSSL import SSL
+from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
 
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.wire.certificates import TLS_KEY
@@ -62,9 +62,9 @@ class Line:
         return sent
 
     def certificate(self) -> bytes | None:
-        """What the caller showed, DER."""
-        found = self._tls.get_peer_certificate(as_cryptography=True)
-        return None if found is None else found.public_bytes(Encoding.DER)
+        """What the caller showed, DER; nothing is parsed yet, so that the bank refuses what cannot be parsed."""
+        found = self._tls.get_peer_certificate()
+        return None if found is None else dump_certificate(FILETYPE_ASN1, found)
 
     def shutdown(self, how: int) -> None:
         with suppress(SSL.Error):

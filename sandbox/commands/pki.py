@@ -133,9 +133,10 @@ def authority_of(organisation: str) -> str:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def revoke(path: Path, file: Path) -> None:
     """Puts a certificate on the revocation list; servers that run know it with their next call."""
-    from sandbox.pki.folder import Folder, read_certificate
+    from sandbox.pki.folder import Folder
+    from sandbox.pki.trust import read
 
-    kindly(Folder(path).revoke, kindly(read_certificate, file), now())
+    kindly(Folder(path).revoke, kindly(read, file.read_bytes()), now())
     click.echo(f"{file} is revoked")
 
 
@@ -144,20 +145,20 @@ def revoke(path: Path, file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 def show(path: Path, file: Path | None) -> None:
     """Lists the certificates of TPPs, or one: what they say, and what a bank would say of them."""
-    from sandbox.pki.folder import Folder, read_certificate
-    from sandbox.pki.trust import Trust
+    from sandbox.pki.folder import Folder
+    from sandbox.pki.trust import Trust, read
 
     trust = kindly(Trust, path)
-    found = [(str(file), kindly(read_certificate, file))] if file else Folder(path).certificates()
+    found = [(str(file), kindly(read, file.read_bytes()))] if file else Folder(path).certificates()
     for place, certificate in found:
         click.echo(f"{place}\n  {described(trust, certificate)}")
 
 
 def described(trust: Any, certificate: Any) -> str:
-    from sandbox.pki.trust import Untrusted, bearer_of
+    from sandbox.pki.trust import Untrusted, bearer_of, dates_of
 
     try:
-        bearer = bearer_of(certificate)
+        bearer, (begins, ends) = bearer_of(certificate), dates_of(certificate)
     except Untrusted as fault:
         return str(fault)
     said = bearer.said
@@ -169,7 +170,7 @@ def described(trust: Any, certificate: Any) -> str:
     lines = (
         f"{said.kind} of {bearer.organisation}, roles {', '.join(said.roles)}",
         f"authority {said.authority_name} ({said.authority_id})",
-        f"valid {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} to {certificate.not_valid_after_utc:%Y-%m-%d %H:%M}",
+        f"valid {begins:%Y-%m-%d %H:%M} to {ends:%Y-%m-%d %H:%M}",
         f"serial {certificate.serial_number:x}",
         verdict,
     )

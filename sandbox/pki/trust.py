@@ -1,12 +1,14 @@
 """What is believed of a certificate: its chain, its key, its dates, whether it was revoked, and what it says."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
@@ -17,6 +19,8 @@ from sandbox.pki.statements import Qualified
 RSA_BITS_MIN = 2048
 EC_BITS_MIN = 256
 KEPT_MAX = 256
+
+Part = TypeVar("Part")
 
 
 class Untrusted(ValueError):
@@ -53,7 +57,7 @@ class Trust:
             while len(self._believed) > KEPT_MAX:
                 self._believed.popitem(last=False)
         demand_dates(certificate, at)
-        revoked_on = self._revocations().get(certificate.serial_number)
+        revoked_on = self._revocations().get(parsed("its serial number", lambda: certificate.serial_number))
         if revoked_on is not None:
             raise Untrusted(f"it was revoked on {_told(revoked_on)}")
         if bearer.said.kind != kind:
@@ -67,42 +71,65 @@ class Trust:
         return bearer_of(certificate)
 
     def _demand_chain(self, certificate: x509.Certificate) -> None:
-        name = certificate.issuer.rfc4514_string()[:200]
-        issuer = next((known for known in self._authorities if known.subject == certificate.issuer), None)
+        issued_by, subject = parsed("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
+        name = parsed("its issuer", issued_by.rfc4514_string)[:200]
+        issuer = next((known for known in self._authorities if known.subject == issued_by), None)
         if issuer is None:
             raise Untrusted(f"its issuer {name} is no authority that the bank trusts")
         try:
             certificate.verify_directly_issued_by(issuer)
-        except (InvalidSignature, ValueError, TypeError):
+        except (InvalidSignature, UnsupportedAlgorithm, ValueError, TypeError):
             raise Untrusted(f"its chain is broken: the key of its issuer {name} has not signed it") from None
-        if certificate.subject in {known.subject for known in self._authorities}:
+        if subject in {known.subject for known in self._authorities}:
             raise Untrusted("it is an authority's own, not a client's")
 
     def _revocations(self) -> dict[int, datetime]:
-        changed = (self._folder.path / "crl.pem").stat().st_mtime_ns
-        if changed != self._list_changed:
-            found = self._folder.revocations()
-            key = self._authorities[0].public_key()
-            assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
-            if not found.is_signature_valid(key):
-                raise Untrusted("the revocation list of the PKI is not signed by its authority")
-            self._revoked = {row.serial_number: row.revocation_date_utc for row in found}
-            self._list_changed = changed
+        """A list that cannot be read lets nobody in."""
+        try:
+            changed = (self._folder.path / "crl.pem").stat().st_mtime_ns
+            if changed != self._list_changed:
+                self._revoked = self._read_revocations()
+                self._list_changed = changed
+        except OSError:
+            raise Untrusted("the revocation list of the PKI is missing or cannot be read") from None
         return self._revoked
+
+    def _read_revocations(self) -> dict[int, datetime]:
+        key = self._authorities[0].public_key()
+        assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
+        try:
+            found = self._folder.revocations()
+            is_signed = found.is_signature_valid(key)
+            revoked = {row.serial_number: row.revocation_date_utc for row in found}
+        except (UnsupportedAlgorithm, x509.InvalidVersion, ValueError, TypeError):
+            raise Untrusted("the revocation list of the PKI is damaged") from None
+        if not is_signed:
+            raise Untrusted("the revocation list of the PKI is not signed by its authority")
+        return revoked
+
+
+def parsed(part: str, read: Callable[[], Part]) -> Part:
+    """One part of a certificate, or Untrusted. `read` is the library's code alone: it raises errors of many kinds."""
+    try:
+        return read()
+    except Exception:
+        raise Untrusted(f"{part} cannot be read") from None
+
+
+def dates_of(certificate: x509.Certificate) -> tuple[datetime, datetime]:
+    return parsed("its dates", lambda: (certificate.not_valid_before_utc, certificate.not_valid_after_utc))
 
 
 def demand_dates(certificate: x509.Certificate, at: datetime) -> None:
-    if at < certificate.not_valid_before_utc:
-        raise Untrusted(f"it is not valid before {_told(certificate.not_valid_before_utc)}, and it is {_told(at)}")
-    if at > certificate.not_valid_after_utc:
-        raise Untrusted(f"it expired on {_told(certificate.not_valid_after_utc)}, and it is {_told(at)}")
+    begins, ends = dates_of(certificate)
+    if at < begins:
+        raise Untrusted(f"it is not valid before {_told(begins)}, and it is {_told(at)}")
+    if at > ends:
+        raise Untrusted(f"it expired on {_told(ends)}, and it is {_told(at)}")
 
 
 def demand_key(certificate: x509.Certificate) -> None:
-    try:
-        key = certificate.public_key()
-    except ValueError:
-        raise Untrusted("its key cannot be read") from None
+    key = parsed("its key", certificate.public_key)
     if isinstance(key, rsa.RSAPublicKey):
         if key.key_size < RSA_BITS_MIN:
             raise Untrusted(f"its key is weak: RSA of {key.key_size} bits, {RSA_BITS_MIN} are the least")
@@ -110,28 +137,34 @@ def demand_key(certificate: x509.Certificate) -> None:
         raise Untrusted("its key is neither RSA of 2048 bits or more nor EC of 256 bits or more")
 
 
+def demand_signing_key(certificate: x509.Certificate) -> None:
+    """ES256 is P-256 alone (RFC 7518 3.4)."""
+    key = certificate.public_key()
+    if isinstance(key, ec.EllipticCurvePublicKey) and not isinstance(key.curve, ec.SECP256R1):
+        raise Untrusted(f"its key is on the curve {key.curve.name}, and a signature needs RSA or the curve P-256")
+
+
 def bearer_of(certificate: x509.Certificate) -> Bearer:
     """What it says, whoever has signed it."""
+    subject, extensions = parsed("its content", lambda: (certificate.subject, certificate.extensions))
+    names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:
-        names = certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
-        row = certificate.extensions.get_extension_for_oid(x509.ObjectIdentifier(statements.EXTENSION))
-        assert isinstance(row.value, x509.UnrecognizedExtension)
-        said = statements.read(row.value.value)
+        row = extensions.get_extension_for_oid(x509.ObjectIdentifier(statements.EXTENSION))
     except x509.ExtensionNotFound:
         raise Untrusted("it has no qcStatements, so it is no PSD2 certificate") from None
+    assert isinstance(row.value, x509.UnrecognizedExtension)
+    try:
+        said = statements.read(row.value.value)
     except ValueError as error:
-        raise Untrusted(str(error) if "qcStatements" in str(error) else "it cannot be read") from None
+        raise Untrusted(str(error)) from None
     return Bearer(certificate, str(names[0].value) if names else "", said)
 
 
 def read(content: bytes) -> x509.Certificate:
     """PEM or DER; Untrusted where it is neither."""
-    try:
-        if content.lstrip().startswith(b"-----BEGIN"):
-            return x509.load_pem_x509_certificate(content)
-        return x509.load_der_x509_certificate(content)
-    except ValueError:
-        raise Untrusted("it is no X.509 certificate") from None
+    is_pem = content.lstrip().startswith(b"-----BEGIN")
+    load = x509.load_pem_x509_certificate if is_pem else x509.load_der_x509_certificate
+    return parsed("it is no X.509 certificate: it", lambda: load(content))
 
 
 def _told(when: datetime) -> str:

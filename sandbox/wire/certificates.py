@@ -124,6 +124,7 @@ def seal_key(der: bytes, trust: Trust | None, client: Client, now: datetime) -> 
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")
     try:
         bearer = trust.judge(believing.read(der), QSEAL, now)
+        believing.demand_signing_key(bearer.certificate)
         if not client.organisation or bearer.organisation != client.organisation:
             raise Untrusted(
                 f"it is of the organisation {bearer.organisation[:100]!a}, and the client is registered as "

@@ -226,7 +226,7 @@ MEMBERS = {"EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}
 def read_key(jwk: dict[str, Any]) -> Key:
     """A public key that may sign for a client; a ValueError says why not."""
     kind = jwk.get("kty")
-    if kind not in MEMBERS:
+    if not isinstance(kind, str) or kind not in MEMBERS:
         raise ValueError("its kty must be EC or RSA")
     if PRIVATE & set(jwk):
         raise ValueError("it holds a private key: register the public part only")

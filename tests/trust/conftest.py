@@ -57,7 +57,7 @@ Bank = Callable[..., Tpp]
 def bank(pki: Path) -> Bank:
     """A client of a bank with settings of its own, whose machine stands at REAL."""
 
-    def opened(trusting: bool = True, frozen_at: datetime | None = REAL, **settings: object) -> Tpp:
+    def opened(trusting: bool = True, frozen_at: datetime | None = REAL, pki: Path = pki, **settings: object) -> Tpp:
         beginning = first_beginning(seed=7, at=frozen_at, rate=0)
         beginning = replace(beginning, settings=replace(Settings(), **settings))  # type: ignore[arg-type]
         app: Flask = assemble(Worlds(beginning, REAL.timestamp), trust=Trust(pki) if trusting else None)

@@ -13,6 +13,7 @@ import pytest
 from sandbox.tls import tls_server_of
 from tests.tpp import headers, version
 from tests.trust.conftest import Bank, Issue
+from tests.trust.malformed import content_of, der_of, signed_again
 from tests.trust.test_certificates import WRONG
 
 PATIENCE = 20
@@ -65,6 +66,19 @@ def test_each_certificate_failure_is_495_after_a_real_handshake(
     status, reply = ask(connection, "GET", "/payments/sepa-credit-transfers/x/status")
     assert (status, reply["error"]) == (495, "CERTIFICATE_ERROR")
     assert told in reply["error_description"]
+    connection.close()
+
+
+def test_a_certificate_that_cannot_be_parsed_is_495_after_a_real_handshake(
+    port: int, pki: Path, issue: Issue, tmp_path: Path
+) -> None:
+    sound, file = issue(), tmp_path / "odd.pem"
+    content = content_of(der_of(sound)).replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x0a", 1)  # its version
+    file.write_text(ssl.DER_cert_to_PEM_cert(signed_again(der_of(sound), content, pki)))
+    file.with_suffix(".key").write_bytes(sound.with_suffix(".key").read_bytes())
+    connection = line(port, pki, file)
+    status, reply = ask(connection, "GET", "/accounts")
+    assert (status, "it is no X.509 certificate" in reply["error_description"]) == (495, True)
     connection.close()
 
 
