@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from datetime import date
 from typing import Any
-from urllib.parse import quote
 
 from sandbox.client.bodies import day
-from sandbox.client.calling import VERSIONS, Caller, written
+from sandbox.client.calling import VERSIONS, Caller, segment, written
 from sandbox.client.replies import Account, AccountEntry, Compartment, Page, Tokens, Transaction
 from sandbox.client.reply import Reply, field, maybe, number
 
@@ -89,7 +88,7 @@ class Accounts:
 
 
 def _path(logical_id: str) -> str:
-    return f"/accounts/{quote(logical_id, safe='')}"
+    return f"/accounts/{segment(logical_id)}"
 
 
 def _transaction(reply: Reply, entry: Any) -> Transaction:

@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 import httpx
@@ -133,6 +133,11 @@ class Caller:
             "Content-Type": "application/x-www-form-urlencoded",
         }
         return send(self.http, "POST", f"{self.base_url}/token", headers, {}, form_of(form))
+
+
+def segment(text: str) -> str:
+    """One segment of a path: `/` is encoded, and so are the dots of `.` and `..`, which would shorten the path."""
+    return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
 
 
 def basic(client_id: str, secret: str) -> str:

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from time import sleep
 from typing import Any
-from urllib.parse import quote
 
 from sandbox.client.bodies import SCT, earlier_payment_body, payment_body, standing_order_body
-from sandbox.client.calling import VERSIONS, Caller
+from sandbox.client.calling import VERSIONS, Caller, segment
 from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
 from sandbox.client.reply import Reply, field, link_of, maybe, number
 
@@ -54,7 +53,7 @@ class Initiations:
         flow = self.caller.flow("PIS")
         reply = self.caller.call(
             "POST",
-            f"/{kind}/{quote(product, safe='')}",
+            f"/{kind}/{segment(product)}",
             version or VERSIONS[f"{OPERATION[kind]}_initiation"],
             token=access_of(token),
             flow=flow,
@@ -82,7 +81,7 @@ class Initiations:
         extra = {"Content-Type": media or MEDIA.get(product, "application/octet-stream")}
         if reference is not None:
             extra["PaymentInformationID"] = reference
-        path, version = f"/{Kind.BULK}/{quote(product, safe='')}", VERSIONS["bulk_initiation"]
+        path, version = f"/{Kind.BULK}/{segment(product)}", VERSIONS["bulk_initiation"]
         reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=True)
         known = Reference(product, field(reply, "payment_file_id"), Kind.BULK)
         return Initiation(known, maybe(reply, "status"), None, flow, reply, reference)
@@ -134,7 +133,7 @@ class Initiations:
         names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
         return self.caller.call(
             method,
-            f"/{known.kind}/{quote(known.product, safe='')}/{quote(known.id, safe='')}{end}",
+            f"/{known.kind}/{segment(known.product)}/{segment(known.id)}{end}",
             VERSIONS[f"{OPERATION[known.kind]}_{verb}"],
             token=access_of(token),
             query={names: "EXTERNAL"} if known.external else None,

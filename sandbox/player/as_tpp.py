@@ -2,11 +2,10 @@
 
 from datetime import date
 from typing import Any
-from urllib.parse import quote
 
 from sandbox.client import Flow, Kind, Reference, Tokens, code_from
 from sandbox.client.bodies import SCT
-from sandbox.client.calling import CONSENT_VERSIONS, VERSIONS, written
+from sandbox.client.calling import CONSENT_VERSIONS, VERSIONS, segment, written
 from sandbox.client.reply import Reply
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.player import orders
@@ -83,7 +82,7 @@ def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -
     tpp = stage.tpp(content.get("client", found.client))
     return tpp.caller.call(
         method,
-        f"/{known.kind}/{quote(known.product, safe='')}/{quote(known.id, safe='')}{end}",
+        f"/{known.kind}/{segment(known.product)}/{segment(known.id)}{end}",
         VERSIONS[f"{OPERATION[known.kind]}_{verb}"],
         token=stage.access(content, found),
         query={names: "EXTERNAL"} if known.external else None,
@@ -173,7 +172,7 @@ def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[
     sca_token = found.tokens.sca_token if sca is True else sca
     return tpp.caller.call(
         "GET",
-        f"/accounts/{quote(logical_id(stage, found, content.get('account')), safe='')}{end}",
+        f"/accounts/{segment(logical_id(stage, found, content.get('account')))}{end}",
         VERSIONS[operation],
         token=stage.access(content, found),
         query=query,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from sandbox.files.samples import sample
 from sandbox.reference.parameters import CALLBACK, CHALLENGE, VERIFIER
@@ -17,6 +17,7 @@ from sandbox.wire.operations import BY_NAME, FORM, JSON, Authorization, Operatio
 CODE = "code"  # taken from the address that a customer is sent back to
 ALICE = "alice"
 BRAM = "bram"
+OWN_REFERENCE = "EXAMPLE/XML/1"  # a MsgId, as libraries write them
 CSV_SAMPLE, XML_SAMPLE = "three-bulks.csv", "three-bulks.pain.001.001.09.xml"
 
 
@@ -44,7 +45,7 @@ class Example:
         """The path and query below the base address."""
         target = self.row.path.replace("<product>", self.product)
         for name, value in self.path:
-            target = target.replace(f"<{name}>", value)
+            target = target.replace(f"<{name}>", quote(value, safe="{}"))
         return f"{target}?{urlencode(self.query)}" if self.query else target
 
     def headers(self, vendor: str) -> dict[str, str]:
@@ -182,7 +183,7 @@ def contracts(today: date) -> Iterator[Step]:
 
 def bulks(today: date) -> Iterator[Step]:
     for version, product, name, message_id in (
-        (2, "pain.001", XML_SAMPLE, "EXAMPLE-XML"),
+        (2, "pain.001", XML_SAMPLE, OWN_REFERENCE),
         (1, "csv", CSV_SAMPLE, None),
         (2, "csv", CSV_SAMPLE, None),
         (1, "pain.001", XML_SAMPLE, "EXAMPLE-XML-1"),
@@ -193,6 +194,11 @@ def bulks(today: date) -> Iterator[Step]:
         )  # fmt: skip
         file_id = (("payment_file_id", "{{file_id}}"),)
         yield Example(f"Its status, version {version}", "bulk_status", version, product, file_id)
+        if message_id == OWN_REFERENCE:
+            yield Example(
+                "Its status, by your own reference: / in it is %2F", "bulk_status", version, product,
+                (("payment_file_id", OWN_REFERENCE),), (("paymentFileIdType", "EXTERNAL"),),
+            )  # fmt: skip
         yield Example(f"Cancelling it, version {version}", "bulk_cancellation", version, product, file_id)
 
 

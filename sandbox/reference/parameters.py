@@ -101,12 +101,12 @@ PATHS = {
     "product": ("payment-product", "The product.", "service 4.1"),
     "payment_id": (
         "payment-id",
-        "The reference that the initiation replied, or yours with paymentIdType.",
+        "The reference that the initiation replied, or yours with paymentIdType. `/` in it is `%2F`.",
         "service 4.2",
     ),
     "payment_file_id": (
         "payment-file-id",
-        "The reference that the initiation replied, or yours with paymentFileIdType.",
+        "The reference that the initiation replied, or yours with paymentFileIdType. `/` in it is `%2F`.",
         "service 4.6",
     ),
     "logical_id": ("logical-id", "As GET /accounts lists it.", "service 4.9"),
