@@ -10,8 +10,8 @@ from time import process_time
 from bench.regular import filled
 from bench.table import Figure
 from sandbox.bank import timeline
+from sandbox.banking.durations import read_instant
 from sandbox.cli import rest_the_collector
-from sandbox.rules.durations import read_instant
 
 YEARS = 10
 

@@ -35,7 +35,7 @@ TAIL = "</PmtInf></CstmrCdtTrfInitn></Document>"
 
 def pain(transactions: int) -> bytes:
     """A file of one bulk, each transaction to an account of its own."""
-    from sandbox.rules.iban import make_belgian
+    from sandbox.banking.iban import make_belgian
 
     rows = (TRANSACTION.format(number, make_belgian("152", number)) for number in range(transactions))
     return f"{HEAD.format(transactions)}{''.join(rows)}{TAIL}".encode()

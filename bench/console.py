@@ -10,11 +10,11 @@ from flask import Flask
 from werkzeug.test import Client
 
 from bench.table import Figure
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
-from sandbox.serving import in_background
+from sandbox.serve.server import in_background
+from sandbox.world.registry import Worlds
 
 HEADERS = {
     "Accept": "application/vnd.service.api+json; version=3",

@@ -5,16 +5,16 @@ import sys
 from decimal import Decimal
 
 from bench.servers import CALLBACK
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
 from sandbox.bank import payments
+from sandbox.bank.first_replies import Ask
 from sandbox.bank.records import Creditor, Order, Origin
-from sandbox.bank.replays import Ask
+from sandbox.banking.money import Money
 from sandbox.cli import rest_the_collector
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.money import Money
-from sandbox.serving import port_of, server_of
-from sandbox.worlds import World
+from sandbox.serve.server import port_of, server_of
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
 
 AMOUNT = Money(Decimal("12.50"), "EUR")
 CREDITOR = Creditor("BE68539007547034")

@@ -20,15 +20,15 @@ MORNING = "2027-03-01T09:00:00+01:00"
 
 def filled(path: Path, acts: int) -> list[float]:
     """Payments that are initiated and then declined, each act kept before the next; milliseconds of each."""
-    from sandbox.assembly import first_beginning
-    from sandbox.bank import acting, payments
+    from sandbox.app import first_beginning
+    from sandbox.bank import payments, psu_actions
+    from sandbox.bank.first_replies import Ask
     from sandbox.bank.records import Creditor, Order, Origin
-    from sandbox.bank.replays import Ask
-    from sandbox.log.store import Store
+    from sandbox.banking.durations import read_instant
+    from sandbox.banking.money import Money
     from sandbox.machine import machine_time
-    from sandbox.register import Worlds
-    from sandbox.rules.durations import read_instant
-    from sandbox.rules.money import Money
+    from sandbox.world.log.store import Store
+    from sandbox.world.registry import Worlds
 
     store = Store(path)
     world = Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default")
@@ -39,7 +39,7 @@ def filled(path: Path, acts: int) -> list[float]:
         began = perf_counter()
         made = world.act(payments.initiate, order, origin, Ask("demo-tpp", str(UUID(int=number, version=4)), b""))
         between = perf_counter()
-        world.act(acting.decline, made.sca_token, "alice", None)
+        world.act(psu_actions.decline, made.sca_token, "alice", None)
         took += [(between - began) * 1000, (perf_counter() - between) * 1000]
     store.close()
     return took

@@ -46,9 +46,9 @@ def environ_of(number: int) -> dict[str, Any]:
 def main(payments: int, warm: int = 5_000) -> None:
     from dataclasses import replace
 
-    from sandbox.assembly import assemble, first_beginning
+    from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.register import Worlds
+    from sandbox.world.registry import Worlds
 
     beginning = first_beginning(1, None, 0.0)
     # What is bounded, such as the log of what was asked and the referee's memory, is full before the count begins.

@@ -7,16 +7,16 @@ from decimal import Decimal
 from pathlib import Path
 from time import process_time
 
-from sandbox.assembly import first_beginning
-from sandbox.bank import acting, standing_orders, timeline
-from sandbox.bank.contracts import Contract
+from sandbox.app import first_beginning
+from sandbox.bank import psu_actions, standing_orders, timeline
+from sandbox.bank.first_replies import Ask
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
-from sandbox.bank.replays import Ask
+from sandbox.bank.standing_order_records import Contract
 from sandbox.bank.state import Bank
-from sandbox.rules.durations import read_instant
-from sandbox.rules.money import Money
-from sandbox.rules.recurrence import Frequency
+from sandbox.banking.durations import read_instant
+from sandbox.banking.money import Money
+from sandbox.banking.recurrence import Frequency
 from sandbox.seed import open_bank
 
 BELGIAN = "BE68539007547034"
@@ -46,7 +46,7 @@ def filled(count: int) -> Bank:
         )
         asked = Ask("demo-tpp", str(number), str(number).encode())
         initiated = standing_orders.initiate(bank, contract, Origin("demo-tpp", CALLBACK), asked)
-        acting.approve(bank, initiated.sca_token, None, None, (), None)
+        psu_actions.approve(bank, initiated.sca_token, None, None, (), None)
     timeline.advance(bank, bank.clock.now + SECOND)
     return bank
 

@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
     from flask import Flask
 
-    from sandbox.beginning import Beginning
     from sandbox.testing import Bank
+    from sandbox.world.beginning import Beginning
 
 __all__ = ["create_app", "running"]
 
 
 def create_app(beginning: "Beginning | None" = None) -> "Flask":
     """The whole sandbox as one WSGI application; without a beginning, as `bank-sandbox serve` begins."""
-    from sandbox.assembly import assemble, first_beginning
+    from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
-    from sandbox.register import Worlds
+    from sandbox.world.registry import Worlds
 
     return assemble(Worlds(beginning or first_beginning(), machine_time))
 
@@ -37,7 +37,7 @@ def running(
     `scenario` is a name, a file or its content. What is left out is as the scenario says, and where that is silent:
     seed 1, frozen, on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is the machine's time.
     """
-    from sandbox.testing.serving import served
+    from sandbox.testing.server import served
     from sandbox.testing.start import Start, beginning_of
 
     start = Start(scenario, seed, at, frozen, settings or {})

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import acting, carrying, looking
+from sandbox.commands import actions, lists, transfer
+from sandbox.commands.access_options import Doors, door_options
 from sandbox.commands.bulk import bulk
+from sandbox.commands.capacity_options import Tenancy, tenancy_options
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
-from sandbox.commands.doors import Doors, door_options
 from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, option
 from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
-from sandbox.commands.tenancy import Tenancy, tenancy_options
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
-    from sandbox.beginning import Beginning
-    from sandbox.register import Room, Worlds
+    from sandbox.world.beginning import Beginning
+    from sandbox.world.registry import Room, Worlds
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
@@ -51,7 +51,7 @@ main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)
-for command in (*looking.COMMANDS, *acting.COMMANDS, *carrying.COMMANDS):
+for command in (*lists.COMMANDS, *actions.COMMANDS, *transfer.COMMANDS):
     main.add_command(command)
 main.add_command(pki)
 
@@ -91,8 +91,8 @@ def serve(
     **doors: Any,
 ) -> None:
     """Serves the bank until it is told to stop."""
-    from sandbox.assembly import assemble
-    from sandbox.journal_lines import announcer
+    from sandbox.app import assemble
+    from sandbox.serve.access_log import announcer
 
     tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept), Doors(**doors)
     opened.demand_closed()
@@ -115,8 +115,8 @@ def serve(
 def kept_worlds(beginning: "Beginning", path: Path | None, room: "Room") -> "tuple[Worlds, Callable[[], None]]":
     """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
     said so, and left as it is."""
-    from sandbox.log.store import StateFileError, Store
-    from sandbox.register import Worlds
+    from sandbox.world.log.store import StateFileError, Store
+    from sandbox.world.registry import Worlds
 
     if path is None:
         return Worlds(beginning, machine_time, room=room), lambda: None
@@ -133,9 +133,9 @@ def kept_worlds(beginning: "Beginning", path: Path | None, room: "Room") -> "tup
 
 def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":
     """What the options say wins over what the scenario says; without a seed one is drawn."""
-    from sandbox.assembly import first_beginning
-    from sandbox.scenario.faulty import ScenarioErrors
+    from sandbox.app import first_beginning
     from sandbox.scenario.reading import load
+    from sandbox.scenario.scenario_errors import ScenarioErrors
 
     try:
         told = load(scenario)
@@ -158,7 +158,7 @@ def rest_the_collector() -> None:
 
 
 def greeting(controls: str | None, seed: int, worlds: Any) -> str:
-    from sandbox.rules.durations import write_instant
+    from sandbox.banking.durations import write_instant
 
     world = worlds.get("default")
     return (
@@ -181,7 +181,7 @@ def _stop(number: int, frame: Any) -> None:
 )
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""
-    from sandbox.tables import TABLES, printed
+    from sandbox.web.docs.tables import TABLES, printed
 
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)

@@ -73,7 +73,7 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
     """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
     import sandbox
     from sandbox.testing.report import silence_of
-    from sandbox.testing.serving import at_server
+    from sandbox.testing.server import at_server
 
     url = chosen(pytestconfig, "url")
     opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
@@ -87,8 +87,8 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
 def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]":
     """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
     from sandbox.client import Refused
-    from sandbox.scenario.faulty import ScenarioErrors
-    from sandbox.testing.serving import world_of
+    from sandbox.scenario.scenario_errors import ScenarioErrors
+    from sandbox.testing.server import world_of
 
     item = request.node
     test = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.name)[:TEST_NAME_MAX]
@@ -153,7 +153,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:
-        from sandbox.testing.watched import blamed
+        from sandbox.testing.referee_report import blamed
 
         if told := blamed(bank, level, item.config.getoption("--bank-waive")):
             pytest.fail(told, pytrace=False)
@@ -181,7 +181,7 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     parts: list[dict[str, Any]] = config.stash[COVERED]
     if parts:
-        from sandbox.testing.watched import covered
+        from sandbox.testing.referee_report import covered
 
         terminalreporter.section("what of the bank was met")
         terminalreporter.write_line(covered(parts))

@@ -7,11 +7,11 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
+from sandbox.world.registry import Worlds
 from tests.documented import RECORDER
 from tests.routing import compile_once
 from tests.tpp import Tpp

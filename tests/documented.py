@@ -12,9 +12,9 @@ import orjson
 from flask import Flask, Response, request, request_finished
 from jsonschema import Draft202012Validator
 
-from sandbox.reference.document import addresses_of, document
-from sandbox.wire.gate import Call
-from sandbox.wire.operations import OPERATIONS
+from sandbox.contract.operations import OPERATIONS
+from sandbox.web.api.gate import Call
+from sandbox.web.docs.document import addresses_of, document
 
 LOOKS = 3  # at replies of the same form
 VENDOR = "service"

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from werkzeug.test import TestResponse
 
 from sandbox.bank.state import Bank
-from sandbox.rules.durations import read_instant
+from sandbox.banking.durations import read_instant
 from tests.tpp import CALLBACK, SCT, VERIFIER, Tpp, payment, version
 
 FORM = "application/x-www-form-urlencoded"

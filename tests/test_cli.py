@@ -18,11 +18,11 @@ import pytest
 from click.testing import CliRunner
 
 from sandbox.cli import main
-from sandbox.errors import Error
-from sandbox.rules.lifecycle import MOVES
-from sandbox.rules.products import FIELDS
-from sandbox.settings import Settings
-from sandbox.wire.operations import OPERATIONS
+from sandbox.contract.errors import Error
+from sandbox.contract.moves import MOVES
+from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.products import FIELDS
+from sandbox.contract.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 LISTENING = "listening on http://127.0.0.1:"

@@ -37,7 +37,8 @@ def test_the_house_holds(check: Check) -> None:
 
 
 def test_the_house_that_is_checked_is_the_real_one() -> None:
-    assert {"sandbox.__init__", "sandbox.rules.__init__", "sandbox.bank.__init__"} <= set(read_house(ROOT / "sandbox"))
+    found = set(read_house(ROOT / "sandbox"))
+    assert {"sandbox.__init__", "sandbox.banking.__init__", "sandbox.bank.__init__"} <= found
 
 
 def test_every_room_travels_in_the_wheel() -> None:
@@ -58,11 +59,11 @@ def function(lines: int) -> str:
 
 BROKEN: tuple[tuple[Check, House], ...] = (
     (every_room_has_a_place, {"sandbox.attic": ""}),
-    (imports_point_inward, {"sandbox.bank.state": "import sandbox.wire.app", "sandbox.wire.app": ""}),
-    (imports_point_inward, {"sandbox.errors": "from sandbox.rules import money", "sandbox.rules.money": ""}),
-    (imports_point_inward, {"sandbox.rules.iban": "from ..bank.state import x", "sandbox.bank.state": ""}),
-    (imports_point_inward, {"sandbox.worlds": "from . import wire", "sandbox.wire.__init__": ""}),
-    (imports_point_inward, {"sandbox.worlds": "from sandbox import World", "sandbox.__init__": ""}),
+    (imports_point_inward, {"sandbox.bank.state": "import sandbox.web.api.app", "sandbox.web.api.app": ""}),
+    (imports_point_inward, {"sandbox.contract.errors": "import sandbox.banking.money", "sandbox.banking.money": ""}),
+    (imports_point_inward, {"sandbox.banking.iban": "from ..bank.state import x", "sandbox.bank.state": ""}),
+    (imports_point_inward, {"sandbox.world.world": "from sandbox.web import api", "sandbox.web.api.__init__": ""}),
+    (imports_point_inward, {"sandbox.world.world": "from sandbox import World", "sandbox.__init__": ""}),
     (
         imports_point_inward,
         {"sandbox.seed": "def f():\n    from sandbox.cli import main", "sandbox.cli": "def main(): pass"},
@@ -73,33 +74,33 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     ),
     (
         imports_point_inward_inside_a_room,
-        {"sandbox.wire.gate": "from .payments import initiate", "sandbox.wire.payments": ""},
+        {"sandbox.web.api.gate": "from .payments import initiate", "sandbox.web.api.payments": ""},
     ),
-    (modules_form_no_circle, {"sandbox.log.a": "from . import b", "sandbox.log.b": "from .a import x"}),
+    (modules_form_no_circle, {"sandbox.world.log.a": "from . import b", "sandbox.world.log.b": "from .a import x"}),
     (
         rooms_form_no_circle,
         {
-            "sandbox.log.a": "import sandbox.seed",
-            "sandbox.log.b": "",
-            "sandbox.seed": "from sandbox.log import b",
+            "sandbox.world.log.a": "import sandbox.seed",
+            "sandbox.world.log.b": "",
+            "sandbox.seed": "from sandbox.world.log import b",
         },
     ),
     (the_web_stays_outside, {"sandbox.bank.state": "from flask import request"}),
-    (the_web_stays_outside, {"sandbox.worlds": "import werkzeug.exceptions"}),
-    (the_web_stays_outside, {"sandbox.settings": "import marshmallow"}),
+    (the_web_stays_outside, {"sandbox.world.world": "import werkzeug.exceptions"}),
+    (the_web_stays_outside, {"sandbox.contract.settings": "import marshmallow"}),
     (chance_stays_outside, {"sandbox.bank.mint": "import random"}),
     (chance_stays_outside, {"sandbox.bank.mint": "def f():\n    from uuid import uuid4"}),
     (chance_stays_outside, {"sandbox.files.report": "import secrets"}),
-    (chance_stays_outside, {"sandbox.rules.money": "import time"}),
+    (chance_stays_outside, {"sandbox.banking.money": "import time"}),
     (
         the_machine_is_known_at_the_top_only,
-        {"sandbox.worlds": "from sandbox.machine import now", "sandbox.machine": ""},
+        {"sandbox.world.world": "from sandbox.machine import now", "sandbox.machine": ""},
     ),
     (only_the_machine_tells_time, {"sandbox.cli": "import time\nf(time.time)"}),
     (only_the_machine_tells_time, {"sandbox.cli": "import time as t\nt.monotonic()"}),
     (only_the_machine_tells_time, {"sandbox.cli": "from time import time_ns"}),
-    (only_the_machine_tells_time, {"sandbox.wire.app": "import time\ntime.time()"}),
-    (only_the_machine_tells_time, {"sandbox.control.clock": "import time\ntime.perf_counter()"}),
+    (only_the_machine_tells_time, {"sandbox.web.api.app": "import time\ntime.time()"}),
+    (only_the_machine_tells_time, {"sandbox.web.controls.clock": "import time\ntime.perf_counter()"}),
     (only_the_machine_tells_time, {"sandbox.seed": "from datetime import datetime as d\nd.now()"}),
     (only_the_machine_tells_time, {"sandbox.seed": "import datetime\ndatetime.datetime.utcnow()"}),
     (only_the_machine_tells_time, {"sandbox.bank.state": "from datetime import date\ndate.today()"}),
@@ -113,15 +114,15 @@ BROKEN: tuple[tuple[Check, House], ...] = (
 )
 
 SOUND: House = {
-    "sandbox.__init__": "from sandbox.machine import now\nfrom sandbox.wire.app import create_app",
+    "sandbox.__init__": "from sandbox.machine import now\nfrom sandbox.web.api.app import create_app",
     "sandbox.cli": "import sandbox\nfrom sandbox import machine, create_app\nimport time\ntime.sleep(1)" + "\n" * 9,
     "sandbox.machine": "import time\nfrom datetime import datetime\ntime.time(), datetime.now()",
-    "sandbox.rules.money": "from datetime import time",
+    "sandbox.banking.money": "from datetime import time",
     "sandbox.bank.clock": "from datetime import datetime\nclass Clock:\n    now: datetime",
     "sandbox.bank.state": "from .clock import Clock\ndef f(bank): return bank.clock.now, bank.today",
-    "sandbox.wire.app": "import time, uuid, flask\nfrom sandbox.bank import state\ntime.perf_counter()",
-    "sandbox.wire.bodies": "import marshmallow\ndef base64url(): pass\n" + "\n" * (FILE_LINES_MAX - 3),
-    "sandbox.wire.replies": "from sandbox.wire.bodies import Order\n" + function(FUNCTION_LINES_MAX),
+    "sandbox.web.api.app": "import time, uuid, flask\nfrom sandbox.bank import state\ntime.perf_counter()",
+    "sandbox.web.api.bodies": "import marshmallow\ndef base64url(): pass\n" + "\n" * (FILE_LINES_MAX - 3),
+    "sandbox.web.api.replies": "from sandbox.web.api.bodies import Order\n" + function(FUNCTION_LINES_MAX),
 }
 
 

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from examples.shop.__main__ import main as demo
-from sandbox.control.app import CONTROLS
+from sandbox.contract.operations import OPERATIONS
 from sandbox.seed import load_fixtures
-from sandbox.wire.operations import OPERATIONS
+from sandbox.web.controls.app import CONTROLS
 from tests.deploy.proxies import free_port
 from tests.readme import (
     BLOCKS,

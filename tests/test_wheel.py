@@ -138,9 +138,9 @@ def test_files_beside_the_code_travel_in_the_wheel(package: str, installed: Path
 @pytest.mark.parametrize("folder", ["templates", "static"])
 def test_the_files_of_the_screens_travel_in_the_wheel(folder: str, installed: Path) -> None:
     (library,) = installed.glob("lib/python*/site-packages")
-    there = library / "sandbox" / "pages" / folder
+    there = library / "sandbox" / "web" / "psu" / folder
     assert {file.name for file in there.iterdir()} == {
-        file.name for file in (ROOT / "sandbox" / "pages" / folder).iterdir()
+        file.name for file in (ROOT / "sandbox" / "web" / "psu" / folder).iterdir()
     }
 
 

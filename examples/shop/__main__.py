@@ -15,7 +15,7 @@ from examples.shop.app import CALLBACK, create_app
 from examples.shop.demo import LOST, Demo
 from examples.shop.following import follow_until
 from examples.shop.line import Line
-from sandbox.serving import in_background
+from sandbox.serve.server import in_background
 
 HOST = "127.0.0.1"  # the demo's clock is everyone's who reaches the shop, so that is nobody else
 THREADS = 8

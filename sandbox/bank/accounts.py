@@ -6,11 +6,11 @@ from decimal import Decimal
 from sandbox.bank.ledger import NOTHING
 from sandbox.bank.records import Account, Debtor, Order
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules import countries
-from sandbox.rules.iban import country_of
-from sandbox.rules.money import Money
-from sandbox.rules.products import PRODUCTS
+from sandbox.banking import countries
+from sandbox.banking.iban import country_of
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.products import PRODUCTS
 
 FIELD = "debtor_account.iban"
 

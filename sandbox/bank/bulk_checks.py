@@ -7,11 +7,11 @@ from decimal import Decimal
 from sandbox.bank import accounts
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
+from sandbox.banking.iban import country_of
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
 from sandbox.files.reader import read_file
 from sandbox.files.report import Batch, Findings, Report
-from sandbox.rules.iban import country_of
-from sandbox.rules.lifecycle import Trigger
 
 BAD_FORMAT = "FF01"
 MESSAGE_ID = "GrpHdr/MsgId"

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from sandbox.bank.records import Debtor, Fact, Origin
+from sandbox.contract.moves import Status
 from sandbox.files.reader import Kind
 from sandbox.files.report import Batch, Findings, RefusedBatch
-from sandbox.rules.lifecycle import Status
 
 
 @dataclass(slots=True)

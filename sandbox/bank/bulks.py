@@ -3,18 +3,18 @@
 from datetime import date
 from decimal import Decimal
 
-from sandbox.bank import accounts, bulk_books, initiations, replays, ruling, sca
+from sandbox.bank import accounts, bulk_entries, first_replies, initiations, rule_effects, sca
+from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.bulk_records import Bulk, Part
-from sandbox.bank.forgetting import forget_replaced
+from sandbox.bank.first_replies import Ask
 from sandbox.bank.records import Origin
-from sandbox.bank.replays import Ask
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
+from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status, Trigger
 from sandbox.files.reader import Kind
-from sandbox.rules.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
-from sandbox.rules.lifecycle import Status, Trigger
-from sandbox.rules.money import Money
 
 NO_FUNDS = "AM04"
 AT_SIX = 6
@@ -24,16 +24,16 @@ def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: Ask
 ) -> tuple[str, Status]:
     """What could be refused at once was; the rest takes its time. A file comes packed, as the log keeps it."""
-    earlier = replays.first_answer(bank, ask)
+    earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
-    match = ruling.meet(bank, looks_of(kind, origin, reference))
+    match = rule_effects.meet(bank, looks_of(kind, origin, reference))
     bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
-    bulk.rule = ruling.take(bank, match)
+    bulk.rule = rule_effects.take(bank, match)
     bank.bulks[bulk.id] = bulk
     initiations.register(bank, bulk, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
-    replays.remember(bank, ask, bulk.id, "")
+    first_replies.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
 
 
@@ -67,7 +67,7 @@ def execute(bank: Bank, part: Part) -> None:
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     if accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
         bank.move(part, Trigger.EXECUTED)
-        bulk_books.book(bank, part)
+        bulk_entries.book(bank, part)
         bulk.unpaid -= 1
     elif part.tries >= bank.settings.recycling_tries:
         bank.move(part, Trigger.GIVEN_UP, NO_FUNDS)

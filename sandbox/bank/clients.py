@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal
 
 
 def register(bank: Bank, client: Client) -> None:

@@ -5,8 +5,8 @@ from datetime import date, datetime
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from sandbox.rules.calendar import brussels_date
-from sandbox.rules.lifecycle import Trigger
+from sandbox.banking.calendar import brussels_date
+from sandbox.contract.moves import Trigger
 
 
 class Clock:

@@ -1,14 +1,14 @@
 """Consents: asked for, given, replaced, withdrawn, over; and the SCA that they need again (service 4.7, choice 8)."""
 
-from sandbox.bank import accounts, ruling, tokens
-from sandbox.bank.forgetting import forget_oldest
+from sandbox.bank import accounts, rule_effects, tokens
+from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
 from sandbox.bank.records import Account
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules.callbacks import with_query
-from sandbox.rules.lifecycle import Trigger
+from sandbox.banking.callbacks import with_query
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
 
 SCREENS = ("fr", "nl")
 IBAN = "iban"
@@ -27,8 +27,8 @@ def ask(
     """Addresses to consent at, each with its language: one where the language fits, else all."""
     if iban is not None:
         accounts.demand_channel(bank, accounts.account_of(bank, iban, IBAN), IBAN)
-    match = ruling.meet(bank, Looks("consent", client_id, debtor=iban))
-    rule = ruling.take(bank, match)
+    match = rule_effects.meet(bank, Looks("consent", client_id, debtor=iban))
+    rule = rule_effects.take(bank, match)
     psu = None if rule is None else bank.rulebook.rules[rule].psu
     until = bank.clock.now + bank.settings_by(rule).consent_address_life
     given: list[tuple[str, str]] = []

@@ -3,14 +3,14 @@
 from datetime import date, timedelta
 from decimal import Decimal
 
-from sandbox.bank import accounts, books
+from sandbox.bank import accounts, payment_entries
 from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
-from sandbox.rules.lifecycle import Trigger
-from sandbox.rules.money import Money
-from sandbox.rules.products import PRODUCTS
+from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+from sandbox.contract.products import PRODUCTS
 
 AT_SIX = 6  # waiting payments are executed at 06:00 Brussels time
 NO_FUNDS = "AM04"
@@ -35,7 +35,7 @@ def complete(bank: Bank, payment: Payment) -> None:
     payment.signed_on = bank.clock.today
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
-        books.debit(bank, payment)
+        payment_entries.debit(bank, payment)
         bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
         return
     payment.executes_on = day_of(bank, payment.order)
@@ -62,7 +62,7 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
     settings = bank.settings_of(payment)
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
-    books.debit(bank, payment)
+    payment_entries.debit(bank, payment)
     rest = max(settings.settlement_ends - settings.settlement_begins, timedelta())
     bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
 
@@ -85,14 +85,14 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     bank.move(payment, Trigger.SETTLED, reason)
     payment.settled = True
-    books.credit(bank, payment)
+    payment_entries.credit(bank, payment)
 
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """By a rule or a control: what had left comes back, what was reserved is free."""
     bank.move(payment, Trigger.REJECTED, reason)
     if payment.debited:
-        books.give_back(bank, payment)
+        payment_entries.give_back(bank, payment)
         _count(bank, payment, -1)
     else:
         _let_go(bank, payment)

@@ -6,8 +6,8 @@ from sandbox.bank import accounts
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
-from sandbox.errors import Error, Refusal
-from sandbox.rules.lifecycle import Status
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sandbox.rules.money import Money
+from sandbox.banking.money import Money
 
 # The two sides that are no customer's: the rest of the world, and the bank's own exchange desk.
 OUTSIDE = "outside"

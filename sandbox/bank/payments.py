@@ -1,24 +1,24 @@
 """Single payments: the initiation and what may be read of it."""
 
-from sandbox.bank import accounts, execution, initiations, replays, ruling, sca
+from sandbox.bank import accounts, execution, first_replies, initiations, rule_effects, sca
+from sandbox.bank.first_replies import Ask
 from sandbox.bank.initiations import Initiated
 from sandbox.bank.records import Order, Origin, Payment
-from sandbox.bank.replays import Ask
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status, Trigger
 
 
 def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
     """First all questions, then all changes: a refused call leaves no trace."""
-    earlier = replays.first_answer(bank, ask)
+    earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
         return Initiated(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)
     demand_date(bank, order)
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
         accounts.demand_fit(bank, order, order.debtor, direct=is_direct(bank, order))
-    match = ruling.meet(bank, ruling.looks_of_order(order, origin))
+    match = rule_effects.meet(bank, rule_effects.looks_of_order(order, origin))
 
     now = bank.clock.now
     payment = Payment(
@@ -31,14 +31,14 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
         debtor=order.debtor,
         customer=origin.customer,
     )
-    payment.rule = ruling.take(bank, match)
+    payment.rule = rule_effects.take(bank, match)
     settings = bank.settings_of(payment)
     bank.payments[payment.id] = payment
     initiations.register(bank, payment, order.endtoend_identification)
     bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
     token = payment.sca_token = sca.new_address(bank, payment.id, settings.sca_address_life)
-    replays.remember(bank, ask, payment.id, token)
+    first_replies.remember(bank, ask, payment.id, token)
     return Initiated(payment.id, order.endtoend_identification, payment.status, token)
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import NamedTuple
 
-from sandbox.rules.lifecycle import Status, Trigger
-from sandbox.rules.money import Money
+from sandbox.banking.money import Money
+from sandbox.contract.moves import Status, Trigger
 
 
 @dataclass(frozen=True, slots=True)

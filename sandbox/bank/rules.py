@@ -6,8 +6,8 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sandbox.rules.lifecycle import Status
-from sandbox.settings import Settings
+from sandbox.contract.moves import Status
+from sandbox.contract.settings import Settings
 
 KINDS = ("payment", "standing_order", "bulk", "consent")
 

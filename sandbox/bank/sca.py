@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sandbox.bank.records import ScaAddress
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal
 
 
 def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:

@@ -2,18 +2,28 @@
 
 from dataclasses import replace
 
-from sandbox.bank import accounts, bulk_checks, bulks, execution, initiations, ruling, sca, standing_orders, tokens
+from sandbox.bank import (
+    accounts,
+    bulk_checks,
+    bulks,
+    execution,
+    initiations,
+    rule_effects,
+    sca,
+    standing_orders,
+    tokens,
+)
 from sandbox.bank.bulk_records import Bulk, Part
-from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Grant
 from sandbox.bank.payments import is_direct
 from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.rules import Looks
+from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
-from sandbox.errors import Error, Refusal
-from sandbox.rules.callbacks import with_query
-from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.banking.callbacks import with_query
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status, Trigger
 
 PSU_REFUSED = "PSU_REFUSED"
 UNSIGNED = (Status.RCVD, Status.PATC)
@@ -78,11 +88,11 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     demand_signer(bank, found, customer, debtor)
     before = looks_of(found)
     known = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
-    match = ruling.meet_again(bank, found, before, known)
+    match = rule_effects.meet_again(bank, found, before, known)
 
     open_subject(bank, found)
     if match is not None:
-        found.rule = ruling.take(bank, match)
+        found.rule = rule_effects.take(bank, match)
     if not isinstance(found, Bulk):
         found.debtor = debtor
     found.customer = customer
@@ -94,7 +104,7 @@ def looks_of(found: Initiation) -> Looks:
     """What a rule could look at when it came."""
     match found:
         case Payment():
-            return ruling.looks_of_order(found.order, found.origin)
+            return rule_effects.looks_of_order(found.order, found.origin)
         case StandingOrder():
             return standing_orders.looks_of(found.order, found.origin)
         case Bulk():

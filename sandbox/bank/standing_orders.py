@@ -3,21 +3,21 @@
 from datetime import datetime
 from decimal import Decimal
 
-from sandbox.bank import accounts, initiations, replays, ruling, sca
-from sandbox.bank.contracts import Contract, Run, StandingOrder
+from sandbox.bank import accounts, first_replies, initiations, rule_effects, sca
+from sandbox.bank.first_replies import Ask
 from sandbox.bank.initiations import Initiated
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
-from sandbox.bank.replays import Ask
 from sandbox.bank.rules import Looks
+from sandbox.bank.standing_order_records import Contract, Run, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules.calendar import at_brussels, brussels_date
-from sandbox.rules.iban import country_of
-from sandbox.rules.lifecycle import Status, Trigger
-from sandbox.rules.money import Money
-from sandbox.rules.recurrence import Occurrence, last_number, late, occurrence
-from sandbox.rules.remittance import read_structured
+from sandbox.banking.calendar import at_brussels, brussels_date
+from sandbox.banking.iban import country_of
+from sandbox.banking.money import Money
+from sandbox.banking.recurrence import Occurrence, last_number, late, occurrence
+from sandbox.banking.remittance import read_structured
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status, Trigger
 
 KIND = "periodic-payments"
 CONTRACT_ENDED = "CONTRACT_ENDED"
@@ -27,7 +27,7 @@ AT_SIX = 6
 
 def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initiated:
     """First all questions, then all changes."""
-    earlier = replays.first_answer(bank, ask)
+    earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
         return Initiated(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
     if contract.start_date <= bank.clock.today:
@@ -36,14 +36,14 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
-    match = ruling.meet(bank, looks_of(contract, origin))
+    match = rule_effects.meet(bank, looks_of(contract, origin))
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
-    order.rule = ruling.take(bank, match)
+    order.rule = rule_effects.take(bank, match)
     bank.standing_orders[order.id] = order
     initiations.register(bank, order, contract.endtoend_identification)
     token = order.sca_token = sca.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
-    replays.remember(bank, ask, order.id, token)
+    first_replies.remember(bank, ask, order.id, token)
     return Initiated(order.id, contract.endtoend_identification, order.status, token)
 
 

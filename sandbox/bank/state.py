@@ -6,20 +6,20 @@ from decimal import Decimal
 
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
-from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, ScaAddress
 from sandbox.bank.rules import Rule, Rulebook
+from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.subjects import Initiation, Subject
-from sandbox.errors import Error, Refusal
-from sandbox.rules import lifecycle
-from sandbox.rules.lifecycle import Status, Trigger
-from sandbox.settings import Settings
+from sandbox.contract import moves
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.settings import Settings
 
 # The paths of single payments; what they wait in for a customer is RCVD.
-PAYMENT_PATHS = frozenset(path for path in lifecycle.MOVES if "credit-transfers" in path)
+PAYMENT_PATHS = frozenset(path for path in moves.MOVES if "credit-transfers" in path)
 
 
 class Bank:
@@ -94,7 +94,7 @@ class Bank:
 
     def can(self, subject: Subject, trigger: Trigger) -> bool:
         """Whether the table lets this happen now."""
-        return lifecycle.row_for(subject.path, subject.status, trigger, subject) is not None
+        return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
     def born(self, subject: Subject) -> None:
         """The first line of a life: nothing, then its first status."""
@@ -102,7 +102,7 @@ class Bank:
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
         """Asks the table, writes the journal, writes the status."""
-        row = lifecycle.row_for(subject.path, subject.status, trigger, subject)
+        row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
             raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id)
         self._write(subject, trigger, subject.status, row.target, reason)

@@ -11,8 +11,8 @@ from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
 from sandbox.bank.records import Account
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules.money import Money
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
 
 HISTORY_DAYS = 90  # service 4.10: without the SCA token
 

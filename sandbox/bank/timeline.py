@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from sandbox.bank import bulk_checks, bulks, execution, standing_orders, unattended
+from sandbox.bank import bulk_checks, bulks, execution, rule_actions, standing_orders
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Promise
-from sandbox.bank.contracts import StandingOrder
 from sandbox.bank.records import Payment
+from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
-from sandbox.rules.calendar import at_brussels
-from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.banking.calendar import at_brussels
+from sandbox.contract.moves import Status, Trigger
 
 TIME_OUT = "TIME_OUT"
 UNSIGNED = (Status.RCVD, Status.PATC)
@@ -71,15 +71,15 @@ HAPPENINGS: dict[Trigger, Happening] = {
 
 # What a scenario lets happen; each looks for itself whether it still matters.
 UNATTENDED: dict[Trigger, Happening] = {
-    Trigger.RULED: unattended.by_rule,
-    Trigger.PSU_ACTS: unattended.customer_acts,
+    Trigger.RULED: rule_actions.by_rule,
+    Trigger.PSU_ACTS: rule_actions.customer_acts,
 }
 
 
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     """The table is asked whether the trigger still matters; what no longer does is dropped."""
     if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
-        unattended.consents(bank, subject_id)
+        rule_actions.consents(bank, subject_id)
         return
     if trigger is Trigger.PSU_ACTS and bank.known(subject_id) is None:
         return  # at a consent address that was forgotten since
@@ -89,7 +89,7 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         return
     if not bank.can(subject, trigger):
         return
-    until = unattended.overruled_until(bank, subject, trigger)
+    until = rule_actions.overruled_until(bank, subject, trigger)
     if until is None:
         HAPPENINGS[trigger](bank, subject)
     else:
@@ -108,7 +108,7 @@ def matters(bank: Bank, promise: Promise) -> bool:
         address = bank.consent_addresses.get(promise.subject_id)
         return address is not None and address.token not in bank.answered and promise.at < address.until
     if promise.trigger is Trigger.RULED:
-        return any(at == promise.at for at in unattended.ruled(bank, subject))
+        return any(at == promise.at for at in rule_actions.ruled(bank, subject))
     if promise.trigger is Trigger.PSU_ACTS:
         return subject.status in UNSIGNED
     put_off = promise.trigger is Trigger.EXECUTED and promise.at < _execution_of(subject, promise.at)

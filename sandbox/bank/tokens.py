@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sandbox.bank.forgetting import forget_oldest, forget_replaced
+from sandbox.bank.bounded_registers import forget_oldest, forget_replaced
 from sandbox.bank.grants import Code, Grant, Pair, ScaToken
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
-from sandbox.errors import Error, Refusal
-from sandbox.rules import pkce
+from sandbox.banking import pkce
+from sandbox.contract.errors import Error, Refusal
 
 # The scopes that a version of POST /token serves (choice 3).
 SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}

@@ -1,7 +1,6 @@
 """The reference TPP client: it knows the bank's contract and nothing of what is behind it."""
 
 from sandbox.client.bodies import earlier_payment_body, payment_body, standing_order_body
-from sandbox.client.calling import VERSIONS, Caller
 from sandbox.client.controls import ClockFace, Controls
 from sandbox.client.flows import CallbackRefused, Flow, ForeignCallback, code_from, new_flow, returned
 from sandbox.client.replies import (
@@ -20,6 +19,7 @@ from sandbox.client.replies import (
 )
 from sandbox.client.reply import Refused, Reply, Unreadable
 from sandbox.client.tpp import Client
+from sandbox.client.transport import VERSIONS, Caller
 
 __all__ = [
     "VERSIONS",

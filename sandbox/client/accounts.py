@@ -5,9 +5,9 @@ from datetime import date
 from typing import Any
 
 from sandbox.client.bodies import day
-from sandbox.client.calling import VERSIONS, Caller, segment, written
 from sandbox.client.replies import Account, AccountEntry, Compartment, Page, Tokens, Transaction
 from sandbox.client.reply import Reply, field, maybe, number
+from sandbox.client.transport import VERSIONS, Caller, segment, written
 
 
 class Accounts:

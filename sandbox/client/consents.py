@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from sandbox.client.calling import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, written
 from sandbox.client.flows import Flow, code_from
 from sandbox.client.replies import Consent, Tokens
 from sandbox.client.reply import Refused, Reply, Unreadable, field, maybe
+from sandbox.client.transport import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, written
 
 
 class Consents:

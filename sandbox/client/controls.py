@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import httpx
 
-from sandbox.client.calling import open_line, send, written
 from sandbox.client.reply import Reply, field, maybe, number
+from sandbox.client.transport import open_line, send, written
 
 
 @dataclass(frozen=True, slots=True)

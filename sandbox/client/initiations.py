@@ -6,9 +6,9 @@ from time import sleep
 from typing import Any
 
 from sandbox.client.bodies import SCT, earlier_payment_body, payment_body, standing_order_body
-from sandbox.client.calling import VERSIONS, Caller, segment
 from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
 from sandbox.client.reply import Reply, field, link_of, maybe, number
+from sandbox.client.transport import VERSIONS, Caller, segment
 
 Token = Tokens | str | None
 Target = Initiation | Reference

@@ -5,9 +5,9 @@ from typing import Self
 import httpx
 
 from sandbox.client.accounts import Accounts
-from sandbox.client.calling import Caller, open_line
 from sandbox.client.consents import Consents
 from sandbox.client.initiations import Initiations
+from sandbox.client.transport import Caller, open_line
 
 
 class Client(Initiations, Consents, Accounts):

@@ -19,7 +19,7 @@ def bulk() -> None:
 
 
 def brussels_today() -> date:
-    from sandbox.rules.calendar import brussels_date
+    from sandbox.banking.calendar import brussels_date
 
     return brussels_date(datetime.fromtimestamp(machine_time(), UTC))
 

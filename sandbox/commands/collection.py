@@ -14,7 +14,7 @@ def collection(kind: str, target: Path, url: str, vendor: str) -> None:
     """Writes every example of the reference: as one .http file TARGET, or as a Bruno collection in the folder TARGET.
 
     They make a world named `collection` and leave all others alone; the customer's part is played by a control."""
-    from sandbox.reference.collections import bruno, http_file
+    from sandbox.web.docs.collections import bruno, http_file
 
     root = url.rstrip("/")
     files = {"": http_file(root, vendor)} if kind == "http" else bruno(root, vendor)

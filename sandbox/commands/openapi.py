@@ -17,8 +17,8 @@ from sandbox.machine import machine_time
 @click.option("--controls", is_flag=True, help="The sandbox's controls instead of the bank's interface.")
 def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
     """Writes the bank's interface as an OpenAPI 3.1 document."""
-    from sandbox.reference.app import bank_document, controls_document
-    from sandbox.rules.calendar import brussels_date
+    from sandbox.banking.calendar import brussels_date
+    from sandbox.web.docs.app import bank_document, controls_document
 
     today = brussels_date(datetime.fromtimestamp(machine_time(), UTC))
     root = url.rstrip("/")

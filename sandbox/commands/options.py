@@ -17,7 +17,7 @@ class Span(click.ParamType[timedelta]):
     name = "duration"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> timedelta:
-        from sandbox.rules.durations import read_duration
+        from sandbox.banking.durations import read_duration
 
         try:
             return read_duration(value)
@@ -29,7 +29,7 @@ class Instant(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
-        from sandbox.rules.durations import read_instant
+        from sandbox.banking.durations import read_instant
 
         try:
             return read_instant(value)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox.commands.acting import load
+from sandbox.commands.actions import load
 from sandbox.commands.options import option
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.playing import Played
-    from sandbox.player.running import Report, Script
+    from sandbox.player.playback import Played
+    from sandbox.player.runs import Report, Script
 
 FAILED, UNREADABLE = 1, 2
 
@@ -55,7 +55,7 @@ def check(files: tuple[str, ...]) -> None:
 
 
 def _faults(file: str) -> list[str]:
-    from sandbox.player.running import read_script
+    from sandbox.player.runs import read_script
     from sandbox.scenario import ScenarioErrors
 
     try:
@@ -97,8 +97,8 @@ def run(
 
     Ends with 0 when all held, 1 when one did not, 2 when a file cannot be read."""
     from sandbox.player.junit import junit as junit_of
-    from sandbox.player.running import run as play_all
-    from sandbox.player.running import serving
+    from sandbox.player.runs import run as play_all
+    from sandbox.player.runs import serving
 
     scripts = _scripts(scenarios)
     reports: list[Report] = []
@@ -123,7 +123,7 @@ scenario.add_command(load)
 
 
 def _scripts(names: tuple[str, ...]) -> "list[Script]":
-    from sandbox.player.running import read_script
+    from sandbox.player.runs import read_script
     from sandbox.scenario import ScenarioErrors
 
     scripts, faults = [], []

@@ -8,11 +8,11 @@ from decimal import Decimal, InvalidOperation
 
 from stdnum import iso11649
 
+from sandbox.banking import countries
+from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
+from sandbox.banking.money import Money
+from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.files.report import Transfer
-from sandbox.rules import countries
-from sandbox.rules.iban import bic_belongs, country_of, is_bic, is_iban
-from sandbox.rules.money import Money
-from sandbox.rules.remittance import is_free_text, read_structured
 
 EUR = "EUR"
 TRANSACTIONS_MAX = 100_000  # choice 7

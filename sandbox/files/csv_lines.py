@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from io import BytesIO, TextIOWrapper
 
+from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Order, Seen, Sum
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
-from sandbox.rules.iban import is_iban
 
 HEADER = (
     "debtor_iban",

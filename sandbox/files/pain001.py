@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from sandbox.banking.iban import is_iban
 from sandbox.files import checks, schemas
 from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Seen, Sum
 from sandbox.files.dialect import Dialect, Head
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
 from sandbox.files.stream import Part, Stream, UnreadableError
-from sandbox.rules.iban import is_iban
 
 
 @dataclass(slots=True)

@@ -3,10 +3,10 @@
 from datetime import date
 from typing import Literal
 
+from sandbox.contract.settings import Settings
 from sandbox.files import csv_lines, pain001
 from sandbox.files.admission import Breathe, Content, admit_csv, admit_xml, never
 from sandbox.files.report import Report
-from sandbox.settings import Settings
 
 Kind = Literal["pain.001", "csv"]
 

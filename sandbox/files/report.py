@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from sandbox.rules.money import Money
+from sandbox.banking.money import Money
 
 TEXTS_MAX = 20  # choice 7: of each bulk, and of the file as a whole
 TEXTS_OF_FILE_MAX = 10_000  # ours: a file of 100,000 faulty bulks must not grow without bound

@@ -3,8 +3,8 @@
 import re
 from datetime import date, timedelta
 
+from sandbox.banking.countries import fixture_bytes
 from sandbox.files.checks import IDENTIFICATION
-from sandbox.rules.countries import fixture_bytes
 
 # What a reader gains from each; the debtor accounts are those of the customer `bakkerij`.
 SAMPLES = {

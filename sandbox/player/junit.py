@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from sandbox.player.playing import Played
-from sandbox.player.running import Report
+from sandbox.player.playback import Played
+from sandbox.player.runs import Report
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from sandbox.client.bodies import SCT, XB
-from sandbox.client.calling import form_of
+from sandbox.client.transport import form_of
 from sandbox.player.stage import Stage
 
 Content = dict[str, Any]

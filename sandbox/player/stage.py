@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
-from sandbox.player.exchanges import Ear
+from sandbox.player.line_log import Ear
 from sandbox.player.matching import MISSING, at
 from sandbox.scenario import Scenario
 from sandbox.seed.fixtures import Fixtures

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.errors import OF_CONTROLS, Error
-from sandbox.referee.watching import Referee, referee_of
-from sandbox.rules.lifecycle import MOVES, Status
-from sandbox.wire.operations import BY_NAME, OPERATIONS
-from sandbox.worlds import World
+from sandbox.contract.errors import OF_CONTROLS, Error
+from sandbox.contract.moves import MOVES, Status
+from sandbox.contract.operations import BY_NAME, OPERATIONS
+from sandbox.referee.stream import Referee, referee_of
+from sandbox.world.world import World
 
 USEFUL = 10
 FOLLOWED = {

@@ -1,8 +1,8 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
 from sandbox.referee.kinds import BESIDE_TOKEN, FROM_CONSOLE, PLAIN, PSU_OPENS, marked, refused_as
-from sandbox.referee.rows import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
-from sandbox.referee.seen import Seen
+from sandbox.referee.observations import Seen
+from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
 
 LETTERS_LEAST = 8  # different ones in a verifier
 STATE_LEAST = 8  # characters

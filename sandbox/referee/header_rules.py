@@ -1,9 +1,9 @@
 """Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
 
 from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, marked, refused_as
-from sandbox.referee.rows import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
-from sandbox.referee.seen import Seen
-from sandbox.wire.negotiation import LANGUAGES, languages_asked, screen_language
+from sandbox.referee.observations import Seen
+from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
+from sandbox.web.api.negotiation import LANGUAGES, languages_asked, screen_language
 
 UNUSED = object()
 SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (choice 3)

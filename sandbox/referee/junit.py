@@ -4,10 +4,10 @@ import re
 
 from lxml.etree import Element, SubElement, _Element, tostring
 
+from sandbox.banking.durations import write_instant
 from sandbox.referee.report import Finding, Report
-from sandbox.referee.rows import Rule, Severity
+from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import TABLE
-from sandbox.rules.durations import write_instant
 
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

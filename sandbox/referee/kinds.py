@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sandbox.wire.operations import BY_NAME
+from sandbox.contract.operations import BY_NAME
 
 # Acts of a PSU stand in the same stream, under these names.
 PSU_OPENS = "psu_opens"

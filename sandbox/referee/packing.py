@@ -5,9 +5,9 @@ import pickle
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.log.checkpoint import ROOMS, Reader
-from sandbox.referee.rows import Rule
+from sandbox.referee.rule import Rule
 from sandbox.referee.table import TABLE
+from sandbox.world.log.checkpoint import ROOMS, Reader
 
 
 class _Packer(pickle.Pickler):
@@ -16,7 +16,7 @@ class _Packer(pickle.Pickler):
 
 
 class _Unpacker(Reader):
-    rooms = (*ROOMS, "sandbox.referee.", "sandbox.exchanges")
+    rooms = (*ROOMS, "sandbox.referee.", "sandbox.world.calls")
 
     def __init__(self, content: bytes, bank: Bank) -> None:
         super().__init__(io.BytesIO(content))

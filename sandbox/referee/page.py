@@ -4,9 +4,9 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape
 
+from sandbox.banking.durations import write_instant
 from sandbox.referee.junit import clean
 from sandbox.referee.report import Finding, Report
-from sandbox.rules.durations import write_instant
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--error:#b3261e;--warning:#8a5a00;

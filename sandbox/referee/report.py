@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.bank.state import Bank
-from sandbox.exchanges import Exchange
-from sandbox.referee.rows import Severity
+from sandbox.banking.durations import write_instant
+from sandbox.referee.rule import Severity
+from sandbox.referee.stream import Found, Referee, referee_of
 from sandbox.referee.table import TABLE
-from sandbox.referee.watching import Found, Referee, referee_of
-from sandbox.rules.durations import write_instant
-from sandbox.worlds import World
+from sandbox.world.calls import Exchange
+from sandbox.world.world import World
 
 
 @dataclass(frozen=True, slots=True)

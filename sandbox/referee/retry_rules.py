@@ -1,10 +1,10 @@
 """Rules about what a client does after a no, and about doing the same thing twice (service 7, choice 4)."""
 
 from sandbox.bank.bulk_records import Part
+from sandbox.contract.moves import Status
 from sandbox.referee.kinds import refused_as
-from sandbox.referee.rows import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
-from sandbox.referee.seen import Seen, apart
-from sandbox.rules.lifecycle import Status
+from sandbox.referee.observations import Seen, apart
+from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 
 ALIVE = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACWP)
 UNSIGNED = (Status.RCVD, Status.PATC)

@@ -4,12 +4,12 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from sandbox.exchanges import Exchange
-from sandbox.log.opening import program
+from sandbox.banking.durations import write_instant
 from sandbox.referee.report import Finding, Report
-from sandbox.referee.rows import Rule, Severity
+from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import TABLE
-from sandbox.rules.durations import write_instant
+from sandbox.world.calls import Exchange
+from sandbox.world.log.opening import program
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}

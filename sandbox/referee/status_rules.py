@@ -6,10 +6,10 @@ from math import inf
 
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
+from sandbox.contract.moves import Status, is_final
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
-from sandbox.referee.rows import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
-from sandbox.referee.seen import Seen, apart
-from sandbox.rules.lifecycle import Status, is_final
+from sandbox.referee.observations import Seen, apart
+from sandbox.referee.rule import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row

@@ -1,8 +1,8 @@
 """The table: every rule, and which of them look at what."""
 
-from sandbox.referee import flow_rules, header_rules, reading_rules, retry_rules, status_rules, token_rules
-from sandbox.referee.rows import RULES, Rule
+from sandbox.referee import account_rules, flow_rules, header_rules, retry_rules, status_rules, token_rules
+from sandbox.referee.rule import RULES, Rule
 
-ROOMS = (flow_rules, token_rules, header_rules, retry_rules, status_rules, reading_rules)
+ROOMS = (flow_rules, token_rules, header_rules, retry_rules, status_rules, account_rules)
 TABLE: tuple[Rule, ...] = tuple(RULES)
 BY_ID = {row.id: row for row in TABLE}

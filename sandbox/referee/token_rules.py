@@ -1,8 +1,8 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
 from sandbox.referee.kinds import PSU_OPENS, refused_as
-from sandbox.referee.rows import ERROR, PAYMENTS, WARNING, Own, rule
-from sandbox.referee.seen import Seen
+from sandbox.referee.observations import Seen
+from sandbox.referee.rule import ERROR, PAYMENTS, WARNING, Own, rule
 
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
 NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addresses")

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from sandbox.beginning import Beginning
 from sandbox.scenario.model import Scenario
+from sandbox.world.beginning import Beginning
 
 
 def began(scenario: Scenario, server: Beginning) -> Beginning:

@@ -4,21 +4,11 @@ from typing import Any
 
 import orjson
 
-from sandbox.faults import CHANGES, CUTS, Answer, Fault, When
-from sandbox.rules.answers import ANSWERS, answers_of
-from sandbox.scenario.faulty import Wrong, listed
-from sandbox.scenario.leaves import (
-    CLIENT,
-    DURATION,
-    INSTANT,
-    NTH,
-    TITLE,
-    check_window,
-    fraction,
-    number,
-    one_of,
-)
+from sandbox.contract.reply_statuses import ANSWERS, answers_of
+from sandbox.scenario.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of
+from sandbox.scenario.scenario_errors import Wrong, listed
 from sandbox.scenario.shapes import Plain, Table
+from sandbox.world.faults import CHANGES, CUTS, Answer, Fault, When
 
 DELAY_MAX = 600  # seconds of machine time
 STATUSES = sorted({status for statuses in ANSWERS.values() for status in statuses})

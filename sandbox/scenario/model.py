@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.bank.rules import Rule
-from sandbox.faults import Fault
+from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures
-from sandbox.settings import Settings
+from sandbox.world.faults import Fault
 
 
 @dataclass(frozen=True, slots=True)

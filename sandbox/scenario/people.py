@@ -5,9 +5,9 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from sandbox.rules.countries import fixture_bytes
-from sandbox.scenario.faulty import Wrong
-from sandbox.scenario.leaves import one_of
+from sandbox.banking.countries import fixture_bytes
+from sandbox.scenario.scalars import one_of
+from sandbox.scenario.scenario_errors import Wrong
 from sandbox.scenario.shapes import Either, Notes, Plain, Table
 from sandbox.scenario.tree import Node
 from sandbox.scenario.yaml_text import read_yaml

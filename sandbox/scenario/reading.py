@@ -6,21 +6,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sandbox.faults import Fault
+from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT
-from sandbox.scenario.faulty import Noted, ScenarioError, ScenarioErrors, Wrong, shown, suggestion
-from sandbox.scenario.leaves import FLAG, INSTANT, TEXT, TITLE, fraction, number
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.people import BANK, NOBODY, nobody, read_bank
 from sandbox.scenario.rule_rows import RULE
+from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
+from sandbox.scenario.scenario_errors import Noted, ScenarioError, ScenarioErrors, Wrong, shown, suggestion
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.shapes import Each, Leaf, Notes, Plain, Table
 from sandbox.scenario.step_rows import StepShape
 from sandbox.scenario.tree import Node, tree_of
 from sandbox.scenario.yaml_text import TEXT_MAX, read_yaml
 from sandbox.seed.fixtures import Fixtures
-from sandbox.settings import Settings
+from sandbox.world.faults import Fault
 
 ROOT = "default"  # what a scenario extends that does not say
 RATE_MAX = 1_000_000

@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox.bank.rules import KINDS, Added, AmountIs, Psu, Rule, Then, When
-from sandbox.errors import OF_CONTROLS, Error
-from sandbox.rules.answers import ANSWERS, INITIATES
-from sandbox.rules.lifecycle import MOVES, Status
-from sandbox.rules.products import PRODUCTS, SCT
-from sandbox.scenario.faulty import Wrong, listed, shown, suggestion
-from sandbox.scenario.leaves import (
+from sandbox.contract.errors import OF_CONTROLS, Error
+from sandbox.contract.moves import MOVES, Status
+from sandbox.contract.products import PRODUCTS, SCT
+from sandbox.contract.reply_statuses import ANSWERS, INITIATES
+from sandbox.contract.settings import Settings
+from sandbox.scenario.scalars import (
     ACCOUNT,
     AMOUNT_TEXT,
     CLIENT,
@@ -30,10 +30,10 @@ from sandbox.scenario.leaves import (
     text,
     text_of,
 )
+from sandbox.scenario.scenario_errors import Wrong, listed, shown, suggestion
 from sandbox.scenario.setting_rows import shape_of
 from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
 from sandbox.scenario.tree import Node
-from sandbox.settings import Settings
 
 REASON = text(r"[A-Z0-9_]{1,35}", "AC04")
 PRODUCTS_OF = {

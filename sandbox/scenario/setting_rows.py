@@ -4,9 +4,9 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from sandbox.scenario.leaves import DURATION, FLAG, TEXT, at_most, number, one_of, text
+from sandbox.contract.settings import Settings
+from sandbox.scenario.scalars import DURATION, FLAG, TEXT, at_most, number, one_of, text
 from sandbox.scenario.shapes import Each, Shape, Table
-from sandbox.settings import Settings
 
 WORDS = {
     "request_id_reuse": ("replay", "refuse", "allow"),

@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sandbox.scenario.faulty import LISTED_MAX, Noted, ScenarioError, ScenarioErrors, Wrong, listed, shown, suggestion
+from sandbox.scenario.scenario_errors import (
+    LISTED_MAX,
+    Noted,
+    ScenarioError,
+    ScenarioErrors,
+    Wrong,
+    listed,
+    shown,
+    suggestion,
+)
 from sandbox.scenario.tree import Node
 from sandbox.seed.fixtures import Fixtures
 

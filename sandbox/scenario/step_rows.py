@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from sandbox.scenario.faulty import Noted, Wrong, listed, shown, suggestion
-from sandbox.scenario.leaves import text
 from sandbox.scenario.model import Step
+from sandbox.scenario.scalars import text
+from sandbox.scenario.scenario_errors import Noted, Wrong, listed, shown, suggestion
 from sandbox.scenario.shapes import Json, Notes, Plain, Shape, Table
 from sandbox.scenario.tree import Node
 

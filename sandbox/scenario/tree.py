@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from sandbox.scenario.faulty import ScenarioError, ScenarioErrors
+from sandbox.scenario.scenario_errors import ScenarioError, ScenarioErrors
 
 NODES_MAX = 50_000
 DEPTH_MAX = 30

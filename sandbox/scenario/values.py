@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sandbox.bank.rules import Rule
-from sandbox.errors import Error
-from sandbox.rules.durations import write_duration
+from sandbox.banking.durations import write_duration
+from sandbox.contract.errors import Error
 from sandbox.scenario.model import Scenario
 
 HEAD = ("write", "as the", "of a", "and", "which gives")

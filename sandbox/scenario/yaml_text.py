@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.scenario.faulty import ScenarioError, ScenarioErrors, shown
+from sandbox.scenario.scenario_errors import ScenarioError, ScenarioErrors, shown
 from sandbox.scenario.tree import DEPTH_MAX, NODES_MAX, TOO_MUCH, UNTOLD, Entry, Node, Scalar, beneath, can_travel
 
 TEXT_MAX = 500_000  # characters

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
-from sandbox.rules.calendar import brussels_date
+from sandbox.banking.calendar import brussels_date
+from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.seed.past import past_of
-from sandbox.settings import Settings
 
 __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 

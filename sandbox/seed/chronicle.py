@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Compartment, Entry, Posting
-from sandbox.rules.calendar import DAY, following_banking_day, previous_banking_day
-from sandbox.rules.money import Money, decimals
+from sandbox.banking.calendar import DAY, following_banking_day, previous_banking_day
+from sandbox.banking.money import Money, decimals
 from sandbox.seed.people import Party
 
 

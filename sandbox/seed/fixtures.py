@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from sandbox.bank.records import Account, Client, Customer
-from sandbox.rules.countries import fixture_bytes, is_country
-from sandbox.rules.iban import make_belgian
-from sandbox.rules.money import Money
-from sandbox.seed.lives import LIVES
+from sandbox.banking.countries import fixture_bytes, is_country
+from sandbox.banking.iban import make_belgian
+from sandbox.banking.money import Money
+from sandbox.seed.habits import LIVES
 from sandbox.seed.shape import Row, table
 
 BANK_CODE = "539"  # allocated to no bank (choice 11)

@@ -11,12 +11,12 @@ from dateutil.relativedelta import relativedelta
 
 from sandbox.bank.ledger import Books
 from sandbox.bank.records import Account, Customer
-from sandbox.rules import iban, remittance
-from sandbox.rules.calendar import previous_banking_day
-from sandbox.rules.countries import rate
+from sandbox.banking import iban, remittance
+from sandbox.banking.calendar import previous_banking_day
+from sandbox.banking.countries import rate
 from sandbox.seed.chronicle import Chronicle, Day, Note, banking_days, minor, money
 from sandbox.seed.fixtures import Fixtures, Profile
-from sandbox.seed.lives import CIRCLE, EXCHANGE, LIVES, NOBODY, SELF, WORDS, Habit, When
+from sandbox.seed.habits import CIRCLE, EXCHANGE, LIVES, NOBODY, SELF, WORDS, Habit, When
 from sandbox.seed.people import BANK_CODES, Party, People, draw_people
 
 _LOCK = Lock()  # two that ask at once get one past, made once

@@ -5,7 +5,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from sandbox.rules import iban
+from sandbox.banking import iban
 
 LANGUAGES = ("fr", "nl")
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from enum import Enum
 from typing import Any, Final, TypeVar
 
-from sandbox.rules.money import Money, is_currency
+from sandbox.banking.money import Money, is_currency
 
 
 class _Required(Enum):

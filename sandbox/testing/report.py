@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from sandbox.client import Refused, Unreadable
-from sandbox.errors import Error
+from sandbox.contract.errors import Error
 from sandbox.testing.bank import Bank
 
 JOURNAL_MAX = 20

@@ -7,12 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sandbox.assembly import first_beginning
-from sandbox.beginning import Beginning
-from sandbox.rules.durations import read_instant, write_instant
+from sandbox.app import first_beginning
+from sandbox.banking.durations import read_instant, write_instant
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
 from sandbox.scenario.yaml_text import read_yaml
+from sandbox.world.beginning import Beginning
 
 SEED = 1
 OPENING = "2027-03-01T09:00:00+01:00"  # a Monday; tests that run on any day want one day

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query, asks_for_old, book_by_hand, oldest_day, page
-from sandbox.errors import Error, Refusal
-from sandbox.rules.durations import read_instant
-from sandbox.rules.iban import make_belgian
-from sandbox.rules.money import Money
+from sandbox.banking.durations import read_instant
+from sandbox.banking.iban import make_belgian
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.settings import Settings
 from sandbox.seed import load_fixtures, open_bank
-from sandbox.settings import Settings
 from tests.conftest import MORNING
 
 FIXTURES = load_fixtures()

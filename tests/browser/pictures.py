@@ -7,11 +7,11 @@ from uuid import UUID
 
 from playwright.sync_api import Browser, sync_playwright
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
-from sandbox.serving import in_background
+from sandbox.serve.server import in_background
+from sandbox.world.registry import Worlds
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.shopping import standing
 from tests.conftest import MORNING

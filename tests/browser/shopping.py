@@ -10,7 +10,7 @@ from waitress import create_server
 from examples.shop.app import CALLBACK, create_app
 from examples.shop.demo import Demo
 from examples.shop.line import Line
-from sandbox.serving import end
+from sandbox.serve.server import end
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, expect
 
-from sandbox.console.drawing import MENU
+from sandbox.web.console.templating import MENU
 from tests import contracts
 from tests.browser.watched import Watched
 from tests.spec import files

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.visit import Visit
-from tests.pages.psu import file_address, file_id, order_address, row
+from tests.psu.psu import file_address, file_id, order_address, row
 
 CURRENT, RESERVE, OFFICE = "BE63539100004808", "BE83539100005515", "BE06539100006222"
 ORDER = {

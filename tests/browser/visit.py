@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.browser.watched import Watched
-from tests.pages.psu import consent_address
+from tests.psu.psu import consent_address
 from tests.tpp import SCT, Tpp, payment
 
 

@@ -11,9 +11,9 @@ import requests
 from flask import Flask
 
 from sandbox.client import Client, Kind, Reference, Refused
-from sandbox.client.calling import segment
+from sandbox.client.transport import segment
 from sandbox.files.samples import sample
-from sandbox.serving import in_background
+from sandbox.serve.server import in_background
 from tests.conftest import HERE
 from tests.spec.files import TODAY
 from tests.tpp import version

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
-from sandbox.serving import in_background
+from sandbox.serve.server import in_background
+from sandbox.world.registry import Worlds
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.console.said import TOKEN, laid_out
-from sandbox.register import Worlds
-from sandbox.wire.contents import SAID_MAX
+from sandbox.web.api.call_contents import SAID_MAX
+from sandbox.web.console.call_page import TOKEN, laid_out
+from sandbox.world.registry import Worlds
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, headers, payment
 

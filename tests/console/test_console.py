@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from flask import Flask
 
-from sandbox.assembly import assemble
-from sandbox.console.actions import ACTIONS
-from sandbox.console.drawing import MENU
-from sandbox.control.app import CONTROLS
-from sandbox.control.lock import Lock
-from sandbox.register import Worlds
+from sandbox.app import assemble
+from sandbox.web.console.actions import ACTIONS
+from sandbox.web.console.templating import MENU
+from sandbox.web.controls.app import CONTROLS
+from sandbox.web.controls.lock import Lock
+from sandbox.world.registry import Worlds
 from tests import contracts
 from tests.console.visitor import Visitor
 from tests.spec import files

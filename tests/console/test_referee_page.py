@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.console.refereed import SHOWN
+from sandbox.web.console.referee_pages import SHOWN
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp
 

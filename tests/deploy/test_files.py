@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.serving import behind_tls
+from sandbox.serve.server import behind_tls
 from tests.deploy.proxies import ROOT
 
 

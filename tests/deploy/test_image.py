@@ -108,7 +108,7 @@ def test_what_it_copies_is_there_and_is_let_in() -> None:
 
 
 def test_what_it_throws_away_of_the_languages_is_not_what_the_pages_need() -> None:
-    from sandbox.pages.writing import LOCALES
+    from sandbox.web.psu.formats import LOCALES
 
     kept = re.findall(r"! -name '([a-z]+)\*?\.dat'", " ".join(told("RUN", STEPS)))
     assert set(kept) == {"root", "en"} | set(LOCALES)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import date
 
+from sandbox.banking.iban import make_belgian
 from sandbox.files.reader import read_file
 from sandbox.files.report import Report
-from sandbox.rules.iban import make_belgian
 
 TODAY = date(2027, 3, 1)
 DEBTOR = make_belgian("539", 1000048)

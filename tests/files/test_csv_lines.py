@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from sandbox.rules.iban import make_belgian
+from sandbox.banking.iban import make_belgian
 from tests.files.a_file import CREDITOR, DEBTOR, HEADER, codes, csv, read
 
 OTHER = make_belgian("539", 1000055)

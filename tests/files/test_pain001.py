@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from sandbox.banking.iban import make_belgian
 from sandbox.files import schemas
 from sandbox.files.report import Batch, RefusedBatch
-from sandbox.rules.iban import make_belgian
 from tests.files.a_file import (
     CREDITOR,
     DEBTOR,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.machine import machine_time
-from sandbox.player.playing import Played
-from sandbox.player.running import Script, run_one, serving
+from sandbox.player.playback import Played
+from sandbox.player.runs import Script, run_one, serving
 from sandbox.scenario import read_scenario
 
 Play = Callable[..., tuple[Played, ...]]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sandbox.machine import machine_time
-from sandbox.player.running import read_script, run_one
+from sandbox.player.runs import read_script, run_one
 from sandbox.referee.report import read_waive
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.model import Step

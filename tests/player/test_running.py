@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
-from sandbox.player.checking import check
 from sandbox.player.junit import junit
-from sandbox.player.running import Report, Script, read_script, run, run_one, serving
-from sandbox.register import Worlds
+from sandbox.player.runs import Report, Script, read_script, run, run_one, serving
+from sandbox.player.script_check import check
 from sandbox.scenario import ScenarioErrors, read_scenario
-from sandbox.serving import in_background
+from sandbox.serve.server import in_background
+from sandbox.world.registry import Worlds
 
 HERE = Path(__file__).parent
 STORY = "a_refreshed_pair_replaces_the_old_one"

@@ -12,8 +12,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.bank.state import Bank
+from sandbox.banking.durations import read_instant
 from sandbox.files.samples import sample
-from sandbox.rules.durations import read_instant
 from tests.payer import FORM, SECRETS, basic
 from tests.tpp import CALLBACK, SCT, Tpp, payment, version
 

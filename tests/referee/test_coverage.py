@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.errors import OF_CONTROLS, Error
+from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.referee.coverage import KINDS, in_words, merged
 from tests.referee.actor import Actor
 

@@ -14,7 +14,7 @@ from lxml import etree
 from sandbox.referee.report import Finding, Report, report_of
 from sandbox.referee.sarif import as_sarif
 from sandbox.referee.table import TABLE
-from sandbox.register import Worlds
+from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
 

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.referee import rows, watching
-from sandbox.referee.rows import Own
-from sandbox.referee.watching import referee_of
-from sandbox.register import Worlds
+from sandbox.referee import rule, stream
+from sandbox.referee.rule import Own
+from sandbox.referee.stream import referee_of
+from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor
 
 
 def test_what_a_rule_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "KEPT_MAX", 3)
+    monkeypatch.setattr(rule, "KEPT_MAX", 3)
     own = Own()
     for number in range(5):
         own[number] = number
@@ -23,7 +23,7 @@ def test_what_a_rule_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_of_many_findings_the_rest_is_counted(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "FOUND_MAX", 2)
+    monkeypatch.setattr(stream, "FOUND_MAX", 2)
     for _ in range(5):
         actor.pay(method="plain")
     found = actor.tpp.control("GET", "/referee").json
@@ -85,8 +85,8 @@ def test_the_journal_is_read_once(actor: Actor, worlds: Worlds) -> None:
 def test_made_up_headers_do_not_make_the_referee_grow(
     actor: Actor, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "KINDS_MAX", 3)
-    monkeypatch.setattr(watching, "TRIMMED_EVERY", 4)
+    monkeypatch.setattr(stream, "KINDS_MAX", 3)
+    monkeypatch.setattr(stream, "TRIMMED_EVERY", 4)
     flow, letters = actor.pay(), "abcdefghijklmnop"
     for letter in letters:
         actor.status(flow, accept_language=f"fr, x{letter};q=0.5")

@@ -7,10 +7,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sandbox.bank.rules import Added, AmountIs, Psu, Then
-from sandbox.errors import Error
-from sandbox.faults import Answer, Fault
-from sandbox.rules.answers import ANSWERS
-from sandbox.rules.lifecycle import Status
+from sandbox.contract.errors import Error
+from sandbox.contract.moves import Status
+from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.reply_statuses import ANSWERS
+from sandbox.contract.settings import Settings
 from sandbox.scenario import (
     ScenarioErrors,
     load,
@@ -24,8 +25,7 @@ from sandbox.scenario import (
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.yaml_text import read_yaml
 from sandbox.seed import load_fixtures
-from sandbox.settings import Settings
-from sandbox.wire.operations import OPERATIONS
+from sandbox.world.faults import Answer, Fault
 
 STORY = """
 scenario: The beneficiary's account is closed, the money comes back

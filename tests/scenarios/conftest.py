@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.machine import machine_time
-from sandbox.player.running import serving
+from sandbox.player.runs import serving
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.errors import OF_CONTROLS, Error
+from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.machine import machine_time
-from sandbox.player.playing import content_of
-from sandbox.player.running import Report, read_script, run_one
+from sandbox.player.playback import content_of
+from sandbox.player.runs import Report, read_script, run_one
 from sandbox.scenario.library import SHIPPED
 
 STORIES = [name for name in SHIPPED if name != "default"]

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.bank.rules import Rule
 from sandbox.machine import machine_time
-from sandbox.player.running import Script, run_one
+from sandbox.player.runs import Script, run_one
 from sandbox.scenario import load, read_scenario
 from sandbox.scenario.values import markdown
 

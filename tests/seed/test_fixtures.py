@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from sandbox.rules.iban import is_iban
-from sandbox.rules.money import Money
+from sandbox.banking.iban import is_iban
+from sandbox.banking.money import Money
 from sandbox.seed import load_fixtures
 from sandbox.seed.fixtures import read_fixtures
 

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from stdnum import numdb
 
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books
-from sandbox.rules.calendar import is_banking_day
-from sandbox.rules.iban import is_iban
-from sandbox.rules.remittance import is_free_text, read_structured
+from sandbox.banking.calendar import is_banking_day
+from sandbox.banking.iban import is_iban
+from sandbox.banking.remittance import is_free_text, read_structured
+from sandbox.contract.settings import Settings
 from sandbox.seed import load_fixtures, open_bank, past_of
 from sandbox.seed import past as past_module
 from sandbox.seed.fixtures import read_fixtures
-from sandbox.seed.lives import EXCHANGE as CHANGED
-from sandbox.seed.lives import LIVES, NOBODY, SELF, WORDS
+from sandbox.seed.habits import EXCHANGE as CHANGED
+from sandbox.seed.habits import LIVES, NOBODY, SELF, WORDS
 from sandbox.seed.people import BANK_CODES, ROLES
-from sandbox.settings import Settings
 
 FIRST_DAY = date(2027, 3, 1)
 SEED = 11

@@ -11,8 +11,8 @@ from examples.shop.goods import SHOP_IBAN
 from examples.shop.line import Line
 from examples.shop.paying import next_look
 from examples.shop.visitors import Order
+from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
-from sandbox.rules.iban import is_iban
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
 

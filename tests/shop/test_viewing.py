@@ -11,7 +11,7 @@ from flask import Flask
 from examples.shop.app import create_app
 from examples.shop.line import Line
 from sandbox.client import Controls
-from sandbox.register import Worlds
+from sandbox.world.registry import Worlds
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen

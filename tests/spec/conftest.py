@@ -3,10 +3,10 @@
 import pytest
 from flask import Flask
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
+from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 
 

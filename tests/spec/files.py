@@ -4,7 +4,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from sandbox.rules.iban import make_belgian
+from sandbox.banking.iban import make_belgian
 from tests.files import a_file
 from tests.files.a_file import Bulk, euros, transaction
 from tests.tpp import Tpp, version

@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from flask import Flask
 
-from sandbox.register import Worlds
-from sandbox.settings import Settings
+from sandbox.contract.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.payer import approve, bearer, begin, callback, code_form, cosign, post_form, refuse, signed, status, tokens
 from tests.spec.bodies import ALICE
 from tests.tpp import CALLBACK, ISCT, SCT, XB, Tpp, refused

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.bank.contracts import StandingOrder
-from sandbox.errors import Refusal
-from sandbox.register import Worlds
-from sandbox.rules import lifecycle
-from sandbox.rules.lifecycle import Status, Trigger
+from sandbox.bank.standing_order_records import StandingOrder
+from sandbox.contract import moves
+from sandbox.contract.errors import Refusal
+from sandbox.contract.moves import Status, Trigger
+from sandbox.world.registry import Worlds
 from tests.contracts import ALICE, active, ask, bearer, contract, order, ordered, signed, status, until, variable
 from tests.tpp import BELGIAN, FRENCH, Tpp, refused
 
@@ -115,7 +115,7 @@ def test_one_that_is_over_is_not_cancelled_again(tpp: Tpp, how: str) -> None:
 def test_only_the_table_moves_a_standing_order(tpp: Tpp, worlds: Worlds) -> None:
     bank = worlds.get("default").bank
     found = bank.standing_orders[ordered(tpp, contract())]
-    rows = {(move.source, move.trigger): move.target for move in lifecycle.MOVES["periodic-payments"]}
+    rows = {(move.source, move.trigger): move.target for move in moves.MOVES["periodic-payments"]}
     for source in Status:
         for trigger in Trigger:
             subject: StandingOrder = replace(found, status=source, history=[])
@@ -125,7 +125,7 @@ def test_only_the_table_moves_a_standing_order(tpp: Tpp, worlds: Worlds) -> None
                 with pytest.raises(Refusal):
                     bank.move(subject, trigger)
             assert subject.status is rows.get((source, trigger), source)
-    assert {move.target for move in lifecycle.MOVES["periodic-payments"]} == {Status.PDNG, Status.ACWP, Status.CANC}
+    assert {move.target for move in moves.MOVES["periodic-payments"]} == {Status.PDNG, Status.ACWP, Status.CANC}
 
 
 # Which account may pay (service 1, choice 5)

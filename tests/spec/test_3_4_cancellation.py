@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from sandbox.register import Worlds
-from sandbox.settings import Settings
+from sandbox.contract.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.payer import (
     Begun,
     approve,

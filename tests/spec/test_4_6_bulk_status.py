@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from sandbox.register import Worlds
-from sandbox.settings import Settings
+from sandbox.contract.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.spec import files
 from tests.spec.files import TOMORROW, address_of, bulk, csv, pain, sent, status, statuses, validated
 from tests.tpp import Tpp, refused

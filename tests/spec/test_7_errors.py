@@ -3,7 +3,7 @@
 import pytest
 from werkzeug.test import TestResponse
 
-from sandbox.errors import OF_CONTROLS, Error
+from sandbox.contract.errors import OF_CONTROLS, Error
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 
 # choice 4, its rows in its order.

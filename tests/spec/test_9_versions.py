@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.wire.operations import BY_NAME
+from sandbox.contract.operations import BY_NAME
 from tests.tpp import ISCT, SCT, XB, Tpp, refused, version
 
 # choice 3: one table. Version 1 of an initiation is for one product only.

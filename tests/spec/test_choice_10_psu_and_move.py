@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.rules.countries import fixture_bytes
+from sandbox.banking.countries import fixture_bytes
 from tests.payer import Begun, approve, begin, cosign, history, is_balanced, move, refuse, signed, status, told
 from tests.tpp import ISCT, SCT, XB, Tpp, payment, refused
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from werkzeug.test import TestResponse
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
+from sandbox.contract.settings import Settings
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
-from sandbox.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import ISCT, SCT, XB, Tpp, refused, version
 

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
+from sandbox.contract.settings import Settings
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
-from sandbox.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import CHALLENGE, ISCT, SCT, Tpp, payment, refused
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from sandbox.register import Worlds
+from sandbox.world.registry import Worlds
 from tests.spec.bodies import ALICE, BAKKERIJ, BLOCKED, BRAM, COUNTER, LIMITED, POOR, to_america
 from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.bank.state import Bank
-from sandbox.register import Worlds
+from sandbox.world.registry import Worlds
 from tests.payer import (
     approve,
     balance,

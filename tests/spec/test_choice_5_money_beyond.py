@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
-from sandbox.register import Worlds
-from sandbox.rules.countries import rate
-from sandbox.settings import Settings
+from sandbox.banking.countries import rate
+from sandbox.contract.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.payer import (
     approve,
     balance,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
-from sandbox.settings import Settings
+from sandbox.banking.durations import read_instant
+from sandbox.contract.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.payer import (
     Begun,

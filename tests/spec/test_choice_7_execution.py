@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from sandbox.bank.ledger import Line
-from sandbox.log.canon import state_hash
-from sandbox.register import Worlds
-from sandbox.replaying import replayed
-from sandbox.worlds import World
+from sandbox.world.log.state_hash import state_hash
+from sandbox.world.registry import Worlds
+from sandbox.world.replay import replayed
+from sandbox.world.world import World
 from tests.spec import files
 from tests.spec.bodies import ALICE
 from tests.spec.files import (

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from sandbox.register import Worlds
-from sandbox.rules.money import Money
+from sandbox.banking.money import Money
+from sandbox.world.registry import Worlds
 from tests.spec import files
 from tests.spec.files import (
     BAKKERIJ,

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.files.samples import SAMPLES, sample
-from sandbox.register import Worlds
+from sandbox.world.registry import Worlds
 from tests.files import a_file
 from tests.files.a_file import TODAY
 from tests.spec import files

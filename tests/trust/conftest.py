@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from sandbox.assembly import assemble, first_beginning
+from sandbox.app import assemble, first_beginning
+from sandbox.contract.settings import Settings
 from sandbox.pki.folder import Folder
 from sandbox.pki.making import Wanted
 from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Trust
-from sandbox.register import Worlds
-from sandbox.settings import Settings
+from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
 
 REAL = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # the machine's time in these tests

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jwcrypto.jwk import JWK
 
-from sandbox.log.codec import decode, encode
+from sandbox.world.log.codec import decode, encode
 from tests.tpp import Tpp, refused, version
 from tests.trust.keys import PUBLIC, RSA
 

@@ -9,7 +9,7 @@ import schemathesis
 from flask import Flask
 from hypothesis import HealthCheck, Phase, given, settings
 
-from sandbox.wire.operations import OPERATIONS
+from sandbox.contract.operations import OPERATIONS
 from tests.tpp import headers, version
 
 CASES = 80  # of each operation; every other one carries the headers of a good call

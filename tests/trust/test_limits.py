@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.limits import Limits
-from sandbox.wire.strict_json import DEPTH_MAX, read_strict
+from sandbox.web.api.strict_json import DEPTH_MAX, read_strict
+from sandbox.world.limits import Limits
 from tests.tpp import CALLBACK, Tpp, payment, refused, version
 from tests.trust.conftest import REAL, Bank
 

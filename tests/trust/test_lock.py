@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from sandbox.assembly import assemble, assemble_controls, first_beginning
+from sandbox.app import assemble, assemble_controls, first_beginning
+from sandbox.banking.durations import read_instant
 from sandbox.cli import main
-from sandbox.control.app import CONTROLS
-from sandbox.control.lock import OPEN, Lock
 from sandbox.machine import machine_time
-from sandbox.register import Worlds
-from sandbox.rules.durations import read_instant
+from sandbox.web.controls.app import CONTROLS
+from sandbox.web.controls.lock import OPEN, Lock
+from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.test_cli import PATIENCE, ended, get, serving
 from tests.tpp import Tpp, refused
@@ -201,7 +201,7 @@ def test_what_the_server_refuses_itself_has_the_banks_body(raw: bytes, status: i
 
 
 def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    from sandbox.journal_lines import announcer
+    from sandbox.serve.access_log import announcer
 
     beginning = replace(first_beginning(seed=7, at=read_instant(MORNING), rate=0))
     for kind in ("text", "json"):

@@ -20,13 +20,13 @@ from werkzeug.test import TestResponse
 
 from sandbox.bank.records import Client
 from sandbox.cli import main
-from sandbox.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import making
 from sandbox.pki.folder import Folder
 from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Bearer, Trust, Untrusted, read
-from sandbox.wire.certificates import TLS_KEY, seal_key
-from sandbox.wire.jws import demand_date, demand_digest, demand_signature
+from sandbox.web.api.certificates import TLS_KEY, seal_key
+from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
 from tests.tpp import Tpp, headers, payment, refused
 from tests.trust.conftest import DEMO, REAL, Bank, Issue
 from tests.trust.keys import KEY_OF, PUBLIC, signed

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from jwcrypto.jwk import JWK
 from werkzeug.test import TestResponse
 
-from sandbox.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal
 from sandbox.pki.statements import QSEAL, QWAC
-from sandbox.wire.jws import demand_date, demand_digest, demand_signature
+from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
 from tests.tpp import Tpp, payment, refused
 from tests.trust.conftest import REAL, Bank, Issue
 from tests.trust.keys import KEY_OF, PUBLIC, RSA, STRANGE, digest, signed

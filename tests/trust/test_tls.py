@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sandbox.tls import tls_server_of
+from sandbox.serve.tls import tls_server_of
 from tests.tpp import headers, version
 from tests.trust.conftest import Bank, Issue
 from tests.trust.malformed import content_of, der_of, signed_again

@@ -1,0 +1,61 @@
+"""Puts the rooms together: the bank's interface, its own screens, and the controls beside them."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from flask import Flask
+
+from sandbox.referee.stream import REFEREE, watch_acts
+from sandbox.scenario.beginnings import began
+from sandbox.scenario.model import Scenario
+from sandbox.scenario.reading import load
+from sandbox.seed import load_fixtures
+from sandbox.web.api.addresses import BANK
+from sandbox.web.api.app import Announce, frame
+from sandbox.web.api.app import route as route_bank
+from sandbox.web.console.app import route as route_console
+from sandbox.web.controls.app import route as route_controls
+from sandbox.web.controls.lock import OPEN, Lock, guard
+from sandbox.web.controls.metrics import tally_if_wanted
+from sandbox.web.docs.app import route as route_reference
+from sandbox.web.psu.app import route as route_pages
+from sandbox.world.beginning import Beginning
+from sandbox.world.registry import Worlds
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
+
+
+def first_beginning(
+    seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None
+) -> Beginning:
+    """What a server starts from: the default scenario, unless another is given."""
+    return began(scenario or load("default"), Beginning(load_fixtures(), seed, at, rate))
+
+
+def assemble(
+    worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
+) -> Flask:
+    app = Flask("sandbox", static_folder=None)
+    worlds.tally = worlds.tally or tally_if_wanted()
+    route_bank(app, worlds, announce, trust, REFEREE)
+    route_pages(app, worlds)
+    if lock.here:
+        guard(app, lock)
+        route_controls(app, worlds)
+        route_reference(app, worlds)
+        route_console(app, worlds, lock.key)
+    return app
+
+
+def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
+    """The controls alone, for a port of their own; they tell where the bank is."""
+    app = Flask("sandbox", static_folder=None)
+    app.config[BANK] = bank
+    watch_acts(app, worlds)
+    frame(app)
+    guard(app, lock)
+    route_controls(app, worlds)
+    route_reference(app, worlds)
+    route_console(app, worlds, lock.key)
+    return app

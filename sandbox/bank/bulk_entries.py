@@ -1,0 +1,41 @@
+"""How a bulk shows in the books: one debit, or one per transaction (choice 7)."""
+
+from sandbox.bank.bulk_records import Part
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.state import Bank
+from sandbox.banking.money import Money
+from sandbox.files.report import Transfer
+
+REMARK = "BULK CREDIT TRANSFER"
+
+
+def book(bank: Bank, part: Part) -> None:
+    """Beneficiaries in this bank are credited in the same motion, each with what its own transfer says."""
+    batch, today = part.paying, bank.clock.today
+    if batch.batch_booking:
+        total = Money(batch.control_sum, batch.debtor_currency)
+        sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))
+        text = f"{batch.payment_information_id} ({batch.number_of_transactions})"
+        bank.ledger.post(Entry(part.id, today, today, sides, text, remark=REMARK))
+    for number, transfer in enumerate(batch.transfers, 1):
+        out, into = _debit(part, transfer), _credit(bank, part, transfer)
+        if out.account == into.account:  # outside on both sides
+            continue
+        text = transfer.structured or transfer.unstructured or ""
+        remark = f"{REMARK} {transfer.endtoend_identification}"
+        reference = f"{part.id}/{number}"
+        bank.ledger.post(Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark))
+
+
+def _debit(part: Part, transfer: Transfer) -> Posting:
+    """Booked as a batch, the sum left the debtor at once, so that what comes back in comes from outside."""
+    if part.paying.batch_booking:
+        return Posting(OUTSIDE, -transfer.amount)
+    return Posting(part.paying.debtor_iban, -transfer.amount, transfer.creditor_iban, transfer.creditor_name)
+
+
+def _credit(bank: Bank, part: Part, transfer: Transfer) -> Posting:
+    if transfer.creditor_iban not in bank.accounts:
+        return Posting(OUTSIDE, transfer.amount)
+    owner = bank.accounts[part.paying.debtor_iban].owners[0]
+    return Posting(transfer.creditor_iban, transfer.amount, part.paying.debtor_iban, bank.customers[owner].name)

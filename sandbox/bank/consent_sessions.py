@@ -1,0 +1,83 @@
+"""A PSU's session at a consent address: log in, choose accounts, confirm by card reader, or refuse (choice 8)."""
+
+from sandbox.bank import consents, signing, signing_sessions
+from sandbox.bank.bounded_registers import forget_oldest
+from sandbox.bank.grants import ConsentAddress, Session
+from sandbox.bank.signing_sessions import session_of
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+
+
+def waiting(bank: Bank, token: str) -> ConsentAddress:
+    """What an address asks; a consent that is over needs no authentication any more."""
+    address = consents.address_waiting(bank, token)
+    if address.renews is not None:
+        consents.active(bank, address.renews)
+    return address
+
+
+def needs_choice(address: ConsentAddress) -> bool:
+    """CAF names its account, and a renewal leaves the consent as it is."""
+    return address.iban is None and address.renews is None
+
+
+def fixed(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
+    """The accounts that are shown and not chosen."""
+    if address.renews is not None:
+        return tuple(bank.consents[address.renews].logical_ids.values())
+    return (address.iban,) if address.iban is not None else ()
+
+
+def enter(bank: Bank, token: str, state: str | None) -> str:
+    """The first page of an address; the answer is the session's id."""
+    waiting(bank, token)
+    session = Session(bank.mint.secret(), token, state)
+    bank.sessions[session.id] = session
+    forget_oldest(bank.sessions, bank.settings.remembered_max)
+    return session.id
+
+
+def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
+    """As a test customer who may answer here."""
+    session = session_of(bank, session_id, token)
+    address = waiting(bank, token)
+    known = signing.customer_of(bank, customer)
+    consents.demand_customer(bank, address, known.id)
+    session.customer = known.id
+    session.chosen = fixed(bank, address)
+    session.code = bank.mint.digits(signing_sessions.CODE_DIGITS)
+
+
+def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> None:
+    """One account or more."""
+    session = session_of(bank, session_id, token)
+    if session.customer is None or not needs_choice(waiting(bank, token)):
+        raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
+    consents.demand_owned(bank, session.customer, ibans)
+    session.chosen = ibans
+
+
+def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
+    """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
+    session = session_of(bank, session_id, token)
+    waiting(bank, token)
+    if session.customer is None or not session.chosen:
+        raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")
+    if code != session.code:
+        left = signing_sessions.one_try_less(bank, session)
+        if not left:
+            return consents.decline(bank, token, session.state)
+        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    return consents.agree(bank, token, session.customer, session.chosen, session.state)
+
+
+def turn_down(bank: Bank, session_id: str, token: str) -> str:
+    """The PSU refuses."""
+    session = session_of(bank, session_id, token)
+    return consents.decline(bank, token, session.state)
+
+
+def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
+    """In the channel: one consent of the customer who logged in there."""
+    session = session_of(bank, session_id, signing_sessions.CHANNEL)
+    consents.standing_one(bank, session.customer, consent_id).ended = consents.WITHDRAWN

@@ -1,0 +1,90 @@
+"""How a payment shows in the books: out of the debtor, back again, or into a beneficiary of this bank (choice 5)."""
+
+from datetime import date
+
+from sandbox.bank.accounts import cost
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
+from sandbox.bank.records import Order, Payment
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import following_banking_day
+from sandbox.banking.money import Money
+from sandbox.banking.remittance import read_structured
+from sandbox.contract.products import PRODUCTS
+
+REMARKS = {
+    "sepa-credit-transfers": "SEPA CREDIT TRANSFER",
+    "instant-sepa-credit-transfers": "INSTANT CREDIT TRANSFER",
+    "cross-border-credit-transfers": "CROSS-BORDER TRANSFER",
+}
+
+
+def debit(bank: Bank, payment: Payment) -> None:
+    """The money leaves, at the start of the settlement."""
+    assert payment.debtor is not None
+    order = payment.order
+    taken = cost(order.amount, payment.debtor.currency)
+    theirs = order.creditor.iban or order.creditor.bban
+    ours = Posting(payment.debtor.iban, -taken, theirs, order.creditor_name)
+    _post(bank, payment, "D", (ours, *_to_outside(taken, order.amount)), REMARKS[order.product])
+    payment.debited = True
+
+
+def debit_reference(payment_id: str) -> str:
+    """The reference under which the debit shows among the account's transactions."""
+    return f"{payment_id}-D"
+
+
+def give_back(bank: Bank, payment: Payment) -> None:
+    """The same money returns, as a second transaction."""
+    assert payment.debtor is not None
+    order = payment.order
+    taken = cost(order.amount, payment.debtor.currency)
+    theirs = order.creditor.iban or order.creditor.bban
+    ours = Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
+    outside = tuple(Posting(side.account, -side.amount) for side in _to_outside(taken, order.amount))
+    _post(bank, payment, "R", (ours, *outside), f"RETURN {payment.reason or ''}".strip())
+    payment.debited = False
+
+
+def credit(bank: Bank, payment: Payment) -> None:
+    """A beneficiary in this bank is credited when the settlement is complete."""
+    assert payment.debtor is not None
+    order = payment.order
+    account = bank.accounts.get(order.creditor.iban or "")
+    if account is None:
+        return
+    wanted = order.creditor.currency or order.amount.currency
+    currency = wanted if wanted in account.currencies else account.currencies[0]
+    given = cost(order.amount, currency)
+    name = bank.customers[payment.customer].name if payment.customer else None
+    theirs = Posting(account.iban, given, payment.debtor.iban, name)
+    outside = tuple(Posting(side.account, -side.amount) for side in _to_outside(given, order.amount))
+    _post(bank, payment, "C", (theirs, *outside), REMARKS[order.product])
+
+
+def _to_outside(inner: Money, outer: Money) -> tuple[Posting, ...]:
+    """The other side: the world outside gets the order's own currency, the exchange desk stands between."""
+    if inner.currency == outer.currency:
+        return (Posting(OUTSIDE, inner),)
+    return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer), Posting(OUTSIDE, outer)
+
+
+def _post(bank: Bank, payment: Payment, side: str, postings: tuple[Posting, ...], remark: str) -> None:
+    order, today = payment.order, bank.clock.today
+    structured = read_structured(order.structured) if order.structured else None
+    entry = Entry(
+        f"{payment.id}-{side}",
+        today,
+        value_date(order, today),
+        postings,
+        structured or order.unstructured or "",
+        structured is not None,
+        f"{remark} {order.endtoend_identification}",
+    )
+    bank.ledger.post(entry)
+
+
+def value_date(order: Order, today: date) -> date:
+    """The same day for urgent and instant, else the next banking day."""
+    same_day = order.urgent or PRODUCTS[order.product].instant
+    return today if same_day else following_banking_day(today)

@@ -1,0 +1,77 @@
+"""The PSU without a browser: what a page asks for is given or chosen by default (choice 10)."""
+
+from sandbox.bank import consents, signing
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.records import Debtor
+from sandbox.bank.signing import customer_of
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.contract.errors import Error, Refusal
+
+
+def approve(
+    bank: Bank, token: str, customer: str | None, account: str | None, ibans: tuple[str, ...], state: str | None
+) -> str:
+    """At an SCA or a consent address; the answer is the callback."""
+    if token in bank.consent_addresses:
+        return _consented(bank, token, customer, ibans or ((account,) if account else ()), state)
+    found = signing.waiting(bank, token)
+    who, debtor = _chosen(bank, found, customer, account)
+    return signing.sign(bank, found, who, debtor, state)
+
+
+def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> str:
+    if customer is not None:
+        customer_of(bank, customer)
+    if token in bank.consent_addresses:
+        return consents.decline(bank, token, state)
+    return signing.refuse(bank, signing.waiting(bank, token), state)
+
+
+def _chosen(bank: Bank, found: Initiation, customer: str | None, account: str | None) -> tuple[str, Debtor | None]:
+    """What was left out: the debtor account's first owner, and that customer's first current account."""
+    if isinstance(found, Bulk):
+        return customer_of(bank, customer or bank.accounts[found.living[0].debtor.iban].owners[0]).id, None
+    if found.debtor is not None:
+        given = bank.accounts[found.debtor.iban]
+        if account is not None and account != given.iban:
+            raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
+        return customer_of(bank, customer or given.owners[0]).id, found.debtor
+    owner = bank.accounts[account].owners[0] if account in bank.accounts else None
+    who = customer or found.origin.customer or owner
+    if who is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
+    iban = account or first_current(bank, customer_of(bank, who).id)
+    return customer_of(bank, who).id, Debtor(iban, compartment(bank, iban))
+
+
+def _consented(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
+    """Left out: the account's or the consent's own customer, and all of that customer's accounts."""
+    address = consents.address_waiting(bank, token)
+    if customer is None and address.iban is not None:
+        customer = bank.accounts[address.iban].owners[0]
+    elif customer is None and address.renews is not None:
+        customer = bank.consents[address.renews].customer
+    elif customer is None and ibans and ibans[0] in bank.accounts:
+        customer = bank.accounts[ibans[0]].owners[0]
+    if customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
+    who = customer_of(bank, customer).id
+    if address.iban is not None and any(iban != address.iban for iban in ibans):
+        raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
+    chosen = ibans or tuple(account.iban for account in consents.choosable(bank, who))
+    return consents.agree(bank, token, who, chosen, state)
+
+
+def first_current(bank: Bank, customer: str) -> str:
+    """Their own first; else one for which they sign."""
+    current = [account for account in signing.accounts_of(bank, customer) if not account.is_savings]
+    for account in sorted(current, key=lambda account: customer not in account.owners):
+        return account.iban
+    raise Refusal(Error.CONTROL_INVALID, input="customer", why="the customer has no current account")
+
+
+def compartment(bank: Bank, iban: str) -> str:
+    """The euro compartment of an account that was picked by its IBAN alone."""
+    account = bank.accounts.get(iban)
+    return "EUR" if account is None else account.first_currency

@@ -1,0 +1,53 @@
+"""A scenario's rules at work: which one an initiation meets, and what it adds to what the bank would do."""
+
+from sandbox.bank.records import Order, Origin
+from sandbox.bank.rules import Looks, Match
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.contract.errors import Error, Refusal
+
+# What a row of the catalogue may ask for besides, where only the scenario says no.
+BARE = {"seconds": 5, "allow": "", "expected": "another"}
+
+
+def looks_of_order(order: Order, origin: Origin) -> Looks:
+    return Looks(
+        "payment",
+        origin.client_id,
+        order.product,
+        customer=origin.customer,
+        debtor=order.debtor.iban if order.debtor else None,
+        creditor_iban=order.creditor.iban,
+        creditor_name=order.creditor_name,
+        amount=order.amount.number,
+        currency=order.amount.currency,
+        endtoend_identification=order.endtoend_identification,
+    )
+
+
+def meet(bank: Bank, looks: Looks) -> Match:
+    """The last question of an initiation: does a rule say no? That no is counted, so it lasts."""
+    return _demand_yes(bank, bank.rulebook.first(looks, bank.clock.now))
+
+
+def _demand_yes(bank: Bank, match: Match) -> Match:
+    rule = None if match.number is None else bank.rulebook.rules[match.number]
+    if rule is not None and rule.refuse is not None:
+        bank.rulebook.met |= match.counted
+        error, why = Error[rule.refuse], f"the scenario says so ({rule.title})"
+        facts = dict.fromkeys(("iban", "country", "currency", "client", "status", "method"), "of this call")
+        raise Refusal(error, lasting=bool(match.counted), input="initiation", why=why, rule=rule.title, **facts, **BARE)
+    return match
+
+
+def take(bank: Bank, match: Match) -> int | None:
+    """The initiation is taken: now it counts."""
+    bank.rulebook.met |= match.counted
+    return match.number
+
+
+def meet_again(bank: Bank, found: Initiation, before: Looks, looks: Looks) -> Match | None:
+    """A question of the signature, when the customer is known: a rule that asked for one may fit now."""
+    if found.rule is not None:
+        return None
+    return _demand_yes(bank, bank.rulebook.first(looks, bank.clock.now, before))

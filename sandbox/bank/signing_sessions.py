@@ -1,0 +1,117 @@
+"""A PSU's session, at an address or in the bank's own channel: log in, pick, sign by card reader, or refuse."""
+
+from sandbox.bank import signing
+from sandbox.bank.bounded_registers import forget_oldest
+from sandbox.bank.grants import Session
+from sandbox.bank.records import Debtor
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
+
+CODE_DIGITS = 6
+CHANNEL = "channel"  # stands for the address of a session that came by none
+
+
+def enter(bank: Bank, token: str, state: str | None) -> str:
+    """The first page of an address; the answer is the session's id."""
+    signing.open_subject(bank, signing.waiting(bank, token))
+    session = Session(bank.mint.secret(), token, state)
+    bank.sessions[session.id] = session
+    forget_oldest(bank.sessions, bank.settings.remembered_max)
+    return session.id
+
+
+def session_of(bank: Bank, session_id: str, token: str) -> Session:
+    session = bank.sessions.get(session_id)
+    if session is None or session.address != token:
+        raise Refusal(Error.NOT_FOUND, input="session")
+    return session
+
+
+def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
+    """As a test customer; a debtor account that came with the initiation is checked for them."""
+    session = session_of(bank, session_id, token)
+    payment = signing.waiting(bank, token)
+    known = signing.customer_of(bank, customer)
+    debtor = signing.debtor_of(payment)
+    if not signing.needs_account(payment):
+        signing.demand_signer(bank, payment, known.id, debtor)
+    session.customer = known.id
+    session.debtor = debtor
+    session.code = bank.mint.digits(CODE_DIGITS)
+
+
+def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
+    """An account; one that may not pay this is refused, and another may be picked (service 1)."""
+    session = session_of(bank, session_id, token)
+    payment = signing.waiting(bank, token)
+    if session.customer is None or not signing.needs_account(payment):
+        raise Refusal(Error.CONTROL_INVALID, input="account", why="there is nothing to pick")
+    debtor = Debtor(iban, currency)
+    signing.demand_signer(bank, payment, session.customer, debtor)
+    session.debtor = debtor
+
+
+def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
+    """The code as the card reader shows it; too many wrong ones refuse the initiation. The answer is the callback."""
+    session = session_of(bank, session_id, token)
+    payment = signing.waiting(bank, token)
+    if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
+        raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
+    if code != session.code:
+        left = one_try_less(bank, session)
+        if not left:
+            return signing.refuse(bank, payment, session.state)
+        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    return signing.sign(bank, payment, session.customer, session.debtor, session.state)
+
+
+def turn_down(bank: Bank, session_id: str, token: str) -> str:
+    """The PSU refuses."""
+    session = session_of(bank, session_id, token)
+    return signing.refuse(bank, signing.waiting(bank, token), session.state)
+
+
+def enter_channel(bank: Bank) -> str:
+    """The first page of the bank's own channel; the answer is the session's id."""
+    session = Session(bank.mint.secret(), CHANNEL)
+    bank.sessions[session.id] = session
+    forget_oldest(bank.sessions, bank.settings.remembered_max)
+    return session.id
+
+
+def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
+    session = session_of(bank, session_id, CHANNEL)
+    session.customer = signing.customer_of(bank, customer).id
+    _new_code(bank, session)
+
+
+def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
+    """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
+    session = session_of(bank, session_id, CHANNEL)
+    if session.customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
+    if code != session.code:
+        left = one_try_less(bank, session)
+        if not left:
+            del bank.sessions[session_id]
+        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    status = signing.sign_in_channel(bank, payment_id, session.customer)
+    _new_code(bank, session)
+    return status
+
+
+def leave_channel(bank: Bank, session_id: str) -> None:
+    """The PSU logs out."""
+    del bank.sessions[session_of(bank, session_id, CHANNEL).id]
+
+
+def _new_code(bank: Bank, session: Session) -> None:
+    session.code = bank.mint.digits(CODE_DIGITS)
+    session.wrong = 0
+
+
+def one_try_less(bank: Bank, session: Session) -> int:
+    """How many are left after a wrong code."""
+    session.wrong += 1
+    return max(0, bank.settings.wrong_codes_max - session.wrong)

@@ -1,0 +1,60 @@
+"""A second bank that is the first as it stands; both go on apart. What never changes is shared."""
+
+from copy import copy
+from dataclasses import fields
+from typing import Any
+
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.clock import Agenda, Clock
+from sandbox.bank.grants import Consent, Session
+from sandbox.bank.ledger import Ledger
+from sandbox.bank.mint import Mint
+from sandbox.bank.records import Payment
+from sandbox.bank.rules import Rulebook
+from sandbox.bank.standing_order_records import StandingOrder
+from sandbox.bank.state import Bank
+
+MUTABLE = (Payment, StandingOrder, Bulk, Part, Consent, Session)
+
+
+def twin_of(bank: Bank) -> Bank:
+    twin = Bank.__new__(Bank)
+    for name, value in vars(bank).items():
+        setattr(twin, name, _twin(value))
+    return twin
+
+
+def _twin(value: Any) -> Any:
+    match value:
+        case Ledger():
+            return value.copy()
+        case Clock() | Mint():
+            return copy(value)
+        case Agenda():
+            agenda = Agenda()
+            agenda.promises, agenda.made = list(value.promises), value.made
+            return agenda
+        case Rulebook():
+            return Rulebook(value.rules, dict(value.met))
+        case dict():
+            return {key: _record(item) for key, item in value.items()}
+        case list():
+            return list(value)
+        case _:
+            return value
+
+
+def _record(value: Any) -> Any:
+    """Frozen records are shared; the others are copied with the lists and maps that they own."""
+    if isinstance(value, list):
+        return list(value)
+    if not isinstance(value, MUTABLE):
+        return value
+    second = copy(value)
+    for row in fields(value):
+        owned = getattr(value, row.name)
+        if isinstance(owned, list):
+            setattr(second, row.name, [_record(item) for item in owned])
+        elif isinstance(owned, dict):
+            setattr(second, row.name, dict(owned))
+    return second

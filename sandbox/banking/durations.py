@@ -1,0 +1,60 @@
+"""Spans and instants as people write them (choice 10)."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from sandbox.banking.calendar import BRUSSELS
+
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # 1d is 24 hours
+LONGEST = timedelta(days=366 * 200)
+_SHORT = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,6})?[smhdw])+\Z")
+_PART = re.compile(r"([0-9.]+)([smhdw])")
+_ISO = re.compile(
+    r"P(?=.)(?:(?P<w>[0-9]{1,9})W)?(?:(?P<d>[0-9]{1,9})D)?"
+    r"(?:T(?=.)(?:(?P<h>[0-9]{1,9})H)?(?:(?P<m>[0-9]{1,9})M)?(?:(?P<s>[0-9]{1,9}(?:\.[0-9]{1,6})?)S)?)?\Z"
+)
+
+
+def read_duration(text: object) -> timedelta:
+    """`90s`, `61m`, `1h30m`, `2d`, `1w`, or ISO 8601 such as `PT61M`; a ValueError for anything else."""
+    if not isinstance(text, str):
+        raise ValueError("a duration is a text such as 61m")
+    if _SHORT.match(text):
+        parts = [(number, unit) for number, unit in _PART.findall(text)]
+    elif found := _ISO.match(text):
+        parts = [(number, unit) for unit, number in found.groupdict().items() if number]
+    else:
+        raise ValueError("a duration is written like 90s, 61m, 2h, 5d, 1w or PT61M")
+    seconds = sum(float(number) * UNITS[unit] for number, unit in parts)
+    if seconds > LONGEST.total_seconds():
+        raise ValueError("a duration of over 200 years")
+    return timedelta(seconds=seconds)
+
+
+def write_duration(span: timedelta) -> str:
+    """The shortest such text, in the largest unit that fits."""
+    seconds = span.total_seconds()
+    for unit in reversed(UNITS):
+        if seconds and seconds % UNITS[unit] == 0:
+            return f"{int(seconds // UNITS[unit])}{unit}"
+    return f"{seconds:g}s"
+
+
+def read_instant(text: object) -> datetime:
+    """ISO 8601; without an offset it is Brussels time. A ValueError for anything else."""
+    if not isinstance(text, str):
+        raise ValueError("a time is a text such as 2027-01-02T06:00:00+01:00")
+    try:
+        instant = datetime.fromisoformat(text)
+        aware = instant if instant.tzinfo else instant.replace(tzinfo=BRUSSELS)
+        utc = aware.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("a time is written like 2027-01-02T06:00:00+01:00") from None
+    if not 2000 <= utc.year < 2200:
+        raise ValueError("a time lies between the years 2000 and 2200")
+    return utc
+
+
+def write_instant(instant: datetime) -> str:
+    """In Brussels time, with its offset."""
+    return instant.astimezone(BRUSSELS).isoformat()

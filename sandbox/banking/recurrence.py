@@ -1,0 +1,100 @@
+"""On which days a standing order runs (service 2.2 rules 3 and 4, choice 6)."""
+
+from calendar import monthrange
+from datetime import date, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from sandbox.banking.calendar import following_banking_day, next_banking_day, previous_banking_day, why_closed
+
+WEEK = timedelta(weeks=1)
+
+
+class Frequency(StrEnum):
+    """The periodicity of a contract."""
+
+    WEEKLY = "WEEKLY"
+    MONTHLY = "MONTHLY"
+    TWO_MONTHLY = "TWO_MONTHLY"
+    QUARTERLY = "QUARTERLY"
+    HALF_YEARLY = "HALF_YEARLY"
+    YEARLY = "YEARLY"
+
+
+MONTHS = {  # of one period; weeks are not counted in months
+    Frequency.MONTHLY: 1,
+    Frequency.TWO_MONTHLY: 2,
+    Frequency.QUARTERLY: 3,
+    Frequency.HALF_YEARLY: 6,
+    Frequency.YEARLY: 12,
+}
+
+
+class Occurrence(NamedTuple):
+    """One execution: the day that the contract names, the banking day it runs on, and why they differ."""
+
+    number: int
+    planned: date
+    on: date
+    why: str | None
+
+
+@lru_cache(maxsize=16_384)  # contracts by the thousand begin on the same few days
+def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -> Occurrence:
+    """The execution with that number, counted from 1; reckoned from the first day, so a 31st comes back."""
+    assert number >= 1, number
+    if frequency is Frequency.WEEKLY:
+        planned = first + (number - 1) * WEEK
+    else:
+        planned = _months_later(first, (number - 1) * MONTHS[frequency])
+    on, why = _shifted(planned, variable)
+    return Occurrence(number, planned, on, why)
+
+
+def late(missed: Occurrence, active: date) -> Occurrence:
+    """One whose banking day had passed when the contract became active on that day: it is not lost, it follows."""
+    why = "passed before the contract was active; following banking day"
+    return missed._replace(on=following_banking_day(active), why=f"{missed.why}, {why}" if missed.why else why)
+
+
+def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
+    """The number of the last execution: None when there is no end, 0 when the end comes before the first."""
+    if end is None:
+        return None
+    if frequency is Frequency.WEEKLY:
+        return max(0, (end - first) // WEEK + 1)
+    # an end date inside a month still includes that month's execution (service 2.2 rule 3)
+    return max(0, _months_between(first, end) // MONTHS[frequency] + 1)
+
+
+def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
+    """Whether the month of the end date is one in which the contract runs."""
+    return frequency is Frequency.WEEKLY or _months_between(start, end) % MONTHS[frequency] == 0
+
+
+def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
+    """The banking day (service 2.2 rule 4): next for FIXED, previous for VARIABLE, never in another year."""
+    closed = why_closed(planned)
+    if closed is None:
+        return planned, None
+    later, earlier = next_banking_day(planned), previous_banking_day(planned)
+    if variable:
+        if earlier.year == planned.year:
+            return earlier, f"{closed}; previous banking day"
+        return later, f"{closed}; next banking day, to stay inside the year"
+    if later.year == planned.year:
+        return later, f"{closed}; next banking day"
+    return earlier, f"{closed}; previous banking day, to stay inside the year"
+
+
+def _months_later(first: date, months: int) -> date:
+    """The same day of a later month; a shorter month has it on its last day."""
+    years, month = divmod(first.month - 1 + months, 12)
+    year = first.year + years
+    day = first.day if first.day <= 28 else min(first.day, monthrange(year, month + 1)[1])
+    return date(year, month + 1, day)
+
+
+def _months_between(first: date, last: date) -> int:
+    return (last.year - first.year) * 12 + last.month - first.month

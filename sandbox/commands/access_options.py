@@ -1,0 +1,151 @@
+"""Who may come in: the options of `serve` about certificates and the controls' lock (choice 9, choice 12)."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
+    from sandbox.web.controls.lock import Lock
+    from sandbox.world.beginning import Beginning
+    from sandbox.world.registry import Worlds
+
+Option = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Doors:
+    """What was asked for; the options bear the same names."""
+
+    host: str
+    port: int
+    threads: int
+    pki: Path | None
+    tls: bool
+    client_certificates: str | None
+    key: str | None
+    controls: str
+    controls_port: int | None
+    controls_host: str
+    open: bool
+
+    @property
+    def lock(self) -> "Lock":
+        from sandbox.web.controls.lock import Lock
+
+        return Lock(self.key, here=self.controls == "on" and self.controls_port is None)
+
+    @property
+    def trust(self) -> "Trust | None":
+        if self.pki is None:
+            return None
+        from sandbox.pki.trust import Trust  # with the cryptography that most banks never need
+
+        try:
+            return Trust(self.pki)
+        except (ValueError, OSError) as error:
+            raise click.BadParameter(str(error), param_hint="--pki") from None
+
+    def demand_closed(self) -> None:
+        """Whoever finds the controls moves the bank, so on a network they are locked, elsewhere, or off."""
+        if self.key == "":
+            raise click.BadParameter("an empty key locks nothing", param_hint="--key")
+        if self.tls and self.pki is None:
+            raise click.UsageError("--tls needs --pki, a folder that `bank-sandbox pki init` makes.")
+        if self.key is not None or self.open or self.controls == "off":
+            return
+        exposed = self.host if self.controls_port is None else self.controls_host
+        if not is_loopback(exposed):
+            raise click.UsageError(
+                f"anyone who reaches {exposed} could move this bank by its controls. Guard them with --key (or "
+                "SANDBOX_KEY), put them elsewhere with --controls-port, switch them off with --controls off, "
+                "or say --open (SANDBOX_OPEN=1)."
+            )
+
+    def settled(self, beginning: "Beginning") -> "Beginning":
+        """The setting that goes with the server's own handshake, unless the options or the scenario say another."""
+        named = self.client_certificates
+        if named is None and self.tls and beginning.settings.client_certificates == "off":
+            named = "tls"
+        if named is None:
+            return beginning
+        return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
+
+    def open_controls(self, worlds: "Worlds", bank: str) -> str | None:
+        """The controls on a port of their own, served from now on; their address."""
+        from sandbox.app import assemble_controls
+        from sandbox.serve.server import port_of, server_of
+
+        if self.controls == "off" or self.controls_port is None:
+            return None
+        app = assemble_controls(worlds, replace(self.lock, here=True), bank)
+        server = listening(lambda: server_of(app, self.controls_host, self.controls_port or 0, 2), self.controls_host)
+        threading.Thread(target=server.run, daemon=True).start()
+        return address_of("http", self.controls_host, port_of(server))
+
+    def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
+        """A server that listens already: its address, and what serves."""
+        from sandbox.serve.server import port_of, server_of
+
+        if self.tls:
+            assert self.pki is not None
+            made = listening(lambda: self._tls_server(app), f"{self.host}:{self.port}")
+            return address_of("https", self.host, made.socket.getsockname()[1]), made.run
+        server = listening(lambda: server_of(app, self.host, self.port, self.threads), f"{self.host}:{self.port}")
+        return address_of("http", self.host, port_of(server)), server.run
+
+    def _tls_server(self, app: Any) -> Any:
+        try:
+            from sandbox.serve.tls import tls_server_of
+        except ModuleNotFoundError as missing:
+            raise click.UsageError(f"--tls needs {missing.name}: pip install 'bank-sandbox[tls]'") from None
+        assert self.pki is not None
+        return tls_server_of(app, self.host, self.port, self.threads, self.pki)
+
+
+def listening(make: Callable[[], Any], where: str) -> Any:
+    """A server, or a kind word about the port."""
+    try:
+        return make()
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {where}: {error.strerror or error}. Is another sandbox running? "
+            "Choose a port with --port, or --port 0 for a free one."
+        ) from None
+
+
+def address_of(scheme: str, host: str, port: int) -> str:
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def door_options(option: Option) -> Callable[[Any], Any]:
+    """The options of `serve` that end up in Doors, beside host, port and threads."""
+    rows = (
+        option("--pki", type=click.Path(file_okay=False, path_type=Path), help="Whose certificates are believed."),
+        option("--tls", is_flag=True, help="Serve TLS and ask for client certificates; needs the extra [tls]."),
+        option("--client-certificates", type=click.Choice(["off", "proxy", "tls"]), help="Where they come from."),
+        option("--key", help="What the controls ask for, as X-Sandbox-Key; better given as SANDBOX_KEY."),
+        option("--controls", default="on", type=click.Choice(["on", "off"]), help="The controls below /_sandbox."),
+        option("--controls-port", type=click.IntRange(0, 65535), help="The controls on a port of their own."),
+        option("--controls-host", default="127.0.0.1", help="The address of that port."),
+        option("--open", is_flag=True, help="Leave the controls open to whoever reaches the server."),
+    )
+
+    def decorate(command: Any) -> Any:
+        for row in reversed(rows):
+            command = row(command)
+        return command
+
+    return decorate

@@ -1,0 +1,63 @@
+"""How much a server holds: the options of `serve` about many worlds (choice 10)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox.commands.options import Span
+
+if TYPE_CHECKING:
+    from sandbox.world.beginning import Beginning
+    from sandbox.world.registry import Room
+
+Option = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Tenancy:
+    """What was asked for; the options bear the same names."""
+
+    worlds_max: int
+    put_away_after: timedelta
+    acts_kept: int | None
+
+    @property
+    def room(self) -> "Room":
+        from sandbox.world.registry import Room
+
+        return Room(self.worlds_max, self.put_away_after.total_seconds())
+
+    def settled(self, beginning: "Beginning") -> "Beginning":
+        """The setting that an option stands for, unless it was left to the scenario."""
+        if self.acts_kept is None:
+            return beginning
+        return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))
+
+
+def tenancy_options(option: Option) -> Callable[[Any], Any]:
+    rows = (
+        option(
+            "--worlds-max",
+            default=10_000,
+            type=click.IntRange(1, 1_000_000),
+            help="Worlds in memory. With --state the longest idle one is put away, else a new one is refused.",
+        ),
+        option(
+            "--put-away-after", default="30m", type=Span(), help="With --state: how long nobody calls a world first."
+        ),
+        option(
+            "--acts-kept",
+            type=click.IntRange(1, 1_000_000_000),
+            help="Acts of a world that memory keeps to fork from; 100000, or what the scenario says.",
+        ),
+    )
+
+    def decorate(command: Any) -> Any:
+        for row in reversed(rows):
+            command = row(command)
+        return command
+
+    return decorate

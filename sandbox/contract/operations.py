@@ -1,0 +1,142 @@
+"""One row per operation of the service: read by routing, by the gate, by the reference page and by the tests."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from sandbox.contract.products import PRODUCTS
+from sandbox.contract.reply_statuses import ANSWERS
+
+
+class Authorization(StrEnum):
+    """service 5.6"""
+
+    NONE = "none"
+    OPTIONAL = "optional"
+    REQUIRED = "required"
+    BASIC = "basic"
+
+
+JSON = ("application/json",)
+FORM = ("application/x-www-form-urlencoded",)
+XML, CSV = ("application/xml", "text/xml"), ("text/csv", "application/csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a call must bring and what it may be answered."""
+
+    name: str
+    method: str
+    path: str
+    versions: tuple[int, ...]  # newest first
+    clause: str
+    success: int = 200
+    role: str | None = "PIS"
+    authorization: Authorization = Authorization.NONE
+    scopes: tuple[str, ...] = ()
+    media: tuple[str, ...] = ()
+    media_of: tuple[tuple[str, tuple[str, ...]], ...] = ()  # where it follows the product
+    redirect_uri: bool = False  # required
+    pkce: bool = False  # required when no token is given
+    bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
+    products: tuple[str, ...] = ()  # those that stand in its path
+    query: tuple[str, ...] = ()  # the parameters it knows
+    only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The statuses that it may refuse with."""
+        return ANSWERS[self.name]
+
+    def versions_for(self, product: str | None) -> tuple[int, ...]:
+        """The versions that this operation has for a product."""
+        return self.versions if not self.only else versions_among(self.versions, self.only, product)
+
+    def media_for(self, product: str | None) -> tuple[str, ...]:
+        """The media types of its body for a product."""
+        return dict(self.media_of).get(product or "", self.media)
+
+
+@lru_cache(maxsize=64)
+def versions_among(
+    versions: tuple[int, ...], only: tuple[tuple[int, tuple[str, ...]], ...], product: str | None
+) -> tuple[int, ...]:
+    limits = dict(only)
+    return tuple(version for version in versions if product in limits.get(version, (product,)))
+
+
+PAYMENT = "/payments/<product>"
+PERIODIC = "/periodic-payments/<product>"
+BULK = "/bulk-payments/<product>"
+NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
+MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
+READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
+INITIATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
+CANCELS: dict[str, Any] = {"success": 204}
+SINGLE: dict[str, Any] = {"products": tuple(PRODUCTS)}
+FILES: dict[str, Any] = {"products": ("pain.001", "csv")}
+ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
+BY_PAYMENT: dict[str, Any] = {"query": ("paymentIdType",)}
+BY_FILE: dict[str, Any] = {"query": ("paymentFileIdType",)}
+PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
+
+OPERATIONS = (
+    Operation(
+        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **SINGLE, **MAY_HAVE_TOKEN, **INITIATES,
+        media=JSON, pkce=True, only=((1, ("sepa-credit-transfers",)),),
+    ),
+    Operation(
+        "payment_details", "GET", f"{PAYMENT}/<payment_id>/details", (3, 2, 1), "service 4.2", **SINGLE, **NEEDS_TOKEN,
+        **BY_PAYMENT,
+    ),
+    Operation(
+        "payment_status", "GET", f"{PAYMENT}/<payment_id>/status", (3, 2, 1), "service 4.3", **SINGLE, **MAY_HAVE_TOKEN,
+        **BY_PAYMENT,
+    ),
+    Operation(
+        "payment_cancellation", "DELETE", f"{PAYMENT}/<payment_id>", (2,), "service 4.4", **SINGLE, **NEEDS_TOKEN,
+        **BY_PAYMENT, **CANCELS,
+    ),
+    Operation(
+        "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **INITIATES,
+        **ONE_PRODUCT, media=JSON, pkce=True,
+    ),
+    Operation(
+        "standing_order_details", "GET", f"{PERIODIC}/<payment_id>/details", (2, 1), "service 4.5", **NEEDS_TOKEN,
+        **BY_PAYMENT, **ONE_PRODUCT,
+    ),
+    Operation(
+        "standing_order_status", "GET", f"{PERIODIC}/<payment_id>/status", (2, 1), "service 4.5", **MAY_HAVE_TOKEN,
+        **BY_PAYMENT, **ONE_PRODUCT,
+    ),
+    Operation(
+        "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
+        **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
+    ),
+    Operation(
+        "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=(*XML, *CSV),
+        media_of=(("pain.001", XML), ("csv", CSV)),
+    ),
+    Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),
+    Operation(
+        "bulk_cancellation", "DELETE", f"{BULK}/<payment_file_id>", (2, 1), "service 4.6", **FILES, **BY_FILE,
+        **CANCELS,
+    ),
+    Operation(
+        "consent_addresses", "GET", "/consent-uris", (4, 3), "service 4.7", role="AIS", redirect_uri=True, pkce=True,
+        query=("scope", "iban"),
+    ),
+    Operation(
+        "token", "POST", "/token", (3, 2), "service 4.8", role=None,
+        authorization=Authorization.BASIC, media=FORM, bank_headers=False,
+    ),
+    Operation("accounts", "GET", "/accounts", (2,), "service 4.9", **READS),
+    Operation("account", "GET", "/accounts/<logical_id>", (2, 1), "service 4.9", **READS | {"scopes": ("AIS", "CAF")}),
+    Operation(
+        "transactions", "GET", "/accounts/<logical_id>/transactions", (2, 1), "service 4.10", **READS, query=PERIOD,
+    ),
+)  # fmt: skip
+
+BY_NAME = {operation.name: operation for operation in OPERATIONS}

@@ -1,0 +1,172 @@
+"""Plays the steps of a scenario in its own world, and tells of each whether it held."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from sandbox.client import CallbackRefused, ForeignCallback, Refused, Reply, Unreadable
+from sandbox.player import tester_steps, tpp_steps
+from sandbox.player.expectations import expect, foreseen, of_reply, refused_as
+from sandbox.player.line_log import Exchange
+from sandbox.player.orders import Content
+from sandbox.player.stage import Held, ScriptFault, Stage
+from sandbox.player.step_text import told
+from sandbox.scenario import Step
+from sandbox.scenario.step_rows import STEPS
+
+VERBS: dict[str, Callable[[Stage, Content], Held | Reply]] = {
+    "pay": tpp_steps.pay,
+    "order": tpp_steps.order,
+    "file": tpp_steps.file,
+    "status": tpp_steps.status,
+    "details": tpp_steps.details,
+    "cancel": tpp_steps.cancel,
+    "consent": tpp_steps.consent,
+    "token": tpp_steps.token,
+    "refresh": tpp_steps.refresh,
+    "accounts": tpp_steps.accounts,
+    "account": tpp_steps.account,
+    "transactions": tpp_steps.transactions,
+    "call": tpp_steps.call,
+    "psu": tester_steps.psu,
+    "sign": tester_steps.sign,
+    "withdraw": tester_steps.withdraw,
+    "clock": tester_steps.clock,
+    "await": tester_steps.wait,
+    "reset": tester_steps.reset,
+    "move": tester_steps.move,
+    "book": tester_steps.book,
+    "settings": tester_steps.settings,
+    "fault": tester_steps.fault,
+}
+JUDGING = ("expect", "refused", "lost")  # the keys of a step that judge it
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One step: what it did in words, and all that did not hold."""
+
+    step: Step
+    text: str
+    faults: tuple[str, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    skipped: bool = False
+    seconds: float = 0.0
+
+    @property
+    def held(self) -> bool:
+        return not self.faults and not self.skipped
+
+
+@dataclass
+class Outcome:
+    """What a call left: a reply, something to hold, or why there is neither."""
+
+    reply: Reply | None = None
+    held: Held | None = None
+    refusal: str | None = None
+    broken: str | None = None
+    callback_error: str | None = None
+    faults: list[str] = field(default_factory=list)
+
+
+def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[Played]:
+    """One step after another. An expectation that fails lets the rest go on; any other step ends the play."""
+    steps = stage.scenario.steps
+    stage.begin()
+    ended = False
+    for index, step in enumerate(steps):
+        if ended:
+            yield Played(step, told(step), skipped=True)
+            continue
+        following = steps[index + 1] if index + 1 < len(steps) else None
+        before = machine_time()
+        outcome = _step(stage, step, following)
+        faults = tuple(outcome.faults)
+        seconds = max(0.0, machine_time() - before)
+        yield Played(step, told(step, outcome.reply), faults, tuple(stage.ear.heard), False, seconds)
+        ended = bool(faults) and step.what != "expect"
+
+
+def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
+    written = content_of(step)
+    stage.ear.listen(written.get("headers") or {} if step.what in CALLS else {})
+    outcome = Outcome()
+    try:
+        content = stage.filled(written)
+        if step.what == "expect":
+            outcome.faults = expect(stage, content)
+            return outcome
+        _try(stage, step, content, outcome)
+    except ScriptFault as fault:
+        outcome.faults.append(f"the script: {fault}")
+        return outcome
+    except Refused as refused:
+        outcome.faults.append(f"the sandbox: {refused}")
+        return outcome
+    stage.reply = outcome.reply
+    kept = outcome.held or Held(outcome.reply, str(content.get("client", "demo-tpp")))
+    if kept.tokens is not None:
+        stage.keys = kept
+    if step.as_name is not None:
+        stage.held[step.as_name] = kept
+    waits = following is not None and following.what == "expect" and foreseen(content_of(following))
+    outcome.faults += _judged(content, outcome, waits)
+    return outcome
+
+
+def _try(stage: Stage, step: Step, content: Content, outcome: Outcome) -> None:
+    try:
+        done = VERBS[step.what](stage, content)
+    except Refused as refused:
+        outcome.reply, outcome.refusal = refused.reply, str(refused)
+    except Unreadable as unreadable:
+        outcome.reply, outcome.broken = unreadable.reply, str(unreadable)
+    except httpx.TransportError as broken:
+        outcome.broken = f"the line broke: {broken}"
+    except CallbackRefused as no:
+        outcome.refusal, outcome.callback_error = f"the callback brings no code: {no}", no.error
+    except ForeignCallback as no:
+        outcome.refusal = f"the callback brings no code: {no}"
+    else:
+        outcome.held = done if isinstance(done, Held) else None
+        outcome.reply = done.reply if isinstance(done, Held) else done
+
+
+def _judged(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
+    """Whether a step went as it says of itself; without a word it must succeed."""
+    if content.get("lost"):
+        if outcome.broken is None:
+            yield "lost: expected a reply that is lost or cannot be read; it came"
+        return
+    if outcome.broken is not None:
+        yield outcome.broken
+        return
+    if "refused" in content:
+        if outcome.refusal is None:
+            yield f"refused: expected {content['refused']}; it was not refused{_status(outcome.reply)}"
+        elif not refused_as(content["refused"], outcome.reply, outcome.callback_error):
+            yield f"refused: expected {content['refused']}, found {outcome.refusal}"
+    expected = content.get("expect")
+    if expected is not None:
+        yield from of_reply(expected, outcome.reply)
+    said = "refused" in content or waits or (expected is not None and foreseen(expected))
+    if outcome.refusal is not None and not said:
+        yield f"it was refused: {outcome.refusal}"
+
+
+def _status(reply: Reply | None) -> str:
+    return "" if reply is None else f", the status is {reply.status}"
+
+
+CALLS = frozenset(name for name, word in STEPS.items() if "headers" in word.keys)
+
+
+def content_of(step: Step) -> dict[str, Any]:
+    """A single value stands for the key that the step's word names."""
+    if isinstance(step.content, dict):
+        return step.content
+    bare = STEPS[step.what].bare
+    return {} if step.content is None or bare is None else {bare: step.content}

@@ -1,0 +1,141 @@
+"""Plays whole scenarios, each in a world of its own, several at once: on a server of ours or on one that is there."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+import httpx
+
+from sandbox.app import assemble, first_beginning
+from sandbox.client import Controls, Refused, Unreadable
+from sandbox.player.line_log import Ear
+from sandbox.player.playback import Played, play
+from sandbox.player.script_check import check
+from sandbox.player.stage import Stage
+from sandbox.scenario import Scenario, load
+from sandbox.scenario.library import SHIPPED, SUFFIX
+from sandbox.serve.server import in_background
+from sandbox.world.registry import Worlds
+
+SEED = 1  # of a server of ours, so that each run is like the one before
+OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own
+TIMEOUT = 60.0
+NAME_MAX = 48  # characters of a scenario's name that stand in a world's
+
+MachineTime = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A scenario and the text that it was read from, which is what a server gets."""
+
+    scenario: Scenario
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a scenario went. `trouble` is why it could not be played to its end."""
+
+    script: Script
+    steps: tuple[Played, ...]
+    trouble: str | None = None
+    seconds: float = 0.0
+    world: str = ""  # stays for a look where something did not hold
+
+    @property
+    def name(self) -> str:
+        return self.script.scenario.name
+
+    @property
+    def held(self) -> bool:
+        return self.trouble is None and all(step.held for step in self.steps)
+
+
+def read_script(name_or_path: str) -> Script:
+    """A shipped one or a file; ScenarioErrors tells what is wrong with it."""
+    scenario = load(name_or_path)
+    shipped = name_or_path in SHIPPED
+    check(scenario, f"{name_or_path}{SUFFIX}" if shipped else name_or_path)
+    if shipped:
+        return Script(scenario, SHIPPED[name_or_path])
+    with open(name_or_path, encoding="utf-8-sig") as file:
+        return Script(scenario, file.read())
+
+
+@contextmanager
+def serving(machine_time: MachineTime, jobs: int) -> Iterator[str]:
+    """A server of ours on a free loopback port, its clocks frozen."""
+    worlds = Worlds(first_beginning(SEED, OPENING, rate=0.0), machine_time)
+    with in_background(assemble(worlds), threads=jobs + 2) as url:
+        yield url
+
+
+def run(
+    scripts: Iterable[Script],
+    url: str,
+    machine_time: MachineTime,
+    jobs: int = 2,
+    key: str | None = None,
+    apart: str = "",
+) -> Iterator[Report]:
+    """The reports in the order of the scripts, each as soon as it is there.
+
+    `apart` keeps the worlds of one run from those of another; a world's seed goes by its name."""
+    todo = list(scripts)
+    count: Counter[str] = Counter()
+    names = []
+    for script in todo:
+        count[script.scenario.name] += 1
+        again = count[script.scenario.name]
+        names.append(world_name(script, f"{apart}{'' if again == 1 else f'.{again}'}"))
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(lambda script, name: run_one(script, url, machine_time, key, name), todo, names)
+
+
+def world_name(script: Script, apart: str = "") -> str:
+    """The scenario's, as far as a world may be called so."""
+    signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
+    return "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
+
+
+def run_one(
+    script: Script, url: str, machine_time: MachineTime, key: str | None = None, world: str | None = None
+) -> Report:
+    """In a fresh world, which goes away when all held."""
+    name = world or world_name(script)
+    before = machine_time()
+    steps: list[Played] = []
+    trouble = None
+    ear = Ear(httpx.HTTPTransport())
+    with httpx.Client(transport=ear, timeout=TIMEOUT) as line:
+        server = Controls(url, line, key)
+        try:
+            stage = _stage(script, server, name, line, ear)
+            for step in play(stage, machine_time):
+                steps.append(step)
+        except (Refused, Unreadable, httpx.TransportError) as fault:
+            trouble = str(fault) or type(fault).__name__
+        report = Report(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
+        if report.held:
+            server.drop_world(name)
+    return report
+
+
+def _stage(script: Script, server: Controls, name: str, line: httpx.Client, ear: Ear) -> Stage:
+    """The world begins with the scenario; unless that says otherwise its clock stands."""
+    told = script.scenario
+    controls = server.make_world(name)
+    headers = {"Content-Type": "application/yaml"} | (
+        {} if server.desk.key is None else {"X-Sandbox-Key": server.desk.key}
+    )
+    url = server.world_url(name)
+    reply = line.put(f"{url}/_sandbox/scenario", content=script.text.encode(), headers=headers)
+    if reply.is_error:
+        raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
+    if told.rate is None:
+        controls.clock.freeze()
+    return Stage(told, url, line, ear, controls)

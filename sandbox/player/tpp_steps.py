@@ -1,0 +1,223 @@
+"""The steps of a TPP, through the reference client."""
+
+from datetime import date
+from typing import Any
+
+from sandbox.client import Flow, Kind, Reference, Tokens, code_from
+from sandbox.client.bodies import SCT
+from sandbox.client.reply import Reply
+from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, segment, written
+from sandbox.files.samples import SAMPLES, sample
+from sandbox.player import orders
+from sandbox.player.orders import Content
+from sandbox.player.stage import Held, ScriptFault, Stage
+
+
+def pay(stage: Stage, content: Content) -> Held:
+    product = content.get("product", SCT)
+    body = orders.payment(stage, content)
+    tpp = stage.tpp(content.get("client"))
+    made = tpp.initiate(product, body, stage.access(content), version=content.get("version"))
+    return Held(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
+
+
+def order(stage: Stage, content: Content) -> Held:
+    body = orders.standing_order(stage, content)
+    tpp = stage.tpp(content.get("client"))
+    made = tpp.initiate(
+        content.get("product", SCT),
+        body,
+        stage.access(content),
+        kind=Kind.STANDING_ORDER,
+        version=content.get("version"),
+    )
+    return Held(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
+
+
+def file(stage: Stage, content: Content) -> Held:
+    """A shipped sample, a text, or a csv of transfers."""
+    product, sent = "csv", None
+    if "sample" in content:
+        name = content["sample"]
+        if name not in SAMPLES:
+            raise ScriptFault(f"{name!r} is no sample file: `bank-sandbox bulk samples` lists them")
+        product = "csv" if name.endswith(".csv") else "pain.001"
+        sent = sample(name, date.fromisoformat(stage.filled("{today}")))
+    elif "content" in content:
+        sent = str(content["content"]).encode()
+        product = "pain.001" if sent.lstrip().startswith(b"<") else "csv"
+    else:
+        sent = orders.csv_file(stage, content)
+    tpp = stage.tpp(content.get("client"))
+    made = tpp.send_file(sent, content.get("product", product), content.get("payment_information_id"))
+    return Held(made.reply, tpp.caller.client_id, made, None, made.flow)
+
+
+def status(stage: Stage, content: Content) -> Held:
+    """The reply of a bulk file may bring its address."""
+    found = stage.initiated(content.get("of"))
+    tpp = stage.tpp(content.get("client", found.client))
+    told = tpp.status(_target(found, content), stage.access(content))
+    found.address = told.sca_address or found.address
+    found.flow = told.flow or found.flow
+    return Held(told.reply, tpp.caller.client_id, found.initiation, found.address, found.flow)
+
+
+def details(stage: Stage, content: Content) -> Reply:
+    return _on(stage, content, "details", "GET", "/details")
+
+
+def cancel(stage: Stage, content: Content) -> Reply:
+    return _on(stage, content, "cancellation", "DELETE")
+
+
+OPERATION = {Kind.PAYMENT: "payment", Kind.STANDING_ORDER: "standing_order", Kind.BULK: "bulk"}
+
+
+def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
+    """With the tokens of what was initiated, unless the step names others."""
+    found = stage.initiated(content.get("of"))
+    known = _target(found, content)
+    names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
+    tpp = stage.tpp(content.get("client", found.client))
+    return tpp.caller.call(
+        method,
+        f"/{known.kind}/{segment(known.product)}/{segment(known.id)}{end}",
+        VERSIONS[f"{OPERATION[known.kind]}_{verb}"],
+        token=stage.access(content, found),
+        query={names: "EXTERNAL"} if known.external else None,
+    )
+
+
+def _target(found: Held, content: Content) -> Reference:
+    assert found.initiation is not None
+    if not content.get("external"):
+        return found.initiation.reference
+    if found.initiation.external_id is None:
+        raise ScriptFault("it was sent without a reference of its own")
+    return found.initiation.external
+
+
+def consent(stage: Stage, content: Content) -> Held:
+    """The addresses; with a customer they approve at once, and the code becomes tokens."""
+    scope = content.get("scope") or "AIS"
+    if scope not in CONSENT_VERSIONS:
+        raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
+    tpp = stage.tpp(content.get("client"))
+    iban = stage.iban(content["iban"]) if "iban" in content else None
+    given = tpp.consent_addresses(scope, iban)
+    held = Held(given.reply, tpp.caller.client_id, None, given.address, given.flow)
+    if "customer" in content:
+        accounts = [stage.iban(name) for name in content.get("accounts") or [content.get("account")] if name]
+        held.callback = stage.controls.psu.approve(given.address, content["customer"], None, accounts or None)
+        held.tokens = tpp.tokens_from(held.callback, given.flow)
+        held.reply = held.tokens.reply
+    return held
+
+
+def token(stage: Stage, content: Content) -> Held:
+    """The code of a callback for tokens; they stay with what was initiated, and with this step's own name."""
+    found = stage.named(content.get("of"))
+    tpp = stage.tpp(content.get("client", found.client))
+    flow = found.flow
+    if flow is None or found.callback is None:
+        raise ScriptFault(f"no customer came back from {content.get('of')!r}: there is a step `psu: {{approves: ...}}`")
+    code = content.get("code") or code_from(found.callback, flow)
+    tokens = tpp.exchange(code, _changed(flow, content), content.get("version"))
+    found.tokens = tokens
+    return Held(tokens.reply, tpp.caller.client_id, None, None, flow, found.callback, tokens, found.logical_ids)
+
+
+def _changed(flow: Flow, content: Content) -> Flow:
+    verifier, uri = content.get("code_verifier", flow.verifier), content.get("redirect_uri", flow.redirect_uri)
+    return Flow(flow.scope, uri, verifier, flow.state)
+
+
+def refresh(stage: Stage, content: Content) -> Held:
+    """The new pair stays with this step's name, and with what had the old one unless `keep` says no."""
+    found = stage.with_tokens(content.get("of"))
+    assert found.tokens is not None
+    tpp = stage.tpp(content.get("client", found.client))
+    fresh: Tokens = tpp.refresh(found.tokens, content.get("scope"), content.get("version"))
+    held = Held(fresh.reply, tpp.caller.client_id, None, None, found.flow, None, fresh, found.logical_ids)
+    if not content.get("keep_old"):
+        found.tokens = fresh
+    return held
+
+
+def accounts(stage: Stage, content: Content) -> Reply:
+    found = stage.with_tokens(content.get("of"))
+    tpp = stage.tpp(content.get("client", found.client))
+    return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, found))
+
+
+def account(stage: Stage, content: Content) -> Reply:
+    return _read(stage, content, "account", "", {})
+
+
+QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
+
+
+def transactions(stage: Stage, content: Content) -> Reply:
+    """With the SCA token of the consent, unless `sca` is false or another."""
+    query = written({name: content.get(name) for name in QUERY})
+    return _read(stage, content, "transactions", "/transactions", query)
+
+
+def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[str, str]) -> Reply:
+    found = stage.with_tokens(content.get("of"))
+    assert found.tokens is not None
+    tpp = stage.tpp(content.get("client", found.client))
+    sca = content.get("sca", True)
+    sca_token = found.tokens.sca_token if sca is True else sca
+    return tpp.caller.call(
+        "GET",
+        f"/accounts/{segment(logical_id(stage, found, content.get('account')))}{end}",
+        VERSIONS[operation],
+        token=stage.access(content, found),
+        query=query,
+        extra={"SCA-Token": str(sca_token)} if end and sca_token else None,
+    )
+
+
+def logical_id(stage: Stage, found: Held, name: Any) -> str:
+    """Of an account by its name; of a CAF consent its only one; any other text is one already."""
+    assert found.tokens is not None
+    if name is not None and not isinstance(name, str):
+        raise ScriptFault("an account is a name, an IBAN or a logical-id")
+    iban = None if name is None else stage.iban(name)
+    if iban is not None and iban not in stage.people.accounts:
+        return iban
+    if found.tokens.logical_id is not None:
+        return found.tokens.logical_id
+    if iban is None:
+        raise ScriptFault("say which account")
+    if iban not in found.logical_ids:
+        tpp = stage.tpp(found.client)
+        found.logical_ids |= {row.iban: row.logical_id for row in tpp.accounts(found.tokens)}
+    if iban not in found.logical_ids:
+        raise ScriptFault(f"the consent has no account {name!r}")
+    return found.logical_ids[iban]
+
+
+def call(stage: Stage, content: Content) -> Reply:
+    """Any call, with a good call's headers around it; below /_sandbox it goes to the controls."""
+    method, path = str(content.get("method", "GET")), str(content.get("path", "/"))
+    if path.startswith("/_sandbox"):
+        return stage.controls.call(method, path.removeprefix("/_sandbox"), content.get("json"))
+    return raw(stage, content, method, path)
+
+
+def raw(stage: Stage, content: Content, method: str, path: str) -> Reply:
+    tpp = stage.tpp(content.get("client"))
+    sent, media = orders.sent(content)
+    return tpp.caller.call(
+        method,
+        path,
+        content.get("version", 3),
+        token=stage.access(content),
+        flow=None if "token" in content else tpp.caller.flow("PIS"),
+        query=written(content.get("query") or {}),
+        content=sent,
+        extra={"Content-Type": media} if media else None,
+    )

@@ -1,0 +1,204 @@
+"""Rules about consents, accounts and transactions (service 4.7 to 4.10, choice 8)."""
+
+from collections.abc import Iterator
+
+from sandbox.bank.state import Bank
+from sandbox.referee.kinds import PSU_RETURNS, refused_as
+from sandbox.referee.observations import Seen, apart
+from sandbox.referee.rule import ADVICE, ERROR, WARNING, Open, Own, rule
+
+READS = ("accounts", "account", "transactions")
+TRANSACTIONS = ("transactions",)
+AGAIN_WITHIN = 60.0  # seconds
+SMALL_PAGE = 10
+SMALL_PAGES_MAX = 10
+
+
+def filters_of(seen: Seen) -> dict[str, str]:
+    """What the list is asked of, but for the key of the page."""
+    return {name: value for name, value in seen.query.items() if name != "next"}
+
+
+def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
+    for exchange, pages in own.values():
+        yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
+
+
+@rule(
+    "paging-stopped",
+    WARNING,
+    "service 4.10",
+    "Reading stops before the last page",
+    "Go on with next_page_key until a reply has none.",
+    TRANSACTIONS,
+    close=_stopped,
+)
+def stopped(seen: Seen, own: Own) -> str | None:
+    exchange, pages = own.pop((seen.client, seen.asked_next), (seen.exchange, 0))
+    if seen.given_next is not None:
+        own[seen.client, seen.given_next] = exchange, pages + 1
+    return None
+
+
+@rule(
+    "paging-filters-changed",
+    WARNING,
+    "choice 8",
+    "Filters change on the way through the pages",
+    "Send next alone: it carries the whole query, and what stands beside it is not looked at.",
+    TRANSACTIONS,
+    refused=False,
+)
+def filters_changed(seen: Seen, own: Own) -> str | None:
+    filters = filters_of(seen)
+    first = own.pop((seen.client, seen.asked_next), None) if seen.asked_next else filters
+    if seen.given_next is not None and first is not None:
+        own[seen.client, seen.given_next] = first
+    if first is None:
+        return None
+    changed = sorted(name for name, value in filters.items() if first.get(name) != value)
+    return f"{', '.join(changed)} is not what the first page was asked with" if changed else None
+
+
+@rule(
+    "paging-first-twice",
+    WARNING,
+    "service 4.10",
+    "The first page is fetched twice",
+    "Keep the first page's reply, and ask for the next one by its next_page_key.",
+    TRANSACTIONS,
+    refused=False,
+)
+def first_twice(seen: Seen, own: Own) -> str | None:
+    if seen.asked_next is not None or seen.given_next is None:
+        return None
+    key = (seen.client, seen.account, tuple(sorted(seen.query.items())))
+    before = own.get(key)
+    own[key] = seen.at, seen.ended
+    if before is None or apart(seen, before[0], before[1]) >= AGAIN_WITHIN:
+        return None
+    return "the same first page was given less than a minute before"
+
+
+@rule(
+    "paging-small",
+    ADVICE,
+    "service 4.10",
+    "Many small pages are read",
+    f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
+    TRANSACTIONS,
+    refused=False,
+)
+def small(seen: Seen, own: Own) -> str | None:
+    if seen.asked_next is None:
+        size = seen.query.get("pagesize", "50")
+        pages = 1 if int(size) <= SMALL_PAGE else None
+    else:
+        before = own.pop((seen.client, seen.asked_next), None)
+        pages = None if before is None else before + 1
+    if pages is not None and seen.given_next is not None:
+        own[seen.client, seen.given_next] = pages
+    return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
+
+
+@rule(
+    "history-without-sca",
+    WARNING,
+    "service 4.10",
+    "More than 90 days are asked for without the SCA token",
+    "Send SCA-Token: without it the reply leaves out older transactions, and does not say so.",
+    TRANSACTIONS,
+    refused=False,
+)
+def without_sca(seen: Seen, own: Own) -> str | None:
+    if not seen.behind or seen.sca or seen.fresh:
+        return None
+    return f"date_from is {seen.query.get('date_from')}"
+
+
+@rule(
+    "sca-token-old",
+    WARNING,
+    "choice 2",
+    "More than 90 days are asked for with an SCA token after its hour",
+    "Read the full history within an hour of the authentication; later it counts as absent.",
+    TRANSACTIONS,
+    refused=False,
+)
+def sca_old(seen: Seen, own: Own) -> str | None:
+    if not seen.behind or not seen.sca or seen.fresh:
+        return None
+    return f"date_from is {seen.query.get('date_from')}, and the SCA token no longer counts"
+
+
+@rule(
+    "sca-required-retried",
+    WARNING,
+    "choice 8",
+    "A read that needs the PSU is tried again without the PSU",
+    "Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.",
+    (*TRANSACTIONS, PSU_RETURNS),
+    begins=refused_as("SCA_REQUIRED"),
+)
+def sca_retried(seen: Seen, own: Own) -> str | None:
+    if seen.operation == PSU_RETURNS:
+        own.pop(seen.client, None)
+        return None
+    if seen.error != "SCA_REQUIRED":
+        return None
+    before = own.get(seen.client)
+    own[seen.client] = seen.bearer, seen.at
+    if before is None or before[0] != seen.bearer:
+        return None
+    if seen.at >= before[1] + seen.bank.settings.consent_address_life:
+        return None  # that address is outdated, and only this call gives a fresh one
+    return "SCA_REQUIRED was told before, and no PSU came since"
+
+
+@rule(
+    "consent-anew",
+    WARNING,
+    "choice 8",
+    "A consent is asked anew while one lives",
+    "Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.",
+    (PSU_RETURNS,),
+)
+def anew(seen: Seen, own: Own) -> str | None:
+    grant = seen.grant
+    if grant is None or grant.consent_id is None:
+        return None
+    earlier = seen.bank.consents.get(own.get(grant.key, ""))
+    own[grant.key] = grant.consent_id
+    if earlier is None or earlier.ended != "replaced" or seen.bank.clock.now >= earlier.until:
+        return None
+    return f"the {grant.scope} consent of {grant.customer} lived, and ended with this one"
+
+
+@rule(
+    "consent-ended-used",
+    WARNING,
+    "choice 8",
+    "A consent that ended is used again after that was told",
+    "At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.",
+    (*READS, "token"),
+    refused=True,
+    only=refused_as("CONSENT_ENDED"),
+)
+def ended_used(seen: Seen, own: Own) -> str | None:
+    key = (seen.client, seen.bearer or seen.refresh)
+    again = key in own
+    own[key] = True
+    return f"NO_ACTIVE_CONSENT was told before: {seen.why}" if again else None
+
+
+@rule(
+    "logical-id-stale",
+    ERROR,
+    "choice 8",
+    "A logical-id of another consent is used",
+    "Read the account list again after every new consent: logical ids are its own.",
+    READS,
+    refused=True,
+)
+def stale(seen: Seen, own: Own) -> str | None:
+    return "the logical-id is none of this consent" if seen.input == "logical-id" else None

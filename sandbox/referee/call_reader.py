@@ -1,0 +1,197 @@
+"""From a call and its answer to what is kept of it. Nothing here changes a reply, and no secret leaves this file."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from datetime import date
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from flask import Response
+
+from sandbox.bank import statements
+from sandbox.banking.callbacks import end_of
+from sandbox.contract.errors import Error, Refusal
+from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
+from sandbox.referee.observations import Seen, print_of
+from sandbox.referee.rule import INITIATIONS
+from sandbox.web.api.call_contents import body_of
+from sandbox.web.api.gate import Call
+from sandbox.world.calls import Exchange
+from sandbox.world.world import World
+
+NEXT_KEY = b'"next_page_key":"'
+FORM_MAX = 16_384
+BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
+RECOMMENDED = "ES256"  # service 5.8
+
+
+def seen_of(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> Seen:
+    """One exchange, whatever it was about."""
+    call: Call | None = environ.get("sandbox.call")
+    status, operation = exchange.status, exchange.operation
+    seen = Seen(
+        exchange,
+        world.bank,
+        operation,
+        exchange.client_id or "",
+        exchange.subject,
+        status,
+        environ["sandbox.started"],
+        ended,
+    )
+    seen.state = exchange.state
+    if status >= 300:
+        read_refusal(seen, environ, response)
+    if environ.get("QUERY_STRING"):
+        seen.query = dict(parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
+    authorization: str | None = environ.get("HTTP_AUTHORIZATION")
+    if authorization is not None and authorization[:7].lower() == "bearer ":
+        seen.bearer = print_of(authorization[7:].strip())
+    if call is not None:
+        seen.version, seen.product = call.version, call.path.get("product")
+        read = READERS.get(call.operation.name)
+        if read is not None:
+            read(seen, call, response, authorization)
+    seen.key = (
+        operation,
+        seen.version,
+        status,
+        seen.error,
+        seen.state,
+        seen.product,
+        environ.get("HTTP_ACCEPT_LANGUAGE", ""),
+        seen.bearer is not None,
+        bool(seen.query),
+        seen.marks,
+    )
+    return seen
+
+
+def read_refusal(seen: Seen, environ: dict[str, Any], response: Response) -> None:
+    refusal: Refusal | None = environ.get("sandbox.refusal")
+    if refusal is not None:
+        seen.error, seen.facts = seen.exchange.error, refusal.facts
+    if seen.status in (429, 503):
+        told = response.headers.get("Retry-After", "")
+        seen.retry_after = int(told) if told.isascii() and told.isdigit() else None
+
+
+def read_consent(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    read_challenge(seen, call)
+    if seen.accepted:
+        seen.addresses = addresses_of(content_of(response))
+
+
+def read_challenge(seen: Seen, call: Call) -> None:
+    if call.challenge is not None:
+        seen.challenge = call.challenge[0], print_of(call.challenge[1])
+        if call.challenge[0] == PLAIN:
+            seen.marks |= {PLAIN}
+
+
+def read_initiation(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
+        seen.body = print_of(body_of(call.request))
+    read_challenge(seen, call)
+    if authorization is not None and call.header("Code-Challenge") is not None:
+        seen.marks |= {BESIDE_TOKEN}
+    proof = call.header("Signature")
+    if proof is not None:
+        seen.signed = algorithm_of(proof)
+        if call.header("Digest") is None or call.header("Date") is None:
+            seen.marks |= {UNDATED}
+        if seen.signed not in (None, RECOMMENDED):
+            seen.marks |= {OTHER_ALGORITHM}
+    elif seen.accepted and call.client.keys:
+        seen.marks |= {UNSIGNED}
+
+
+def algorithm_of(proof: str) -> str | None:
+    """What the head of a JWS names."""
+    head = proof.partition(".")[0]
+    try:
+        content = orjson.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+    except (ValueError, binascii.Error):
+        return None
+    found = content.get("alg") if isinstance(content, dict) else None
+    return found[:20] if isinstance(found, str) else None
+
+
+def read_token(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    """Of the form only prints are kept."""
+    if (call.request.content_length or 0) > FORM_MAX:
+        return
+    form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))
+    for field in ("code", "refresh"):
+        if value := form.get("refresh_token" if field == "refresh" else field):
+            setattr(seen, field, print_of(value))
+    verifier = form.get("code_verifier")
+    if not seen.accepted:
+        return
+    if verifier and seen.code is not None:
+        hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
+        seen.proves = (print_of(hashed), print_of(verifier))
+        seen.letters = len(set(verifier))
+    content = content_of(response)
+    if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
+        seen.given_refresh = print_of(content["refresh_token"])
+
+
+def read_transactions(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+    seen.account = call.path["logical_id"]
+    if asked := seen.query.get("next"):
+        seen.asked_next = print_of(asked)
+    proof = call.header("SCA-Token")
+    seen.sca = proof is not None
+    if seen.error == "SCA_REQUIRED":
+        seen.addresses = (print_of(str(seen.facts["address"])),)
+    if not seen.accepted or call.grant is None:
+        return
+    if response.is_sequence:
+        body = response.get_data()
+        begins = body.rfind(NEXT_KEY)
+        if begins >= 0:
+            key = body[begins + len(NEXT_KEY) :].partition(b'"')[0]
+            seen.given_next = print_of(key)
+    since = seen.query.get("date_from")
+    if since is not None and seen.asked_next is None:
+        seen.behind = date.fromisoformat(since) < statements.oldest_day(seen.bank)
+    if seen.behind:
+        seen.fresh = is_fresh(seen, call, proof)
+
+
+def is_fresh(seen: Seen, call: Call, proof: str | None) -> bool:
+    assert call.grant is not None
+    try:
+        return statements.is_fresh(seen.bank, call.grant, proof)
+    except Refusal as refusal:  # the consent ended since the call was answered
+        assert refusal.error is Error.CONSENT_ENDED
+        return True
+
+
+def content_of(response: Response) -> Any:
+    """The body of a reply as JSON; nothing where a fault rule spoilt it."""
+    if not response.is_sequence:
+        return None
+    try:
+        return orjson.loads(response.get_data())
+    except orjson.JSONDecodeError:
+        return None
+
+
+def addresses_of(content: Any) -> tuple[bytes, ...]:
+    """Prints of the tokens of consent addresses."""
+    rows = content if isinstance(content, list) else []
+    found = (row.get("consent_uri") for row in rows if isinstance(row, dict))
+    return tuple(print_of(end_of(address)) for address in found if isinstance(address, str))
+
+
+READERS: dict[str, Callable[[Seen, Call, Response, str | None], None]] = {
+    "token": read_token,
+    "transactions": read_transactions,
+    "consent_addresses": read_consent,
+    **dict.fromkeys(INITIATIONS, read_initiation),
+}

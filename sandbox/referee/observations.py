@@ -1,0 +1,106 @@
+"""What is kept of one call, or of one act of a PSU: enough for every rule, and never a secret."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from os import urandom
+from typing import Any
+
+from sandbox.bank.grants import Grant
+from sandbox.bank.state import Bank
+from sandbox.referee.kinds import Key, Kind
+from sandbox.world.calls import Exchange
+
+
+class Nothing(dict[str, Any]):
+    """What stands for an empty mapping; nobody writes to it."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+NOTHING: Mapping[str, Any] = Nothing()
+_KEY = urandom(16)  # of this program's life alone, so that a print tells nothing to anyone else
+
+
+def print_of(text: str | bytes) -> bytes:
+    """A fingerprint: the same for the same secret, and no way back to it."""
+    return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
+
+
+def later(default: Any) -> Any:
+    """A field that few calls have: it is no part of making one, so that the others cost nothing."""
+    return field(default=default, init=False)
+
+
+@dataclass
+class Seen:
+    """One exchange of a client, or what its PSU did at an address that it gave. Bytes are fingerprints."""
+
+    exchange: Exchange  # of an act: the call that gave the address
+    bank: Bank
+    operation: str | None
+    client: str
+    subject: str | None = None
+    status: int = 200
+    began: float = 0.0  # by the machine's stopwatch, as calls may overlap and a bank's clock may stand
+    ended: float = 0.0
+    error: str | None = later(None)
+    facts: Mapping[str, Any] = later(NOTHING)  # of the refusal
+    state: str | None = later(None)  # of the subject
+    product: str | None = later(None)
+    version: int = later(0)
+    marks: frozenset[str] = later(frozenset())
+    key: Key = field(init=False)  # what the kind of call is known by
+    kind: Kind = field(init=False)  # as it was sorted
+    before: "Seen | None" = later(None)  # the call before it of the same client
+    query: Mapping[str, str] = later(NOTHING)
+    bearer: bytes | None = later(None)  # the access token
+    retry_after: int | None = later(None)
+    body: bytes | None = later(None)
+    challenge: tuple[str, bytes] | None = later(None)
+    signed: str | None = later(None)  # the algorithm of the Signature
+    # /token
+    code: bytes | None = later(None)
+    proves: tuple[bytes, ...] = later(())  # the challenges that the verifier could belong to
+    letters: int = later(99)  # different ones in the verifier
+    refresh: bytes | None = later(None)
+    given_refresh: bytes | None = later(None)
+    # what was given
+    addresses: tuple[bytes, ...] = later(())
+    # transactions
+    account: str | None = later(None)
+    asked_next: bytes | None = later(None)
+    given_next: bytes | None = later(None)
+    behind: bool = later(False)  # asks for more than 90 days back
+    sca: bool = later(False)  # with an SCA token
+    fresh: bool = later(False)  # and the authentication counts
+    # a PSU's act
+    mark: bytes | None = later(None)  # the state on the address
+    mark_length: int = later(0)
+    refused: bool = later(False)
+    grant: Grant | None = later(None)  # the consent that was given
+
+    @property
+    def at(self) -> datetime:
+        """The bank's time."""
+        return self.exchange.at
+
+    @property
+    def accepted(self) -> bool:
+        return self.status < 300
+
+    @property
+    def why(self) -> str:
+        """What the refusal says of the input."""
+        return str(self.facts.get("why", ""))
+
+    @property
+    def input(self) -> str:
+        """What the refusal is about."""
+        return str(self.facts.get("input", ""))
+
+
+def apart(seen: Seen, at: datetime, ended: float) -> float:
+    """Seconds since an earlier call, by the bank's clock or the machine's, whichever is more: one may stand."""
+    return max((seen.at - at).total_seconds(), seen.began - ended)

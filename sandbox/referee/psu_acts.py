@@ -1,0 +1,104 @@
+"""What PSUs do at the addresses that a client gave them: on the bank's pages, by the controls, or by a scenario."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import orjson
+from flask import Response
+
+from sandbox.bank.bulk_records import Part
+from sandbox.bank.records import Callback
+from sandbox.bank.state import Bank
+from sandbox.banking.callbacks import end_of
+from sandbox.referee.call_reader import content_of
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
+from sandbox.referee.observations import Seen, print_of
+from sandbox.web.api.call_contents import body_of
+from sandbox.world.calls import Exchange
+from sandbox.world.world import World
+
+PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
+CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")
+LOOKED_AT_MAX = 10_000  # bytes of a control's body
+GONE = 410
+
+
+def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterator[Seen]:
+    """What this request of a page or a control was, if it was an act at an address."""
+    path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
+    if path in CONTROLS:
+        yield from _by_control(environ, response, world.bank)
+    elif (page := PAGE.match(path)) is not None:
+        if method == "GET" and page[2] is None:
+            query = parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+            yield from opened(world.bank, page[1], dict(query), response.status_code)
+        elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
+            yield from returned(world.bank, page[1], response.headers["Location"])
+
+
+def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Seen]:
+    """The address is opened and answered in one."""
+    body: bytes = body_of(environ["werkzeug.request"])
+    try:
+        content = orjson.loads(body[:LOOKED_AT_MAX])
+    except orjson.JSONDecodeError:
+        return
+    address = content.get("address") if isinstance(content, dict) else None
+    if not isinstance(address, str) or response.status_code not in (200, GONE):
+        return
+    token, query = end_of(address), urlsplit(address).query
+    yield from opened(bank, token, dict(parse_qsl(query, keep_blank_values=True)), response.status_code)
+    answer = content_of(response)
+    if response.status_code == 200 and isinstance(answer, dict):
+        yield from returned(bank, token, str(answer.get("redirect", "")))
+
+
+def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
+    """The act, with whose address it is; None where nobody gave that one."""
+    client = subject = None
+    if (sca := bank.sca_addresses.get(token)) is not None:
+        found = bank.known(sca.subject_id)
+        assert found is not None and not isinstance(found, Part)
+        client, subject = found.origin.client_id, found.id
+    elif (consent := bank.consent_addresses.get(token)) is not None:
+        client = consent.client_id
+    if client is None:
+        return None
+    place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
+    seen = Seen(place, bank, operation, client, subject)
+    seen.addresses = (print_of(token),)
+    seen.key = (operation, 0, seen.status, None, None, None, "", False, False, frozenset())
+    return seen
+
+
+def opened(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterator[Seen]:
+    seen = at_address(bank, token, PSU_OPENS)
+    if seen is None:
+        return
+    seen.status, seen.query = status, query
+    state = query.get("state")
+    if state is not None:
+        seen.mark, seen.mark_length = print_of(state), len(state)
+    yield seen
+
+
+def returned(bank: Bank, token: str, callback: str) -> Iterator[Seen]:
+    """The PSU is on the way back to the client."""
+    seen = at_address(bank, token, PSU_RETURNS)
+    if seen is None:
+        return
+    query = dict(parse_qsl(urlsplit(callback).query, keep_blank_values=True))
+    seen.refused = "error" in query
+    code = bank.codes.get(query.get("code", ""))
+    if code is not None and code.grant.consent_id is not None:
+        seen.grant = code.grant
+    yield seen
+
+
+def by_itself(bank: Bank, callback: Callback) -> Iterator[Seen]:
+    """A customer of the scenario answered; the callback names the initiation, or the consent address."""
+    found = bank.known(callback.subject)
+    token = getattr(found, "sca_token", None) or callback.subject
+    yield from returned(bank, token, callback.redirect)

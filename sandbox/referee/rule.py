@@ -1,0 +1,103 @@
+"""What a rule is: a row with its clause, and a small function over the stream with state of its own."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sandbox.bank.state import Bank
+from sandbox.referee.kinds import ACTS, Kind, Sort
+from sandbox.referee.observations import Seen
+from sandbox.world.calls import Exchange
+
+KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
+
+
+class Severity(StrEnum):
+    """error: breaks the contract or a security rule; warning: will fail some day; advice."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    ADVICE = "advice"
+
+    def reaches(self, level: "Severity") -> bool:
+        """Whether it is as grave as the level, or graver."""
+        return GRAVEST_FIRST.index(self) <= GRAVEST_FIRST.index(level)
+
+
+GRAVEST_FIRST = tuple(Severity)
+ERROR, WARNING, ADVICE = Severity
+
+
+class Own(OrderedDict[Any, Any]):
+    """What one rule remembers of one world; whoever fills it trims it now and then."""
+
+    def trim(self) -> None:
+        while len(self) > KEPT_MAX:
+            self.popitem(last=False)
+
+
+See = Callable[[Seen, Own], str | None]
+Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
+Close = Callable[[Own, Bank], Iterator[Open]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A row of the table."""
+
+    id: str
+    title: str
+    severity: Severity
+    clause: str
+    instead: str
+    on: tuple[str, ...]  # operations and acts; empty: every call
+    see: See
+    refused: bool | None = None  # True: refused calls only; False: accepted ones
+    also: tuple[str, ...] = ()  # operations of which it hears the other ones too
+    close: Close | None = None  # what is wrong with a matter that is still open when someone asks
+    only: Sort | None = None  # it never hears calls of another kind
+    begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
+
+    def hears(self, kind: Kind) -> bool:
+        if kind.operation in ACTS:
+            return kind.operation in self.on
+        if self.on and kind.operation not in self.on:
+            return False
+        if self.refused not in (None, kind.is_refused) and kind.operation not in self.also:
+            return False
+        return self.only is None or self.only(kind)
+
+
+RULES: list[Rule] = []
+
+PAYMENTS = ("payment_initiation", "standing_order_initiation")
+INITIATIONS = (*PAYMENTS, "bulk_initiation")
+REDIRECTING = (*PAYMENTS, "consent_addresses")
+STATUSES = ("payment_status", "standing_order_status")
+CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_cancellation")
+BULKS = ("bulk_initiation", "bulk_status", "bulk_cancellation")
+
+
+def rule(
+    name: str,
+    severity: Severity,
+    clause: str,
+    title: str,
+    instead: str,
+    on: tuple[str, ...] = (),
+    refused: bool | None = None,
+    also: tuple[str, ...] = (),
+    close: Close | None = None,
+    only: Sort | None = None,
+    begins: Sort | None = None,
+) -> Callable[[See], See]:
+    """Adds a row to the table; the function below it is what sees the fault."""
+
+    def added(see: See) -> See:
+        assert all(row.id != name for row in RULES), f"two rules are called {name}"
+        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close, only, begins))
+        return see
+
+    return added

@@ -1,0 +1,139 @@
+"""waitress, with what the bank needs of it: chunked bodies told, waiting without holding a worker, cut connections."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from typing import Any
+
+from waitress import create_server, wasyncore
+from waitress.channel import ClientDisconnected, HTTPChannel
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.web.api.unread_requests import unread
+
+HEADER_BYTES_MAX = 65_536
+BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
+WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
+ENDS_WITHIN = 1.0  # seconds for the calls that are under way
+END_SECONDS_MAX = 5  # for the lines that are still open
+
+
+class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """A call that waits by a fault rule gets a worker of its own meanwhile, so that others go on (choice 13)."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self.least = threads
+        self.waiting = 0
+        self._counting = threading.Lock()
+        self._ending = threading.Event()
+        self.set_thread_count(threads)
+
+    def wait(self, seconds: float) -> None:
+        extra = self._count(+1)
+        try:
+            self._ending.wait(seconds)
+        finally:
+            if extra:
+                self._count(-1)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
+        """Those who wait are answered at once: the server ends within 2 s (choice 12)."""
+        self._ending.set()
+        return bool(super().shutdown(cancel_pending, timeout))
+
+    def _count(self, change: int) -> bool:
+        with self._counting:
+            if self._ending.is_set() or self.waiting + change > WAITING_MAX:
+                return False
+            self.waiting += change
+            self.set_thread_count(self.least + self.waiting)
+            return True
+
+
+class Task(WSGITask):  # type: ignore[misc]
+    """Tells the application what waitress hides: that a body came in chunks, and how to wait and to hang up."""
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        environ["sandbox.chunked"] = bool(self.request.chunked)
+        environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
+        environ["sandbox.cut"] = ClientDisconnected
+        if behind_tls(environ):
+            environ["wsgi.url_scheme"] = "https"
+        return environ
+
+
+def behind_tls(environ: dict[str, Any]) -> bool:
+    """Whether a proxy on this machine, and no other, says that it ended the TLS; addresses begin with https then."""
+    forwarded = environ.get("HTTP_X_FORWARDED_PROTO") == "https"
+    return forwarded and ip_address(environ["REMOTE_ADDR"]).is_loopback
+
+
+class Unread(ErrorTask):  # type: ignore[misc]
+    """What waitress refuses by itself, in the bank's body."""
+
+    def execute(self) -> None:
+        response = unread(self.request.error.code, getattr(self.request, "headers", {}).get("REQUEST_ID", ""))
+        self.status = response.status
+        self.response_headers.extend(list(response.headers))
+        self.set_close_on_finish()
+        body = response.get_data()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A line of ours; whoever serves an application of their own in the same program keeps waitress as it is."""
+
+    task_class = Task
+    error_task_class = Unread
+
+
+def server_of(app: Any, host: str, port: int, threads: int) -> Any:
+    """A server that listens already; `run` serves."""
+    workers = Workers(threads)
+    listeners: dict[int, Any] = {}
+    server = create_server(
+        app,
+        map=listeners,
+        host=host,
+        port=port,
+        threads=threads,
+        ident=None,
+        asyncore_use_poll=True,
+        max_request_header_size=HEADER_BYTES_MAX,
+        max_request_body_size=BODY_BYTES_MAX,
+        _dispatcher=workers,
+    )
+    for listener in listeners.values():
+        if hasattr(listener, "channel_class"):  # what wakes the loop lies among them
+            listener.channel_class = Channel
+    return server
+
+
+def port_of(server: Any) -> int:
+    """Where it listens, also when a name stood for several addresses."""
+    listening = getattr(server, "effective_listen", None)
+    return int(listening[0][1] if listening else server.effective_port)
+
+
+def end(server: Any) -> None:
+    """Ends, from another thread, a server of one address: first who works, then who listens."""
+    server.task_dispatcher.shutdown()
+    server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))
+
+
+@contextmanager
+def in_background(app: Any, host: str = "127.0.0.1", port: int = 0, threads: int = 4) -> Iterator[str]:
+    """Serves beside the caller's own work, and ends with it; the value is the address."""
+    server = server_of(app, host, port, threads)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port_of(server)}"
+    finally:
+        end(server)
+        thread.join(END_SECONDS_MAX)

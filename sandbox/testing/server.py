@@ -1,0 +1,49 @@
+"""A server in a thread of this process, and a bank at it."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sandbox.client import Controls
+from sandbox.serve.server import end, port_of, server_of
+from sandbox.testing.bank import Bank
+from sandbox.testing.start import Start, wanted_of
+
+THREADS = 4
+HOST = "127.0.0.1"
+NAME_MAX = 64
+
+
+@contextmanager
+def served(app: Any, start: Start) -> Iterator[Bank]:
+    """The server's own world, on a free port, until the block ends."""
+    server = server_of(app, HOST, 0, THREADS)
+    thread = threading.Thread(target=server.run, name="bank-sandbox", daemon=True)
+    thread.start()
+    try:
+        with at_server(f"http://{HOST}:{port_of(server)}") as bank:
+            yield bank
+            bank.drop()
+    finally:
+        end(server)
+        thread.join()
+
+
+@contextmanager
+def at_server(base_url: str, key: str | None = None) -> Iterator[Bank]:
+    """The bare address of a server that runs already."""
+    with Controls(base_url, key=key) as controls:
+        yield Bank(controls, "default")
+
+
+@contextmanager
+def world_of(server: Bank, name: str, start: Start) -> Iterator[Bank]:
+    """A world of one's own at a server, dropped after, with those that were forked from it."""
+    name = name[:NAME_MAX]
+    server.controls.make_world(name, **wanted_of(start))
+    bank = Bank(server.controls, name)
+    try:
+        yield bank
+    finally:
+        bank.drop()

@@ -1,0 +1,128 @@
+"""Views of account information: accounts, an account, its transactions (service 4.9, 4.10; choice 8)."""
+
+from datetime import date
+from typing import Any, NamedTuple
+
+from flask import Response
+from marshmallow import ValidationError
+
+from sandbox.bank import consents, statements
+from sandbox.bank.grants import Grant
+from sandbox.bank.state import Bank
+from sandbox.bank.statements import Query
+from sandbox.banking.money import is_currency
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api import account_replies as replies
+from sandbox.web.api.body_fields import Day
+from sandbox.web.api.gate import Call
+from sandbox.web.api.paging import read_key, write_key
+
+PAGE_SIZE_MAX = 50  # service 4.10
+DAY = Day()
+
+
+class Asked(NamedTuple):
+    """The query parameters of service 4.10."""
+
+    date_from: date | None
+    date_to: date | None
+    psu_involved: bool
+    pagesize: int | None
+    next: str | None
+    currency: str
+
+
+def accounts(call: Call) -> Response:
+    return call.world.ask(_accounts, grant_of(call))
+
+
+def _accounts(bank: Bank, grant: Grant) -> Response:
+    consent = statements.consent_of(bank, grant)
+    held = [(logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items()]
+    return replies.accounts_reply(held)
+
+
+def account(call: Call) -> Response:
+    return call.world.ask(_account, grant_of(call), call.path["logical_id"])
+
+
+def _account(bank: Bank, grant: Grant, logical_id: str) -> Response:
+    found = statements.account_of(bank, grant, logical_id)
+    return replies.account_reply(logical_id, found, bank.ledger.balance)
+
+
+def transactions(call: Call) -> Response:
+    """A page; where the PSU must authenticate again, the no makes a fresh address, so that goes by the other door."""
+    outcome = call.world.ask(_transactions, call, grant_of(call), read_asked(call))
+    if isinstance(outcome, str):
+        consent_id = grant_of(call).consent_id
+        assert consent_id is not None
+        call.world.act(consents.demand_sca, consent_id, call.redirect_uri, call.language, outcome)
+    assert isinstance(outcome, Response)
+    return outcome
+
+
+def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked) -> Response | str:
+    """The page, or why the PSU must authenticate again."""
+    logical_id = call.path["logical_id"]
+    query = query_of(bank, grant, statements.account_of(bank, grant, logical_id).iban, asked)
+    fresh = statements.is_fresh(bank, grant, call.header("SCA-Token"))
+    if statements.sca_is_due(bank, grant):
+        return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
+    if asked.psu_involved and not fresh and statements.asks_for_old(bank, query):
+        return f"more than {statements.HISTORY_DAYS} days of history need a fresh authentication"
+    page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
+    key = None if page.following is None else write_key(bank.mint.seed, grant.consent_id, page.following)
+    return replies.transactions_reply(logical_id, page.lines, key)
+
+
+def grant_of(call: Call) -> Grant:
+    assert call.grant is not None
+    return call.grant
+
+
+def read_asked(call: Call) -> Asked:
+    """Faults of the parameters come before anything about the account (choice 2)."""
+    date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
+    if date_from is not None and date_to is not None and date_to < date_from:
+        raise _bad("date_to", "it lies before date_from")
+    involved = call.query("psu_involved")
+    if involved not in (None, "true", "false"):
+        raise _bad("psu_involved", "it must be true or false")
+    currency = call.query("currency")
+    if currency is not None and not is_currency(currency):
+        raise _bad("currency", "it is no currency code")
+    size = _page_size(call.query("pagesize"))
+    return Asked(date_from, date_to, involved == "true", size, call.query("next"), currency or "EUR")
+
+
+def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
+    """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
+    if asked.next is not None:
+        return read_key(bank.mint.seed, grant.consent_id, iban, asked.next)
+    size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
+    return Query(iban, asked.currency, asked.date_from, asked.date_to, size)
+
+
+def _page_size(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= PAGE_SIZE_MAX):
+        raise _bad("pagesize", f"it must be a whole number from 1 to {PAGE_SIZE_MAX}")
+    return int(text)
+
+
+def _day(call: Call, name: str) -> date | None:
+    text = call.query(name)
+    if text is None:
+        return None
+    try:
+        day: Any = DAY.deserialize(text)
+    except ValidationError as error:
+        raise _bad(name, str(error.messages[0])) from None
+    assert isinstance(day, date)
+    return day
+
+
+def _bad(name: str, why: str) -> Refusal:
+    return Refusal(Error.INPUT_INVALID, input=name, why=why)

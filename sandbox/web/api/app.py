@@ -1,0 +1,275 @@
+"""Routes made from the rows, a world found by the path's prefix, and one place that stamps every response."""
+
+from collections.abc import Callable, Iterable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from flask import Flask, Response, current_app, request
+from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
+
+from sandbox.banking.names import is_world_name
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.operations import BY_NAME, Operation
+from sandbox.contract.products import XB
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.web.api import accounts, bulks, consents, oauth, payments, standing_orders
+from sandbox.web.api.call_contents import keep_content
+from sandbox.web.api.credentials import client_named
+from sandbox.web.api.explanations import why
+from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.fault_replies import answered
+from sandbox.web.api.gate import UUID_4, Call, admit
+from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path
+from sandbox.world.beginning import nth_id
+from sandbox.world.calls import Exchange
+from sandbox.world.log.store import StateFileError
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
+
+View = Callable[[Call], Response]
+Announce = Callable[[Exchange, str, float], None]
+
+
+class Listener(NamedTuple):
+    """Who is told of every answer, once it is whole."""
+
+    heard: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
+    acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
+
+
+# The view of a row bears its name; a row without a view is not routed.
+VIEWS: dict[str, View] = {
+    view.__name__: view
+    for view in (
+        payments.payment_initiation,
+        payments.payment_details,
+        payments.payment_status,
+        payments.payment_cancellation,
+        standing_orders.standing_order_initiation,
+        standing_orders.standing_order_details,
+        standing_orders.standing_order_status,
+        standing_orders.standing_order_cancellation,
+        bulks.bulk_initiation,
+        bulks.bulk_status,
+        bulks.bulk_cancellation,
+        oauth.token,
+        consents.consent_addresses,
+        accounts.accounts,
+        accounts.account,
+        accounts.transactions,
+    )
+}
+
+NOT_THE_BANK = ("/_sandbox/", "/psu/")
+ASCII = "".join(map(chr, range(128)))
+
+
+class WorldPath:
+    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
+
+    Routes are matched on the path as the caller spelled it, so PATH_INFO is not decoded from here on.
+    Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
+    """
+
+    def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
+        self.inner = inner
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["sandbox.started"] = perf_counter()
+        name, path = "default", raw_path(environ)
+        environ["sandbox.path"] = environ["PATH_INFO"] = path
+        if path.startswith("/worlds/"):
+            name, _, rest = path[8:].partition("/")
+            environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
+            environ["PATH_INFO"] = f"/{rest}"
+        environ["sandbox.world"] = name
+        authority = authority_of(environ)
+        if authority is not None:
+            environ["HTTP_HOST"] = authority
+        query = environ.get("QUERY_STRING", "")
+        if not query.isascii():
+            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
+        return self.inner(environ, start_response)
+
+
+def route(
+    app: Flask,
+    worlds: Worlds,
+    announce: Announce | None = None,
+    trust: "Trust | None" = None,
+    listener: Listener | None = None,
+) -> None:
+    """Everything of the bank's own interface."""
+    app.before_request(lambda: check_certificate(worlds, trust))
+    frame(app)
+    for name, view in VIEWS.items():
+        operation = BY_NAME[name]
+        app.add_url_rule(
+            operation.path,
+            name,
+            endpoint_of(operation, view, worlds, trust),
+            methods=[operation.method],
+            provide_automatic_options=False,
+        )
+    app.after_request(lambda response: stamp(response, worlds, announce, listener))
+
+
+def frame(app: Flask) -> None:
+    """What every app of the sandbox has, also one of the controls alone: worlds in the path, one body for every no."""
+    app.register_error_handler(Refusal, tell)
+    app.register_error_handler(HTTPException, http_refusal)
+    app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
+    app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
+    app.before_request(demand_path)
+    app.url_map.merge_slashes = False
+    app.url_map.converters["default"] = Segment
+    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
+
+
+def demand_path() -> None:
+    """A path in another spelling is none of ours; only a reference of the bank's interface may be `.` or `..`."""
+    path, rule = request.environ["sandbox.path"], request.url_rule
+    beside = rule is not None and rule.endpoint not in BY_NAME
+    if not is_readable(path) or (beside and has_dots(path)):
+        raise Refusal(Error.NOT_FOUND, input=path[:200])
+
+
+def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
+    """Before the path is even looked at (choice 2)."""
+    environ, rule = request.environ, request.url_rule
+    operation = None if rule is None else BY_NAME.get(rule.endpoint)
+    if operation is None and (rule is not None or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)):
+        return
+    name = environ["sandbox.world"]
+    world = worlds.known(name) if rule is None else worlds.get(name)
+    settings = world.bank.settings
+    if settings.client_certificates == "off":
+        return
+    named = environ.get("HTTP_CLIENT_ID")
+    if operation is not None and not operation.bank_headers:  # as client_of has it, before there is a call
+        named = client_named(world.bank, environ.get("HTTP_AUTHORIZATION"))
+    client = world.bank.clients.get(named) if named else None
+    role = operation.role if operation else None
+    from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
+
+    demand_certificate(environ, settings, trust, client, role, world.certificate_time())
+
+
+def here(worlds: Worlds) -> World:
+    """The world of this request."""
+    return worlds.get(request.environ["sandbox.world"])
+
+
+def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
+    def endpoint(**path: str) -> Response:
+        environ = request.environ
+        # The request itself: `request` looks it up anew at every use.
+        call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
+        environ["sandbox.call"] = call
+        world = call.world
+        fault = world.fault_for(operation.name, client_of(call))
+        if fault is None:
+            return view(admit(call))
+        environ["sandbox.fault"] = fault
+        return answered(fault, lambda: refusable(view, call))
+
+    return endpoint
+
+
+def client_of(call: Call) -> str | None:
+    """As it calls itself: in its header, at /token by its credentials."""
+    if call.operation.bank_headers:
+        return call.header("Client-ID")
+    return client_named(call.world.bank, call.header("Authorization"))
+
+
+def refusable(view: View, call: Call) -> Response:
+    """The answer that a fault is laid over, be it a yes or a no."""
+    try:
+        return view(admit(call))
+    except Refusal as refusal:
+        return tell(refusal)
+
+
+def tell(refusal: Refusal) -> Response:
+    """A no on its way out, kept for whoever asks why."""
+    request.environ["sandbox.refusal"] = refusal
+    return refusal_response(refusal)
+
+
+def http_refusal(error: HTTPException) -> Response:
+    """What the framework refuses by itself, in the bank's body."""
+    match error:
+        case NotFound():
+            return tell(Refusal(Error.NOT_FOUND, input=request.path[:200]))
+        case MethodNotAllowed():
+            return tell(method_refusal(sorted(error.valid_methods or ())))
+        case InternalServerError():
+            return tell(Refusal(Error.INTERNAL))
+        case _:
+            return tell(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
+
+
+def method_refusal(allowed: list[str]) -> Refusal:
+    """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
+    adapter = current_app.create_url_adapter(request)
+    assert adapter is not None and allowed
+    name, path = adapter.match(method=allowed[0])
+    if "product" in path and path["product"] not in BY_NAME[name].products:
+        return Refusal(Error.NOT_FOUND, input="payment-product")
+    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
+        allowed = [method for method in allowed if method != "DELETE"]
+    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
+
+
+def stamp(response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None) -> Response:
+    """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
+    environ = request.environ
+    if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
+        if listener is not None:
+            listener.acted(environ, response, worlds)
+        return response
+    try:
+        note(environ, response, worlds, announce, listener)
+    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
+        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(worlds.beginning.seed, 0))
+    return response
+
+
+def asked_as(environ: dict[str, Any]) -> str:
+    """The Request-ID, if it is one."""
+    asked: str = environ.get("HTTP_REQUEST_ID", "")
+    return asked if UUID_4.match(asked) else ""
+
+
+def note(
+    environ: dict[str, Any], response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None
+) -> None:
+    call: Call | None = environ.get("sandbox.call")
+    name = environ["sandbox.world"]
+    world = call.world if call else worlds.known(name)
+    exchange = Exchange(
+        0,
+        asked_as(environ),
+        world.bank.clock.now,
+        call.operation.name if call else None,
+        environ["REQUEST_METHOD"].upper(),
+        environ["PATH_INFO"],
+        response.status_code,
+        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
+        *why(environ),
+    )
+    exchange = world.note(exchange)
+    response.headers["Response-ID"] = exchange.request_id
+    ended = perf_counter()
+    keep_content(world, exchange.seq, environ, response)
+    if worlds.tally is not None:
+        worlds.tally.count(exchange.operation, exchange.status, ended - environ["sandbox.started"])
+    if announce is not None:
+        announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
+    if listener is not None:
+        listener.heard(environ, response, world, exchange, ended)

@@ -1,0 +1,123 @@
+"""Views and writers of bulk files (service 4.6, choice 7)."""
+
+import re
+import zlib
+from typing import Any
+
+from flask import Response
+from orjson import Fragment
+
+from sandbox.bank import bulks
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.files.reader import Kind, admit
+from sandbox.files.report import Finding
+from sandbox.web.api import replies
+from sandbox.web.api.addresses import sca_address
+from sandbox.web.api.gate import Call
+from sandbox.web.api.payments import is_external
+
+PARAMETER = "paymentFileIdType"
+PACKED_LEVEL = 1  # the fastest
+REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
+
+
+def bulk_initiation(call: Call) -> Response:
+    kind = kind_of(call)
+    reference = call.header("PaymentInformationID")
+    if reference is not None and REFERENCE.match(reference) is None:
+        why = "1 to 35 letters, digits or -"
+        raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
+    packed, message_id = file_of(call, kind)
+    reference = reference or message_id  # choice 7
+    payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.ask)
+    call.subject = payment_file_id
+    links = {"status": replies.link(f"/bulk-payments/{kind}/{payment_file_id}/status")}
+    found = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
+    return replies.json_response(replies.BULK_INITIATION.dump(found), 201)
+
+
+def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
+    """The file, packed for the log, and its MsgId.
+
+    What is refused at once: empty, too long, no UTF-8, not well-formed, with a DTD (choice 7)."""
+    if (call.request.content_length or 0) > FILE_BYTES_MAX:
+        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is over {FILE_BYTES_MAX // 1_000_000} MB")
+    content = call.request.get_data(cache=True)
+    try:
+        message_id = admit(kind, content)
+    except ValueError as error:
+        raise Refusal(Error.INPUT_INVALID, input="body", why=str(error)) from None
+    return zlib.compress(content, PACKED_LEVEL), message_id
+
+
+def bulk_status(call: Call) -> Response:
+    """Where an address is due and none lives, the call makes one: that goes by the other door."""
+    who = (call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call, PARAMETER))
+    outcome = call.world.ask(_status, call, who, None)
+    if outcome is None:
+        fresh = call.world.act(bulks.renew_address, *who)
+        outcome = call.world.ask(_status, call, who, fresh)
+    assert outcome is not None
+    return outcome
+
+
+def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str | None) -> Response | None:
+    """None without an address that lives; a fresh one is given even if a fast clock outran it meanwhile."""
+    client_id, kind, reference, external = who
+    bulk = bulks.find(bank, client_id, kind, reference, external=external)
+    call.subject = bulk.id
+    address = None
+    if bulks.waits_for_signature(bulk):
+        token = bulks.living_address(bank, bulk) or fresh
+        if token is None:
+            return None
+        address = sca_address(call.request, token)
+    return replies.json_response(bulk_fields(bulk, address))
+
+
+def bulk_cancellation(call: Call) -> Response:
+    external = is_external(call, PARAMETER)
+    call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
+    return Response(status=204)
+
+
+def kind_of(call: Call) -> Kind:
+    return "csv" if call.product == "csv" else "pain.001"
+
+
+def bulk_fields(bulk: Bulk, address: str | None) -> dict[str, Any]:
+    """The status of the file and of each bulk in it, with the faults that were found."""
+    content: dict[str, Any] = {"payment_file_id": bulk.id, "status": bulk.status.value}
+    if bulk.reason is not None:
+        content["reason"] = bulk.reason
+    content["bulks"] = [_part(part) for part in bulk.parts]
+    if bulk.findings.count:
+        content["errors"] = [_finding(finding) for finding in bulk.findings.first]
+        content["number_of_errors"] = bulk.findings.count
+    if address is not None:
+        content["_links"] = {"sca_redirect": replies.link(address)}
+    return content
+
+
+def _part(part: Part) -> dict[str, Any]:
+    name = part.batch.payment_information_id
+    row: dict[str, Any] = {} if name is None else {"payment_information_id": name}
+    row |= {
+        "status": part.status.value,
+        "number_of_transactions": part.batch.number_of_transactions,
+        "control_sum": Fragment(f"{part.batch.control_sum:.2f}"),
+    }
+    if part.reason is not None:
+        row["reason"] = part.reason
+    if part.findings.count:
+        row["errors"] = [_finding(finding) for finding in part.findings.first]
+        row["number_of_errors"] = part.findings.count
+    return row
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    place = {"path": finding.place} if finding.line is None else {"line": finding.line}
+    return place | {"code": finding.code, "text": finding.text}

@@ -1,0 +1,141 @@
+"""The client's certificate, before all else (service 5.1, choice 9): every failure is 495 in the bank's body."""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from datetime import datetime
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from joserfc.jwk import ECKey, RSAKey
+
+from sandbox.bank.records import Client
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.settings import Settings
+from sandbox.pki import trust as believing
+from sandbox.pki.statements import QSEAL, QWAC, ROLE_OF
+from sandbox.pki.trust import Bearer, Trust, Untrusted
+from sandbox.web.api.jws import Key, refused
+
+TLS_KEY = "sandbox.certificate"  # where our own server puts what the handshake gave: DER, or nothing
+LONGEST = 32_768
+PLACEHOLDER = re.compile(r"\{[a-z0-9_.]+\}\Z")  # what Caddy sends for a client without a certificate
+
+
+def no(why: str) -> Refusal:
+    return Refusal(Error.CERTIFICATE_REFUSED, why=why)
+
+
+def demand_certificate(
+    environ: dict[str, Any],
+    settings: Settings,
+    trust: Trust | None,
+    client: Client | None,
+    role: str | None,
+    now: datetime,
+) -> None:
+    """Believed, in the role that the call needs, and of the client that the call names where it names one."""
+    if trust is None:
+        raise no("the server was started without --pki, so it trusts nobody")
+    try:
+        certificate = believing.read(_presented(environ, settings))
+        bearer = trust.judge(certificate, QWAC, now)
+    except Untrusted as fault:
+        raise no(str(fault)) from None
+    _demand_role(bearer, role)
+    if client is not None:
+        _demand_organisation(bearer, client)
+
+
+def _presented(environ: dict[str, Any], settings: Settings) -> bytes:
+    """PEM or DER; from the handshake, or from a header that only our own proxies may set."""
+    if settings.client_certificates == "tls":
+        given = environ.get(TLS_KEY)
+        if not given:
+            raise no("none was given in the TLS handshake")
+        return bytes(given)
+    name = settings.certificate_header
+    value = environ.get("HTTP_" + name.upper().replace("-", "_"), "")
+    if not value or PLACEHOLDER.match(value):
+        raise no(f"the header {name} is missing")
+    sender = environ.get("REMOTE_ADDR", "")
+    if not is_trusted(sender, settings.trusted_proxies):
+        raise no(f"the header {name} comes from {sender[:60]}, which is none of the trusted proxies")
+    return read_header(value)
+
+
+@lru_cache(maxsize=256)
+def is_trusted(sender: str, proxies: tuple[str, ...]) -> bool:
+    try:
+        address = ip_address(sender)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return any((mapped or address) in network for network in map(network_of, proxies) if network is not None)
+
+
+def network_of(text: str) -> IPv4Network | IPv6Network | None:
+    """A text that is none trusts nobody."""
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def read_header(value: str) -> bytes:
+    """URL-encoded PEM as nginx sends it; Base64 of DER as Caddy does, also between colons (RFC 9440)."""
+    if len(value) > LONGEST:
+        raise no("the header is too long")
+    if value.startswith("-----BEGIN"):
+        return unquote_to_bytes(value)
+    try:
+        return b64decode(value.strip(":"), validate=True)
+    except (Base64Error, ValueError):
+        raise no("the header holds neither URL-encoded PEM nor Base64 of DER") from None
+
+
+def _demand_role(bearer: Bearer, role: str | None) -> None:
+    """The PSD2 role of the call; for a call that needs none, any role of a TPP."""
+    borne = ", ".join(bearer.said.roles) or "none"
+    if role is not None and ROLE_OF[role] not in bearer.said.roles:
+        raise no(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
+    if not set(ROLE_OF.values()) & set(bearer.said.roles):
+        raise no(f"it bears neither PSP_PI nor PSP_AI, but {borne}")
+
+
+def _demand_organisation(bearer: Bearer, client: Client) -> None:
+    if not client.organisation:
+        raise no(f"the client {client.id} has registered no organisation")
+    if bearer.organisation != client.organisation:
+        raise no(
+            f"it is of the organisation {bearer.organisation[:100]!a}, and the client {client.id} "
+            f"is registered as {client.organisation!a}"
+        )
+
+
+def seal_key(der: bytes, trust: Trust | None, client: Client, now: datetime) -> Key:
+    """The key of a QSealC in a signature's x5c, when it is believed and of the client."""
+    if trust is None:
+        raise refused("Signature", "the server was started without --pki, so it believes no x5c")
+    try:
+        bearer = trust.judge(believing.read(der), QSEAL, now)
+        believing.demand_signing_key(bearer.certificate)
+        if not client.organisation or bearer.organisation != client.organisation:
+            raise Untrusted(
+                f"it is of the organisation {bearer.organisation[:100]!a}, and the client is registered as "
+                f"{client.organisation!a}"
+            )
+    except Untrusted as fault:
+        raise refused("Signature", f"the certificate in x5c is not believed: {fault}") from None
+    return key_of(bearer.certificate)
+
+
+def key_of(certificate: x509.Certificate) -> Key:
+    key = certificate.public_key()
+    pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return RSAKey.import_key(pem) if isinstance(key, rsa.RSAPublicKey) else ECKey.import_key(pem)

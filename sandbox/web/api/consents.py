@@ -1,0 +1,40 @@
+"""GET /consent-uris (service 4.7, choice 8)."""
+
+from flask import Response
+
+from sandbox.bank import consents
+from sandbox.banking.iban import is_iban
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api import replies
+from sandbox.web.api.addresses import consent_address
+from sandbox.web.api.gate import Call
+
+SCOPE_OF = {4: "AIS", 3: "CAF"}  # choice 3
+
+
+def consent_addresses(call: Call) -> Response:
+    scope, iban = read_scope(call)
+    assert call.challenge is not None
+    asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
+    given = call.world.act(consents.ask, *asked)
+    return replies.consent_addresses_reply(
+        [(language, consent_address(call.request, token)) for language, token in given]
+    )
+
+
+def read_scope(call: Call) -> tuple[str, str | None]:
+    """Version 4 is for AIS and takes no account; version 3 is for CAF and needs one."""
+    scope, iban = call.query("scope"), call.query("iban")
+    if scope is None:
+        raise Refusal(Error.INPUT_MISSING, input="scope")
+    if scope != SCOPE_OF[call.version]:
+        raise Refusal(Error.INPUT_INVALID, input="scope", why=f"version {call.version} is for {SCOPE_OF[call.version]}")
+    if scope == "AIS":
+        if iban is not None:
+            raise Refusal(Error.INPUT_INVALID, input="iban", why="the customer chooses the accounts")
+        return scope, None
+    if iban is None:
+        raise Refusal(Error.INPUT_MISSING, input="iban")
+    if not is_iban(iban):
+        raise Refusal(Error.INPUT_INVALID, input="iban", why="it is no valid IBAN")
+    return scope, iban

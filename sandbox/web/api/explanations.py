@@ -1,0 +1,48 @@
+"""Why a call was answered so: the rule and its clause, and what it was judged on (choice 10)."""
+
+from typing import Any, NamedTuple
+
+from sandbox.bank.subjects import Subject
+from sandbox.contract.errors import Refusal
+from sandbox.web.api.gate import Call
+
+
+class Why(NamedTuple):
+    """What is kept with the call."""
+
+    error: str | None
+    rule: str
+    clause: str
+    subject: str | None
+    state: str | None
+    scenario_rule: str | None
+
+
+NOWHERE = Why(None, "the path is none of the bank's", "choice 1", None, None, None)
+
+
+def why(environ: dict[str, Any]) -> Why:
+    call: Call | None = environ.get("sandbox.call")
+    refusal: Refusal | None = environ.get("sandbox.refusal")
+    subject = None if call is None else call.subject
+    state = rule = None
+    if call is not None and subject is not None:
+        found = call.world.bank.known(subject)
+        if found is not None:
+            state, rule = state_of(call, found, refused=refusal is not None), call.world.bank.title_of(found)
+    fault = environ.get("sandbox.fault")
+    if fault is not None:
+        return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule or fault.title)
+    if refusal is not None:
+        row = refusal.error.value
+        by_rule = refusal.facts.get("rule")
+        return Why(refusal.error.name, refusal.text, row.clause, subject, state, str(by_rule) if by_rule else rule)
+    if call is None:
+        return NOWHERE
+    return Why(None, f"{call.operation.name} was admitted and done", call.operation.clause, subject, state, rule)
+
+
+def state_of(call: Call, found: Subject, *, refused: bool) -> str:
+    """What it was judged at: of a cancellation that was done, the status before it."""
+    before = found.history[-1].source if call.operation.method == "DELETE" and not refused else None
+    return (before or found.status).value

@@ -1,0 +1,31 @@
+"""A no on its way out: the row of the catalogue, in the body of service 2.9."""
+
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.addresses import consent_address
+from sandbox.web.api.replies import MEDIA
+
+RETRY_AFTER = 5  # seconds, where nobody names any
+REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
+
+
+def refusal_response(refusal: Refusal) -> Response:
+    row = refusal.error.value
+    body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": refusal.text}
+    if refusal.error is Error.SCA_REQUIRED:
+        body["_links"] = {"sca_redirect": {"href": consent_address(request, str(refusal.facts["address"]))}}
+    response = Response(orjson.dumps(body), REASONS.get(row.status, row.status), content_type=MEDIA)
+    match refusal.error:
+        case Error.ACCESS_TOKEN_REFUSED:
+            response.headers["WWW-Authenticate"] = "Bearer"
+        case Error.CREDENTIALS_REFUSED:
+            response.headers["WWW-Authenticate"] = 'Basic realm="token"'
+        case Error.TOO_MANY_REQUESTS | Error.UNAVAILABLE:
+            response.headers["Retry-After"] = str(refusal.facts.get("seconds", RETRY_AFTER))
+        case Error.METHOD_NOT_ALLOWED:
+            response.headers["Allow"] = str(refusal.facts["allow"])
+    return response

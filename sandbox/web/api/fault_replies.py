@@ -1,0 +1,115 @@
+"""Ordered faults on their way out: another answer, a late one, half of one, or none (choice 13)."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.replies import MEDIA, json_response
+from sandbox.world.faults import Answer, Fault
+
+# The row of the catalogue by which a status is told when the tester gives no body.
+BY_STATUS = {
+    400: Error.INPUT_INVALID,
+    401: Error.ACCESS_TOKEN_REFUSED,
+    403: Error.ACCESS_DENIED,
+    404: Error.NOT_FOUND,
+    405: Error.METHOD_NOT_ALLOWED,
+    406: Error.NOT_ACCEPTABLE,
+    408: Error.REQUEST_TIMEOUT,
+    409: Error.CONFLICT,
+    415: Error.UNSUPPORTED_MEDIA_TYPE,
+    429: Error.TOO_MANY_REQUESTS,
+    495: Error.CERTIFICATE_REFUSED,
+    500: Error.INTERNAL,
+    503: Error.UNAVAILABLE,
+}
+WITH_RETRY = (429, 503)
+RETRY_AFTER = 5  # seconds, where the tester names none
+
+
+class Cut(ConnectionError):
+    """The connection is to end here; servers that can, close it without a word."""
+
+
+def answered(fault: Fault, view: Callable[[], Response]) -> Response:
+    """The call with its fault. The delay comes last: nothing is held while it lasts."""
+    response = _answer(fault.answer) if fault.answer else view()
+    if fault.change is not None and response.content_type == MEDIA:
+        response = _changed(response, fault.change)
+    if fault.delay:
+        wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
+        wait(fault.delay)
+    return _cut(response, fault.cut) if fault.cut else response
+
+
+def _answer(answer: Answer) -> Response:
+    error = BY_STATUS[answer.status]
+    seconds = RETRY_AFTER if answer.retry_after is None else answer.retry_after
+    why = "a fault rule says so"
+    response = refusal_response(
+        Refusal(error, input="call", why=why, method=request.method, allow="", expected="another", seconds=seconds)
+    )
+    if answer.body is not None:
+        response = json_response(answer.body, answer.status)
+    if answer.retry_after is not None or answer.status in WITH_RETRY:
+        response.headers["Retry-After"] = str(seconds)
+    return response
+
+
+def _changed(response: Response, change: str) -> Response:
+    """Legal but surprising, or no JSON at all."""
+    body = response.get_data()
+    if change == "malformed":
+        response.set_data(body[: max(1, len(body) * 2 // 3)])
+        return response
+    content = orjson.loads(body)
+    if change == "unknown_fields" and isinstance(content, dict):
+        content |= {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
+    elif change == "key_order":
+        content = _turned(content)
+    elif change == "both_languages" and isinstance(content, list):
+        content = _both_languages(content)
+    response.set_data(orjson.dumps(content))
+    return response
+
+
+def _turned(value: Any) -> Any:
+    """The same object with its keys the other way round."""
+    if isinstance(value, dict):
+        return {name: _turned(value[name]) for name in reversed(value)}
+    return [_turned(item) for item in value] if isinstance(value, list) else value
+
+
+def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A bank may always offer all the languages that it has."""
+    known = {row.get("language") for row in rows}
+    first = rows[0] if rows else {}
+    return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in known]
+
+
+class HangingUp(Response):
+    """Its body ends in a broken connection, also where the status has none."""
+
+    def get_app_iter(self, environ: Any) -> Iterable[bytes]:
+        return self.iter_encoded()
+
+
+def _cut(response: Response, place: str) -> Response:
+    """No byte comes, or less than the length that was promised. Raised from the body: the framework sees no error."""
+    body = response.get_data()
+    ended = request.environ.get("sandbox.cut", Cut)
+
+    def some() -> Iterator[bytes]:
+        if place == "within":
+            yield body[: len(body) // 2]
+        raise ended("a fault rule cuts the connection")
+
+    cut_short = HangingUp(some(), response.status, content_type=response.content_type)
+    cut_short.headers.extend((name, value) for name, value in response.headers if name != "Content-Type")
+    cut_short.headers["Content-Length"] = str(len(body))
+    return cut_short

@@ -1,0 +1,299 @@
+"""The gate: what every call must bring, checked in an order that callers can notice (choice 2)."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from flask import Request
+
+from sandbox.bank import tokens
+from sandbox.bank.first_replies import Ask, demand_fresh, first_answer
+from sandbox.bank.grants import Grant
+from sandbox.bank.records import Client, Origin
+from sandbox.bank.state import Bank
+from sandbox.banking import pkce
+from sandbox.banking.names import fits_redirect
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.operations import Authorization, Operation
+from sandbox.contract.products import PRODUCTS
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.web.api import rate_limits
+from sandbox.web.api.negotiation import languages_asked, screen_language, versions_asked
+from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
+
+UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
+
+
+@cache
+def environ_key(name: str) -> str:
+    """Where WSGI keeps a header; names come from our own rows only, so they are few."""
+    return "HTTP_" + name.upper().replace("-", "_")
+
+
+@lru_cache(maxsize=1024)
+def same_text_for_all(text: str) -> str:
+    """Many payments, few callbacks: one text serves all. Bounded, as a client may send ever new ones."""
+    return text
+
+
+@dataclass(slots=True)
+class Call:
+    """A request on its way in; each check adds what it found."""
+
+    operation: Operation
+    world: World
+    request: Request
+    path: dict[str, str]
+    trust: "Trust | None" = None  # whose certificates are believed
+    request_id: str = ""
+    version: int = 0
+    language: str | None = None
+    client: Client = field(init=False)
+    redirect_uri: str = ""
+    challenge: tuple[str, str] | None = None
+    grant: Grant | None = None  # what the token allows
+    subject: str | None = None  # what it turned out to be about
+
+    def header(self, name: str) -> str | None:
+        value: str | None = self.request.environ.get(environ_key(name))
+        return value
+
+    def query(self, name: str) -> str | None:
+        """A query parameter; the gate has seen that it is there once at the most."""
+        return self.request.args.get(name)
+
+    @property
+    def product(self) -> str:
+        return self.path["product"]
+
+    @property
+    def origin(self) -> Origin:
+        customer = None if self.grant is None else self.grant.customer
+        return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
+
+    @property
+    def ask(self) -> Ask:
+        """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
+        parts = (self.request.full_path, *map(self.header, PRINTED))
+        told = blake2b(repr(parts).encode(), digest_size=16)
+        told.update(self.request.get_data())
+        return Ask(self.client.id, self.request_id, told.digest())
+
+
+PRINTED = (
+    "Accept",
+    "Accept-Language",
+    "Redirect-URI",
+    "Authorization",
+    "Code-Challenge-Method",
+    "Code-Challenge",
+    "PaymentInformationID",
+)
+
+
+def product(call: Call) -> None:
+    """A product is part of the path (service 4.1)."""
+    named = call.path.get("product")
+    if named is None:
+        return
+    if named not in call.operation.products:
+        raise Refusal(Error.NOT_FOUND, input="payment-product")
+    known = PRODUCTS.get(named)
+    if call.operation.method == "DELETE" and known is not None and not known.deletable:
+        # service 3.4: the path is there, the method is not
+        raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
+
+
+def accept(call: Call) -> None:
+    """One media range must name a version that the operation has (service 9.1)."""
+    header = call.header("Accept")
+    if header is None:
+        raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
+    offered = call.operation.versions_for(call.path.get("product"))
+    asked = versions_asked(header, call.world.bank.settings.vendor)
+    version = next((number for number in asked if number in offered), None)
+    if version is None:
+        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}")
+    call.version = version
+
+
+def language(call: Call) -> None:
+    """Absent or wholly unknown: 406 (service 7.3)."""
+    if not call.operation.bank_headers:
+        return
+    asked = languages_asked(call.header("Accept-Language") or "")
+    if not asked:
+        raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE)
+    call.language = screen_language(asked)
+
+
+def media(call: Call) -> None:
+    expected = call.operation.media_for(call.path.get("product"))
+    if expected and call.request.mimetype not in expected:
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
+
+
+def request_id(call: Call) -> None:
+    """A version 4 UUID, unique per call (service 4.0)."""
+    value = call.header("Request-ID")
+    if value is None:
+        raise Refusal(Error.HEADER_MISSING, input="Request-ID")
+    if UUID_4.match(value) is None:
+        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it is not a version 4 UUID")
+    call.request_id = value
+
+
+def client(call: Call, bank: Bank) -> None:
+    """Registered, active, and in the role that the call needs."""
+    if not call.operation.bank_headers:
+        return
+    name = call.header("Client-ID")
+    if name is None:
+        raise Refusal(Error.HEADER_MISSING, input="Client-ID")
+    known = bank.clients.get(name)
+    if known is None:
+        raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID")
+    if not known.active:
+        raise Refusal(Error.TPP_INVALID, client=name, why="is not active")
+    if call.operation.role not in known.roles:
+        raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
+    call.client = known
+    rate_limits.count_call(call.world, bank, known.id)
+    if call.operation.method != "POST":
+        demand_fresh(bank, known.id, call.request_id)
+    elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
+        first_answer(bank, call.ask)
+
+
+def host(call: Call, bank: Bank) -> None:
+    """Addresses in replies begin with the host that the caller used (choice 1), so it must be one."""
+    if call.header("Host") is not None and not call.request.host:
+        raise Refusal(Error.HEADER_INVALID, input="Host", why="it is no host")
+
+
+def redirect_uri(call: Call, bank: Bank) -> None:
+    """A registered callback; required where a redirection follows."""
+    if not call.operation.bank_headers:
+        return
+    uri = call.header("Redirect-URI")
+    if uri is None:
+        if call.operation.redirect_uri:
+            raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
+        return
+    if not any(fits_redirect(pattern, uri) for pattern in call.client.redirect_uris):
+        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
+    call.redirect_uri = same_text_for_all(uri)
+
+
+def challenge(call: Call, bank: Bank) -> None:
+    """PKCE is mandatory when there is no token, and ignored where one may stand for it (service 4.1, 4.7)."""
+    replaced = call.operation.authorization is Authorization.OPTIONAL and call.header("Authorization") is not None
+    if not call.operation.pkce or replaced:
+        return
+    method, value = call.header("Code-Challenge-Method"), call.header("Code-Challenge")
+    for name, given in (("Code-Challenge-Method", method), ("Code-Challenge", value)):
+        if given is None:
+            raise Refusal(Error.HEADER_MISSING, input=name)
+    assert method is not None and value is not None
+    if method not in pkce.METHODS:
+        raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
+    if not pkce.is_challenge(method, value):
+        raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
+    call.challenge = (same_text_for_all(method), value)
+
+
+def signature(call: Call, bank: Bank) -> None:
+    """Digest, Date and Signature on initiations (choice 9); lenient: each is verified when it is there."""
+    mode = bank.settings.signatures
+    if call.operation.success != 201 or mode == "off":
+        return
+    digest, date, proof = call.header("Digest"), call.header("Date"), call.header("Signature")
+    if mode == "strict":
+        for name, given in (("Digest", digest), ("Date", date), ("Signature", proof)):
+            if given is None:
+                raise Refusal(Error.HEADER_MISSING, input=name)
+    elif digest is None and date is None and proof is None:
+        return
+    if (call.request.content_length or 0) > FILE_BYTES_MAX:
+        return  # refused for that, unread, when the body's turn comes
+
+    from sandbox.web.api import certificates, jws  # with the cryptography that most calls never need
+
+    body = call.request.get_data()
+    if digest is not None:
+        jws.demand_digest(digest, body)
+    if date is not None:
+        jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
+    if proof is not None:
+        now = call.world.certificate_time()
+        jws.demand_signature(
+            proof, body, call.client.keys, lambda der: certificates.seal_key(der, call.trust, call.client, now)
+        )
+
+
+def authorization(call: Call, bank: Bank) -> None:
+    """A present token must hold, also where none is needed (choice 2)."""
+    needed = call.operation.authorization
+    header = call.header("Authorization")
+    if needed in (Authorization.NONE, Authorization.BASIC) or (header is None and needed is Authorization.OPTIONAL):
+        return
+    if header is None:
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
+    grant = tokens.grant_of(bank, token.strip(), call.client.id)
+    if grant.scope not in call.operation.scopes:
+        raise Refusal(Error.ACCESS_DENIED, input="Authorization", why=f"the token has the scope {grant.scope}")
+    call.grant = grant
+
+
+def query(call: Call, bank: Bank) -> None:
+    """A query input that the operation does not know, or that comes twice, is refused (choice 4)."""
+    if not call.request.query_string:
+        return
+    for name, values in call.request.args.lists():
+        if name not in call.operation.query:
+            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
+        if len(values) > 1:
+            raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
+
+
+def attendance(call: Call, bank: Bank) -> None:
+    """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
+    logical_id = call.path.get("logical_id")
+    if bank.settings.reads_per_day and logical_id and call.query("psu_involved") != "true" and not call.query("next"):
+        rate_limits.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
+
+
+# The first check to fail is the one that the caller hears of, so these orders are part of the interface.
+OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
+BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
+    client,
+    host,
+    redirect_uri,
+    challenge,
+    signature,
+    authorization,
+    query,
+    attendance,
+)
+
+
+def _ask_bank(bank: Bank, call: Call) -> None:
+    for check in BANK_CHECKS:
+        check(call, bank)
+
+
+def admit(call: Call) -> Call:
+    """All checks before the body; only those about clients and tokens need the bank."""
+    for check in OPEN_CHECKS:
+        check(call)
+    call.world.ask(_ask_bank, call)
+    return call

@@ -1,0 +1,252 @@
+"""Digest, Date and Signature on initiations (service 5.8, choice 9). Each fault is told with what was expected."""
+
+import json
+import re
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, RSAKey
+from joserfc.jws import JWSRegistry, deserialize_compact
+from werkzeug.http import parse_date
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.strict_json import read_strict
+
+Key = ECKey | RSAKey
+
+ALGORITHMS = {"ES256": "EC", "RS256": "RSA", "PS256": "RSA"}
+IMF_FIXDATE = re.compile(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT\Z")
+BASE64URL = re.compile(r"[A-Za-z0-9_-]*\Z")
+CERTIFICATES_MAX = 5
+# Headers of a JWS that this library does not know are the TPP's business; `crit` is ours to refuse.
+REGISTRY = JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
+REGISTRY.max_header_length = 32_768
+REGISTRY.max_payload_length = 100_000_000
+REGISTRY.max_signature_length = 1024
+
+
+def refused(header: str, why: str) -> Refusal:
+    error = Error.SECURITY_PROOF_REFUSED if header == "Signature" else Error.SECURITY_INPUT_REFUSED
+    return Refusal(error, input=header, why=why)
+
+
+# Digest
+
+
+def digest_of(body: bytes) -> str:
+    return b64encode(sha256(body).digest()).decode()
+
+
+def demand_digest(header: str, body: bytes) -> None:
+    """SHA-256 of the body as it came, in Base64; a header may name other algorithms beside it."""
+    given = dict(part.strip().partition("=")[::2] for part in header.split(","))
+    found = next((value for name, value in given.items() if name.upper() == "SHA-256"), "")
+    if not found:
+        raise refused("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
+    expected = digest_of(body)
+    if found != expected:
+        raise refused(
+            "Digest",
+            f"it says {found[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
+            f"{_digest_hint(found, body)}",
+        )
+
+
+def _digest_hint(found: str, body: bytes) -> str:
+    raw = sha256(body).digest()
+    if found.lower() == raw.hex():
+        return "; the value is in hexadecimal, and Base64 is needed"
+    if found.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
+        return "; the value is not in Base64 with + and / and its padding"
+    other = next((name for name, bytes_ in variants(body) if digest_of(bytes_) == found), None)
+    return f"; it is that of {other}" if other else ""
+
+
+def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """What people sign instead of the bytes that they send."""
+    yield "an empty body", b""
+    yield "the body without the white space at its ends", body.strip()
+    yield "the body with a newline at its end", body + b"\n"
+    try:
+        content = read_strict(body)
+    except ValueError:
+        return
+    for sort in (False, True):
+        for separators, named in (((",", ":"), "without blanks"), ((", ", ": "), "with a blank after : and ,")):
+            text = json.dumps(content, separators=separators, sort_keys=sort, ensure_ascii=False)
+            yield f"the same JSON {named}{', its keys sorted' if sort else ''}", text.encode()
+
+
+# Date
+
+
+def demand_date(header: str, bank: datetime, real: datetime, tolerance: timedelta) -> None:
+    """IMF-fixdate or ISO 8601, near the bank's clock or real time."""
+    given = _read_date(header)
+    if min(abs(given - bank), abs(given - real)) > tolerance:
+        minutes = f"{tolerance.total_seconds() / 60:g}"
+        raise refused(
+            "Date",
+            f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_told(bank)} and from real time "
+            f"{_told(real)}",
+        )
+
+
+def _read_date(header: str) -> datetime:
+    found = parse_date(header) if IMF_FIXDATE.match(header) else None
+    if found is None:
+        with suppress(ValueError):
+            found = datetime.fromisoformat(header)
+    if found is None:
+        raise refused("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601")
+    if found.tzinfo is None:
+        raise refused("Date", f"{header[:60]!a} has no time zone")
+    return found
+
+
+def _told(when: datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# Signature
+
+
+def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> None:
+    """A compact JWS over the body, attached or detached. `certified` gives the key of a QSealC that is believed."""
+    parts = header.split(".")
+    if len(parts) != 3:
+        raise refused("Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts")
+    protected = _read_protected(parts[0])
+    algorithm = _algorithm_of(protected)
+    _demand_payload(parts[1], body)
+    key, named = _key_of(protected, keys, certified)
+    if key.key_type != ALGORITHMS[algorithm]:
+        raise refused("Signature", f"its alg {algorithm} does not go with {named}, whose type is {key.key_type}")
+    signature = _decoded(parts[2], "signature part")
+    if not _verifies(parts, body, key):
+        told = f"BASE64URL(header).BASE64URL(body), the body being the {len(body)} bytes received"
+        hint = _signature_hint(parts, signature, algorithm, body, key)
+        raise refused("Signature", f"{algorithm} with {named} does not verify over {told}{hint}")
+
+
+def _decoded(part: str, name: str) -> bytes:
+    if BASE64URL.match(part) is None or len(part) % 4 == 1:
+        raise refused("Signature", f"its {name} is not BASE64URL without padding")
+    return urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def _read_protected(part: str) -> dict[str, Any]:
+    try:
+        protected = read_strict(_decoded(part, "header part"))
+    except ValueError as error:
+        raise refused("Signature", f"its header part cannot be read: {error}") from None
+    if not isinstance(protected, dict):
+        raise refused("Signature", "its header part is no JSON object")
+    if "crit" in protected or protected.get("b64", True) is not True:
+        raise refused("Signature", "its header has crit or b64, which this bank does not understand")
+    return protected
+
+
+def _algorithm_of(protected: dict[str, Any]) -> str:
+    algorithm = protected.get("alg")
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        raise refused("Signature", f"its alg is {str(algorithm)[:40]!a}, and it must be {', '.join(ALGORITHMS)}")
+    return algorithm
+
+
+def _demand_payload(part: str, body: bytes) -> None:
+    """The body byte for byte, or nothing: detached."""
+    if not part:
+        return
+    payload = _decoded(part, "payload part")
+    if payload == body:
+        return
+    first = next((place for place, pair in enumerate(zip(payload, body, strict=False)) if pair[0] != pair[1]), None)
+    place = f"they differ at byte {first}" if first is not None else "one is the beginning of the other"
+    other = next((name for name, bytes_ in variants(body) if bytes_ == payload), None)
+    hint = f"; it is {other}" if other else ""
+    raise refused(
+        "Signature",
+        f"its payload of {len(payload)} bytes is not the body of {len(body)} bytes as it came: {place}{hint}",
+    )
+
+
+def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
+    """The registered key that `kid` names, else that of the certificate in `x5c`."""
+    kid = protected.get("kid")
+    known = {row["kid"]: row for row in map(json.loads, keys)}
+    if isinstance(kid, str) and kid in known:
+        return read_key(known[kid]), f"the key {kid!a}"
+    if "x5c" in protected:
+        return certified(_first_certificate(protected["x5c"])), "the key of the certificate in x5c"
+    registered = f"registered are {', '.join(known)}" if known else "the client has registered no key"
+    if kid is None:
+        raise refused("Signature", f"its header names no key, by kid or x5c; {registered}")
+    raise refused("Signature", f"the key {str(kid)[:100]!a} is not known; {registered}")
+
+
+def _first_certificate(chain: object) -> bytes:
+    if not isinstance(chain, list) or not 1 <= len(chain) <= CERTIFICATES_MAX or not isinstance(chain[0], str):
+        raise refused("Signature", f"its x5c is not a list of 1 to {CERTIFICATES_MAX} certificates")
+    try:
+        return b64decode(chain[0], validate=True)
+    except (Base64Error, ValueError):
+        raise refused("Signature", "the first certificate of its x5c is not DER in Base64") from None
+
+
+def _verifies(parts: list[str], body: bytes, key: Key) -> bool:
+    whole = f"{parts[0]}.{urlsafe_b64encode(body).rstrip(b'=').decode()}.{parts[2]}"
+    try:
+        deserialize_compact(whole, key, list(ALGORITHMS), REGISTRY)
+    except (JoseError, ValueError, TypeError):
+        return False
+    return True
+
+
+def _signature_hint(parts: list[str], signature: bytes, algorithm: str, body: bytes, key: Key) -> str:
+    if algorithm == "ES256" and len(signature) != 64:
+        der = ", as DER is; r and s of 32 bytes each are needed" if signature[:1] == b"\x30" else ", and 64 are needed"
+        return f"; the signature has {len(signature)} bytes{der}"
+    other = next((name for name, bytes_ in variants(body) if _verifies(parts, bytes_, key)), None)
+    return f"; it verifies over {other}" if other else ""
+
+
+# Keys
+
+PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+MEMBERS = {"EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}
+
+
+def read_key(jwk: dict[str, Any]) -> Key:
+    """A public key that may sign for a client; a ValueError says why not."""
+    kind = jwk.get("kty")
+    if not isinstance(kind, str) or kind not in MEMBERS:
+        raise ValueError("its kty must be EC or RSA")
+    if PRIVATE & set(jwk):
+        raise ValueError("it holds a private key: register the public part only")
+    if any(not isinstance(jwk.get(name), str) for name in MEMBERS[kind]):
+        raise ValueError(f"it needs {', '.join(MEMBERS[kind])}")
+    if kind == "EC" and jwk["crv"] != "P-256":
+        raise ValueError("its crv must be P-256")
+    if kind == "RSA" and not 2048 <= _bits(jwk["n"]) <= 8192:
+        raise ValueError("an RSA key has 2048 to 8192 bits")
+    public = {name: jwk[name] for name in MEMBERS[kind]}
+    try:
+        key: Key = ECKey.import_key(public) if kind == "EC" else RSAKey.import_key(public)
+    except (JoseError, ValueError, TypeError, OverflowError):
+        raise ValueError("it cannot be read as a key") from None
+    return key
+
+
+def _bits(modulus: str) -> int:
+    """Of a number as JWKs write it; none where it is not written so."""
+    try:
+        return int.from_bytes(_decoded(modulus, "n")).bit_length()
+    except Refusal:
+        return 0

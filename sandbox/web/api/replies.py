@@ -1,0 +1,173 @@
+"""Writers: what goes back to the caller."""
+
+from dataclasses import fields as record_fields
+from typing import Any
+
+import orjson
+from flask import Response
+from marshmallow import Schema, fields
+
+from sandbox.bank.payment_entries import debit_reference
+from sandbox.bank.records import Debtor, Order
+
+MEDIA = "application/json;charset=utf-8"  # choice 2
+
+
+class Link(Schema):
+    href = fields.String(required=True)
+    templated = fields.Boolean(required=True)
+
+
+class StatusReply(Schema):
+    """Fields of a status (choice 5)."""
+
+    payment_id = fields.String(required=True)
+    status = fields.String(required=True)
+    reason = fields.String()
+
+
+class InitiationLinks(Schema):
+    sca_redirect = fields.Nested(Link)
+    self = fields.Nested(Link)
+    status = fields.Nested(Link)
+
+
+class InitiationReply(Schema):
+    """The reply to an initiation, version 3 (choice 5)."""
+
+    payment_id = fields.String(required=True)
+    endtoend_identification = fields.String(required=True)
+    status = fields.String(required=True)
+    _links = fields.Nested(InitiationLinks, required=True)
+
+
+class TokenReply(Schema):
+    """service 2.6, and the SCA token of choice 8."""
+
+    access_token = fields.String(required=True)
+    refresh_token = fields.String(required=True)
+    token_type = fields.String(required=True)
+    expires_in = fields.Integer(required=True)
+    scope = fields.String(required=True)
+    logical_id = fields.String()
+    sca_token = fields.String()
+
+
+class EarlierInitiationReply(Schema):
+    """The reply to an initiation, version 1 (service 2.4)."""
+
+    payment_id = fields.String(required=True)
+    transaction_ref = fields.String(required=True)
+
+
+class BulkLinks(Schema):
+    status = fields.Nested(Link)
+
+
+class BulkInitiationReply(Schema):
+    """The reply to a file: no address yet, for it is validated first (choice 7)."""
+
+    payment_file_id = fields.String(required=True)
+    status = fields.String(required=True)
+    _links = fields.Nested(BulkLinks, required=True)
+
+
+class ConsentAddressReply(Schema):
+    """service 2.5"""
+
+    language = fields.String(required=True)
+    consent_uri = fields.String(required=True)
+
+
+ENDED_BADLY = ("RJCT", "CANC")  # the two that have a reason to tell (choice 5)
+TOKEN = TokenReply()
+BULK_INITIATION = BulkInitiationReply()
+CONSENT_ADDRESSES = ConsentAddressReply(many=True)
+EARLIER_INITIATION = EarlierInitiationReply()
+STATUS = StatusReply()
+INITIATION = InitiationReply()
+
+
+def link(href: str) -> dict[str, Any]:
+    return {"href": href, "templated": False}
+
+
+def json_response(content: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(content), status, content_type=MEDIA)
+
+
+def no_content() -> Response:
+    """204: no body, so no Content-Type either (choice 2)."""
+    response = Response(status=204)
+    del response.headers["Content-Type"]
+    return response
+
+
+def status_reply(payment_id: str, status: str, reason: str | None) -> Response:
+    found = {"payment_id": payment_id, "status": status}
+    if reason is not None and status in ENDED_BADLY:
+        found["reason"] = reason
+    return json_response(STATUS.dump(found))
+
+
+def initiation_reply(kind: str, product: str, initiated: Any, address: str) -> Response:
+    """201 with the identifiers, the links, and the address to sign at in Location too."""
+    path = f"/{kind}/{product}/{initiated.payment_id}"
+    content = {
+        "payment_id": initiated.payment_id,
+        "endtoend_identification": initiated.endtoend_identification,
+        "status": initiated.status.value,
+        "_links": {
+            "sca_redirect": link(address),
+            "self": link(f"{path}/details"),
+            "status": link(f"{path}/status"),
+        },
+    }
+    response = json_response(INITIATION.dump(content), 201)
+    response.headers["Location"] = address
+    return response
+
+
+def earlier_initiation_reply(initiated: Any, address: str) -> Response:
+    """Version 1: the bank's id, the reference of the debit to come, and the address in Location alone."""
+    content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
+    response = json_response(EARLIER_INITIATION.dump(content), 201)
+    response.headers["Location"] = address
+    return response
+
+
+def details_reply(payment_id: str, status: str, psu_name: str | None, order: dict[str, Any]) -> Response:
+    """The fields of service 2.4, and every other one of the initiation; the PSU once one is known (choice 5)."""
+    content = {"payment_id": payment_id, "status": status}
+    if psu_name is not None:
+        content["psu_name"] = psu_name
+    return json_response(content | order)
+
+
+def _filled(row: Any) -> dict[str, Any]:
+    """The fields of a record that were given."""
+    return {name.name: value for name in record_fields(row) if (value := getattr(row, name.name)) is not None}
+
+
+def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:
+    """Every field of an initiation, as it came (choice 5), with the debtor that was given or picked."""
+    found: dict[str, Any] = {} if debtor is None else {"debtor_account": debtor._asdict()}
+    found |= {
+        "creditor_account": _filled(order.creditor),
+        "instructed_amount": {"currency": order.amount.currency, "amount": order.amount.text()},
+        "creditor_name": order.creditor_name,
+        "creditor_address": order.creditor_address and _filled(order.creditor_address),
+        "endtoend_identification": order.endtoend_identification,
+        "charge_bearer": order.charge_bearer,
+        "instruction_priority": order.priority,
+        "purpose_code": order.purpose_code,
+        "remittance_information_structured": order.structured,
+        "remittance_information_unstructured": order.unstructured,
+        "requested_execution_date": order.execution_date and order.execution_date.isoformat(),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def consent_addresses_reply(addresses: list[tuple[str, str]]) -> Response:
+    rows = [{"language": language, "consent_uri": address} for language, address in addresses]
+    return json_response(CONSENT_ADDRESSES.dump(rows))

@@ -1,0 +1,171 @@
+"""The console's routes: a web page for people (choice 10). Its buttons call the controls' own functions."""
+
+from collections.abc import Callable
+
+import orjson
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from sandbox.banking.pkce import same_text
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.app import here
+from sandbox.web.console import initiation_page, list_pages, referee_pages, static_files
+from sandbox.web.console.actions import ACTIONS, said
+from sandbox.web.console.bare_address import Doorstep
+from sandbox.web.console.control_calls import curl_of, done
+from sandbox.web.console.formats import clock_text, machine
+from sandbox.web.console.notices import Notice, Notices
+from sandbox.web.console.templating import draw, guard, mark_of
+from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
+from sandbox.web.controls.lock import KEY_COOKIE, print_of
+from sandbox.world.registry import Worlds
+
+FORM_BYTES_MAX = 1_000_000
+View = Callable[[Visit], Response]
+
+KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
+
+# Path below /_sandbox, what is seen there.
+PAGES: tuple[tuple[str, View], ...] = (
+    ("/", list_pages.overview),
+    (f"/console/{KIND}", list_pages.initiations),
+    (f"/console/{KIND}/<id>", initiation_page.initiation),
+    ("/console/accounts", list_pages.accounts),
+    ("/console/accounts/<iban>", list_pages.account),
+    ("/console/inbox", list_pages.inbox),
+    ("/console/calls", list_pages.calls),
+    ("/console/calls/<int(max=999999999999):seq>", list_pages.call),
+    ("/console/referee", referee_pages.referee),
+    ("/console/coming", list_pages.events),
+    ("/console/journal", list_pages.journal),
+    ("/console/scenario", list_pages.scenario),
+    ("/console/settings", list_pages.settings),
+    ("/console/worlds", list_pages.worlds),
+)
+
+
+def route(app: Flask, worlds: Worlds, key: str | None = None) -> None:
+    """Everything of the console; with a key, it asks for that first."""
+    notices = Notices()
+
+    def add(method: str, path: str, view: View) -> None:
+        app.add_url_rule(
+            f"/_sandbox{path}",
+            f"console {method} {path}",
+            endpoint_of(view, worlds, key, notices),
+            methods=[method],
+            provide_automatic_options=False,
+        )
+
+    for path, view in PAGES:
+        add("GET", path, view)
+    add("GET", "/console/live", live)
+    add("POST", "/console/do/<action>", lambda visit: act(visit, notices))
+    app.add_url_rule(
+        "/_sandbox/console/key",
+        "console key",
+        lambda: take_key(visit_of(worlds, key, {})),
+        methods=["POST"],
+        provide_automatic_options=False,
+    )
+    for name in static_files.KINDS:
+        app.add_url_rule(
+            f"/_sandbox/static/{name}",
+            f"console file {name}",
+            lambda name=name: static_files.see(name, request),
+            methods=["GET"],
+            provide_automatic_options=False,
+        )
+
+    app.wsgi_app = Doorstep(app.wsgi_app)  # type: ignore[method-assign]
+
+
+def visit_of(worlds: Worlds, key: str | None, path: dict[str, object]) -> Visit:
+    request.max_content_length = request.max_form_memory_size = FORM_BYTES_MAX
+    named = {name: str(value) for name, value in path.items()}
+    return Visit(worlds, here(worlds), request, named, session_of(request), key)
+
+
+def endpoint_of(view: View, worlds: Worlds, key: str | None, notices: Notices) -> Callable[..., Response]:
+    def endpoint(**path: object) -> Response:
+        visit = visit_of(worlds, key, path)
+        if not visit.is_admitted:
+            return ask_key(visit)
+        notice = notices.of(request.args.get("notice", ""), visit.session)
+        request.environ["sandbox.notice"] = notice
+        try:
+            response = view(visit)
+        except Refusal as refusal:
+            response = draw(visit, "trouble", status=refusal.error.value.status, text=refusal.text)
+        except HTTPException as refused:
+            response = draw(visit, "trouble", status=refused.code or 400, text=refused.name)
+        keep(visit, response, SESSION_COOKIE, visit.session)
+        return response
+
+    return endpoint
+
+
+def ask_key(visit: Visit, text: str = "") -> Response:
+    response = draw(visit, "key", status=401, text=text)
+    keep(visit, response, SESSION_COOKIE, visit.session)
+    return response
+
+
+def take_key(visit: Visit) -> Response:
+    """Right: the browser keeps a print of it, not the key."""
+    if visit.key is not None and visit.is_proven and same_text(visit.request.form.get("key", ""), visit.key):
+        response = go(visit.to("/"))
+        keep(visit, response, KEY_COOKIE, print_of(visit.key))
+        return response
+    return ask_key(visit, "That is not the key.")
+
+
+def act(visit: Visit, notices: Notices) -> Response:
+    """Presses a button: calls the control, and says what came of it on the page that follows."""
+    form, action = visit.request.form, ACTIONS.get(visit.path["action"])
+    if action is None:
+        raise Refusal(Error.NOT_FOUND, input="action")
+    if not visit.is_proven:
+        return draw(visit, "trouble", status=403, text="The form was not of this console. Go back and load it again.")
+    ask = action.ask(form)
+    line = curl_of(visit, ask)
+    try:
+        outcome = done(visit, ask)
+    except Refusal as refusal:
+        notice = Notice(visit.session, refusal.text, line, refused=True)
+    else:
+        callback = outcome.get("redirect") if isinstance(outcome, dict) else None
+        sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
+        notice = Notice(visit.session, said(action, form) + sent, line)
+    number = notices.add(notice)
+    return go(follow(visit, form.get("back", "/"), number))
+
+
+def follow(visit: Visit, back: str, number: int) -> str:
+    """A page of this console and of no other place; a world that was dropped leads to the default one."""
+    root = visit.root if visit.worlds.known(visit.world.name).name == visit.world.name else f"{visit.prefix}/_sandbox"
+    path = back if back.startswith("/") and back.isprintable() and len(back) < 2_000 else "/"
+    return f"{root}{path}{'&' if '?' in path else '?'}notice={number}"
+
+
+def go(address: str) -> Response:
+    """On with a GET."""
+    response = Response(status=303, headers={"Location": address})
+    guard(response)
+    return response
+
+
+def live(visit: Visit) -> Response:
+    """What an open page asks for each second: the time, and a mark that changes when the page should be read again."""
+    world = visit.world
+    now = world.ask(lambda bank: bank.clock.now)
+    found = {
+        "mark": world.ask(lambda bank: mark_of(world)),
+        "now": clock_text(now),
+        "machine": machine(now),
+        "calls": world.exchanges_made,
+        "moves": len(world.bank.journal),
+    }
+    response = Response(orjson.dumps(found), content_type="application/json")
+    guard(response)
+    return response

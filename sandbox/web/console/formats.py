@@ -1,0 +1,55 @@
+"""Times, amounts and account numbers as the console writes them."""
+
+from datetime import datetime, timedelta
+
+from sandbox.banking.calendar import BRUSSELS
+from sandbox.banking.durations import write_instant
+from sandbox.banking.money import Money
+
+
+def clock_text(instant: datetime) -> str:
+    """`Mon 1 Mar 2027 09:00:00`, Brussels time."""
+    there = instant.astimezone(BRUSSELS)
+    return f"{there:%a} {there.day} {there:%b %Y %H:%M:%S}"
+
+
+def moment(instant: datetime) -> str:
+    """`2027-03-01 09:00:00`, Brussels time; parts of a second only where there are any."""
+    there = instant.astimezone(BRUSSELS)
+    return f"{there:%Y-%m-%d %H:%M:%S}" + (f".{there.microsecond // 1000:03}" if there.microsecond else "")
+
+
+def machine(instant: datetime) -> str:
+    """For the machine to read."""
+    return write_instant(instant)
+
+
+def span(length: timedelta) -> str:
+    """`in 2 d 3 h`: the two largest units of a time ahead."""
+    left = max(0, int(length.total_seconds()))
+    parts: list[str] = []
+    for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, seconds)
+        if count and len(parts) < 2:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts) or "0 s"
+
+
+def amount(money: Money) -> str:
+    """`1,234.50 EUR`; the blank does not break."""
+    whole, dot, rest = money.text().partition(".")
+    sign, digits = ("\u2212", whole[1:]) if whole.startswith("-") else ("", whole)
+    return f"{sign}{int(digits):,}{dot}{rest}\u00a0{money.currency}"
+
+
+def account(number: str) -> str:
+    """An IBAN in groups of four; another account number as it came."""
+    grouped = number[:2].isalpha() and number[2:4].isdigit()
+    return "\u00a0".join(number[at : at + 4] for at in range(0, len(number), 4)) if grouped else number
+
+
+def short(name: str) -> str:
+    """The head of an id."""
+    return name if len(name) <= 14 else f"{name[:8]}\u2026"

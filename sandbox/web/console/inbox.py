@@ -1,0 +1,142 @@
+"""What waits for a PSU, and what will happen next."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from sandbox.bank import signing, timeline
+from sandbox.bank.bulk_records import Part
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.web.console.initiations import Row, kind_of, row_of
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An address that was not answered yet; `row` is what it is about, unless that is a consent."""
+
+    token: str
+    until: datetime
+    left: timedelta
+    row: Row | None
+    client: str
+    asks: str
+    likely: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cosigning:
+    """What was signed once and needs more."""
+
+    row: Row
+    by: tuple[str, ...]
+    signers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A consent that stands."""
+
+    client: str
+    customer: str
+    scope: str
+    accounts: int
+    given: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Something that will happen."""
+
+    at: datetime
+    after: timedelta
+    trigger: str
+    subject: str
+    kind: str | None
+    row: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    waiting: list[Waiting]
+    more: bool
+    cosigning: list[Cosigning]
+    consents: list[Given]
+    customers: list[tuple[str, str]]
+
+
+def inbox_of(bank: Bank, number: int, size: int) -> Inbox:
+    waiting = list(islice(waiting_of(bank), (number - 1) * size, number * size + 1))
+    partly = (bank.subject(name) for name in islice(bank.partly_signed, size))
+    return Inbox(
+        waiting[:size],
+        len(waiting) > size,
+        [cosigning_of(bank, one) for one in partly if not isinstance(one, Part)],
+        [
+            Given(one.client_id, one.customer, one.scope, len(one.logical_ids), one.given, one.until)
+            for one in reversed(bank.consents.values())
+            if one.ended is None and one.until > bank.clock.now
+        ],
+        [(customer.id, customer.name) for customer in bank.customers.values()],
+    )
+
+
+def waiting_of(bank: Bank) -> Iterator[Waiting]:
+    """Consents, then initiations; the newest first, an initiation once however often its address was renewed."""
+    now = bank.clock.now
+    for consent in reversed(bank.consent_addresses.values()):
+        if consent.token not in bank.answered and consent.until > now:
+            renewed = bank.consents.get(consent.renews or "")
+            likely = renewed.customer if renewed else None
+            if consent.iban in bank.accounts:
+                likely = bank.accounts[consent.iban or ""].owners[0]
+            asks = f"{'renewal of ' if renewed else ''}consent, {consent.scope}"
+            yield Waiting(consent.token, consent.until, consent.until - now, None, consent.client_id, asks, likely)
+    seen = set()
+    for address in reversed(bank.sca_addresses.values()):
+        found = bank.subject(address.subject_id) if address.until > now else None
+        if found is None or isinstance(found, Part) or found.id in seen:
+            continue
+        seen.add(found.id)
+        if found.status in signing.UNSIGNED and not found.signatures:
+            left = address.until - now
+            asks = "signature"
+            yield Waiting(
+                address.token, address.until, left, row_of(found), found.origin.client_id, asks, likely_of(bank, found)
+            )
+
+
+def likely_of(bank: Bank, found: Initiation) -> str | None:
+    """Who is going to sign: the token's own PSU, or the first who may."""
+    if found.origin.customer is not None:
+        return found.origin.customer
+    if signing.needs_account(found):
+        return None
+    return next(iter(signing.may_sign(bank, found)), None)
+
+
+def cosigning_of(bank: Bank, found: Initiation) -> Cosigning:
+    left = tuple(name for name in signing.may_sign(bank, found) if name not in found.signatures)
+    return Cosigning(row_of(found), found.signatures, left)
+
+
+def coming(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:
+    """What the timeline holds, soonest first."""
+    promises = list(islice(timeline.coming(bank), (number - 1) * size, number * size + 1))
+    found = []
+    for promise in promises[:size]:
+        subject = bank.known(promise.subject_id)
+        whole = bank.bulks[subject.bulk_id] if isinstance(subject, Part) else subject
+        found.append(
+            Due(
+                promise.at,
+                promise.at - bank.clock.now,
+                promise.trigger.value.replace("_", " "),
+                promise.subject_id,
+                kind_of(whole) if whole else None,
+                row_of(whole) if whole else None,
+            )
+        )
+    return found, len(promises) > size

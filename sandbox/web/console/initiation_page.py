@@ -1,0 +1,81 @@
+"""One payment, standing order or file: its picture, its history, and what may be done with it."""
+
+from typing import Any
+
+from flask import Response
+
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.records import Fact
+from sandbox.bank.standing_order_records import StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.contract import moves
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
+from sandbox.web.console.inbox import cosigning_of
+from sandbox.web.console.initiations import KINDS, PartRow, lines_of, part_of, register_of, row_of
+from sandbox.web.console.state_picture import picture_of
+from sandbox.web.console.templating import draw
+from sandbox.web.console.visits import Visit
+from sandbox.web.controls import standing_order_views
+
+PARTS_MAX = 50
+FACTS_MAX = 200
+
+
+def initiation(visit: Visit) -> Response:
+    kind, name = visit.path["kind"], visit.path["id"]
+    seen = visit.world.ask(seen_of, kind, name)
+    return draw(visit, "initiation", here=f"/console/{kind}", kind=kind, called=KINDS[kind], **seen)
+
+
+def seen_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:
+    found = register_of(bank, kind).get(name)
+    if found is None:
+        raise Refusal(Error.NOT_FOUND, input=KINDS[kind].lower())
+    history = found.history
+    return {
+        "row": row_of(found),
+        "lines": lines_of(found),
+        "picture": picture_of(found.path, history),
+        "facts": [(fact, clause_of(found, fact)) for fact in history[-FACTS_MAX:]],
+        "more_facts": max(0, len(history) - FACTS_MAX),
+        "parts": parts_of(found),
+        "more_parts": max(0, len(found.parts) - PARTS_MAX) if isinstance(found, Bulk) else 0,
+        "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, Bulk) else [],
+        "occurrences": occurrences_of(bank, found),
+        "targets": targets_of(bank, found),
+        "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
+        "cosigning": cosigning_of(bank, found) if is_partly_signed(found) else None,
+    }
+
+
+def is_partly_signed(found: Initiation) -> bool:
+    return bool(found.signatures) and found.status is Status.PATC
+
+
+def clause_of(found: Initiation, fact: Fact) -> str:
+    """The row of the table behind a line of the history."""
+    if fact.source is None:
+        return ""
+    rows = moves.rows_to(found.path, fact.source, fact.target)
+    return next((row.clause for row in rows if row.trigger is fact.trigger), "")
+
+
+def targets_of(bank: Bank, found: Initiation) -> list[str]:
+    """Where it may be forced to now."""
+    rows = [row for row in moves.MOVES[found.path] if row.source is found.status and row.target is not row.source]
+    return sorted({row.target.value for row in rows if bank.can(found, row.trigger)})
+
+
+def parts_of(found: Initiation) -> list[tuple[PartRow, Any]]:
+    parts: list[Part] = found.parts[:PARTS_MAX] if isinstance(found, Bulk) else []
+    return [(part_of(part), picture_of(part.path, part.history)) for part in parts]
+
+
+def occurrences_of(bank: Bank, found: Initiation) -> list[dict[str, Any]]:
+    """Of a standing order: what was executed, and what comes."""
+    if not isinstance(found, StandingOrder):
+        return []
+    rows: list[dict[str, Any]] = standing_order_views.one_of(bank, found.id)["occurrences"]
+    return rows[-40:]

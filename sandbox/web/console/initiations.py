@@ -1,0 +1,227 @@
+"""Payments, standing orders and files as the console lists them. Each reads the bank inside its door."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from sandbox.bank import bulks
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.records import Fact, Payment
+from sandbox.bank.standing_order_records import StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation, Subject
+from sandbox.banking.money import Money
+from sandbox.files.report import Batch
+from sandbox.web.console.formats import account, amount
+from sandbox.web.console.state_picture import Dot, dots
+
+PAGE = 50
+KINDS: dict[str, str] = {"payments": "Payment", "standing-orders": "Standing order", "bulk-payments": "File"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One initiation in a list."""
+
+    kind: str
+    id: str
+    product: str
+    amount: str
+    creditor: str
+    reference: str
+    client: str
+    customer: str | None
+    status: str
+    reason: str | None
+    changed: datetime
+    dots: tuple[Dot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page of a list, and whether there is more."""
+
+    rows: list[Row]
+    number: int
+    more: bool
+    total: int
+
+
+def register_of(bank: Bank, kind: str) -> Mapping[str, Initiation]:
+    registers: dict[str, Mapping[str, Initiation]] = {
+        "payments": bank.payments,
+        "standing-orders": bank.standing_orders,
+        "bulk-payments": bank.bulks,
+    }
+    return registers[kind]
+
+
+def kind_of(subject: Subject) -> str:
+    match subject:
+        case Payment():
+            return "payments"
+        case StandingOrder():
+            return "standing-orders"
+        case _:
+            return "bulk-payments"
+
+
+def page_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
+    """Newest first; only the page's own are looked at unless something is sought."""
+    known = register_of(bank, kind)
+    found: Iterable[Initiation] = reversed(known.values())  # type: ignore[call-overload]
+    if status or sought:
+        found = sifted(found, status, sought.casefold())
+    rows = list(islice(found, (number - 1) * PAGE, number * PAGE + 1))
+    return Listed([row_of(one) for one in rows[:PAGE]], number, len(rows) > PAGE, len(known))
+
+
+def sifted(found: Iterable[Initiation], status: str, sought: str) -> Iterator[Initiation]:
+    for one in found:
+        if status and one.status.value != status:
+            continue
+        if sought and not any(sought in text.casefold() for text in texts_of(one)):
+            continue
+        yield one
+
+
+def texts_of(one: Initiation) -> tuple[str, ...]:
+    """What a search looks at."""
+    match one:
+        case Bulk():
+            return one.id, one.message_id or "", one.origin.client_id
+        case _:
+            return one.id, one.order.endtoend_identification, one.order.creditor_name, one.origin.client_id
+
+
+def row_of(one: Initiation) -> Row:
+    product, money, creditor, reference = told(one)
+    visited = tuple(dict.fromkeys(fact.target for fact in one.history if fact.target is not one.status))
+    return Row(
+        kind_of(one),
+        one.id,
+        product,
+        money,
+        creditor,
+        reference,
+        one.origin.client_id,
+        one.customer,
+        one.status.value,
+        one.reason,
+        one.history[-1].at,
+        dots(one.path, (*visited, one.status)),
+    )
+
+
+def told(one: Initiation) -> tuple[str, str, str, str]:
+    """Product, amount, beneficiary and reference."""
+    match one:
+        case Payment(order=order):
+            return SHORT[order.product], amount(order.amount), order.creditor_name, order.endtoend_identification
+        case StandingOrder(order=contract):
+            money = amount(contract.amount) if contract.amount else "variable"
+            frequency = str(contract.frequency).lower().replace("_", " ")
+            return frequency, money, contract.creditor_name, contract.endtoend_identification
+        case Bulk():
+            count = sum(len(part.batch.transfers) for part in one.parts if isinstance(part.batch, Batch))
+            money = amount(Money(bulks.total(one), "EUR")) if one.living else ""
+            return (
+                one.format,
+                money,
+                f"{counted(len(one.parts), 'bulk')}, {counted(count, 'transfer')}",
+                one.message_id or "",
+            )
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+SHORT = {
+    "sepa-credit-transfers": "SEPA",
+    "instant-sepa-credit-transfers": "instant",
+    "cross-border-credit-transfers": "cross-border",
+}
+
+
+def lines_of(one: Initiation) -> list[tuple[str, str]]:
+    """All that was asked for, as labels and texts; what was not given has no line."""
+    found = [("id", one.id), ("TPP", one.origin.client_id), ("PSU", one.customer or "")]
+    match one:
+        case Payment():
+            found += payment_lines(one)
+        case StandingOrder():
+            found += contract_lines(one)
+        case Bulk():
+            found += [("format", one.format), ("message id", one.message_id or "")]
+    found.append(("signed by", ", ".join(one.signatures)))
+    return [(label, text) for label, text in found if text]
+
+
+def payment_lines(one: Payment) -> list[tuple[str, str]]:
+    order = one.order
+    return [
+        ("product", order.product),
+        ("amount", amount(order.amount)),
+        ("beneficiary", order.creditor_name),
+        ("to", account(order.creditor.iban or order.creditor.bban or "")),
+        ("from", account(one.debtor.iban) if one.debtor else "the PSU picks it"),
+        ("end to end", order.endtoend_identification),
+        ("communication", order.structured or order.unstructured or ""),
+        ("execution date", str(one.executes_on or order.execution_date or "")),
+        ("tries", str(one.tries) if one.tries else ""),
+    ]
+
+
+def contract_lines(one: StandingOrder) -> list[tuple[str, str]]:
+    order = one.order
+    return [
+        ("amount", amount(order.amount) if order.amount else ""),
+        ("stays at least", amount(order.minimal) if order.minimal else ""),
+        ("leaves at most", amount(order.maximal) if order.maximal else ""),
+        ("frequency", str(order.frequency).lower().replace("_", " ")),
+        ("beneficiary", order.creditor_name),
+        ("to", account(order.creditor_iban)),
+        ("from", account(one.debtor.iban) if one.debtor else "the PSU picks it"),
+        ("first", str(order.first)),
+        ("end", str(order.end_date or "")),
+        ("end to end", order.endtoend_identification),
+        ("executions", str(len(one.runs)) if one.runs else ""),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A bulk of a file."""
+
+    id: str
+    status: str
+    reason: str | None
+    debtor: str
+    amount: str
+    transfers: int
+    day: str
+    findings: list[tuple[str, str, str]]
+    more_findings: int
+    dots: tuple[Dot, ...]
+    history: list[Fact]
+
+
+def part_of(part: Part) -> PartRow:
+    batch = part.batch
+    first = [(finding.place, finding.code, finding.text) for finding in part.findings]
+    history = list(part.history)
+    return PartRow(
+        part.id,
+        part.status.value,
+        part.reason,
+        account(batch.debtor_iban) if isinstance(batch, Batch) else "",
+        amount(Money(batch.control_sum, batch.debtor_currency)) if isinstance(batch, Batch) else "",
+        len(batch.transfers) if isinstance(batch, Batch) else 0,
+        str(part.executes_on or batch.execution_date) if isinstance(batch, Batch) else "",
+        first,
+        part.findings.count - len(first),
+        dots(part.path, tuple(dict.fromkeys([fact.target for fact in history] or [part.status]))),
+        history,
+    )

@@ -1,0 +1,82 @@
+"""What the referee of a world found, rule by rule, and what its clients have met so far (choice 10)."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Response
+
+from sandbox.referee.coverage import coverage_of, in_words
+from sandbox.referee.report import Finding, Report, known, read_waive, report_of
+from sandbox.referee.rule import Rule, Severity
+from sandbox.referee.table import BY_ID, TABLE
+from sandbox.web.console.templating import draw
+from sandbox.web.console.visits import Visit
+
+SHOWN = 5  # findings of a rule, until one asks for all of it
+
+
+@dataclass(slots=True)
+class Broken:
+    """A rule that was broken: the calls, newest first, and how many more there were."""
+
+    rule: Rule
+    reason: str | None
+    found: list[Finding] = field(default_factory=list)
+    untold: int = 0
+
+    @property
+    def times(self) -> int:
+        return len(self.found) + self.untold
+
+
+def broken_of(report: Report) -> list[Broken]:
+    """The gravest first, and of those the one that was broken last."""
+    rows: dict[str, Broken] = {}
+    for finding in reversed(report.findings):
+        rule = finding.found.rule
+        row = rows.setdefault(rule.id, Broken(rule, finding.reason, untold=report.untold.get(rule.id, 0)))
+        row.found.append(finding)
+    order = list(Severity)
+    return sorted(rows.values(), key=lambda row: order.index(row.rule.severity))
+
+
+def referee(visit: Visit) -> Response:
+    """All rules that were broken, or one of them with all its calls."""
+    report = report_of(visit.world)
+    broken = broken_of(report)
+    asked = visit.request.args.get("rule")
+    if asked is not None and asked in BY_ID:
+        broken = [row for row in broken if row.rule.id == asked]
+    else:
+        asked = None
+    settings = visit.world.ask(lambda bank: bank.settings)
+    return draw(
+        visit,
+        "referee",
+        here="/console/referee",
+        asked=BY_ID[asked] if asked else None,
+        standing=[row for row in broken if row.reason is None],
+        waived=[row for row in broken if row.reason is not None],
+        counts=counts_of(broken),
+        shown=None if asked else SHOWN,
+        last=max((call.seq for call in visit.world.exchanges), default=0),
+        watching=settings.referee == "on",
+        waives="\n".join(settings.referee_waives),
+        reasons=dict(map(read_waive, known(settings.referee_waives))),
+        rules=len(TABLE),
+        coverage=coverage_of(visit.world),
+        in_words=in_words,
+    )
+
+
+def counts_of(broken: list[Broken]) -> list[tuple[str, int]]:
+    """How many findings stand, by severity."""
+    return [
+        (level.value, sum(row.times for row in broken if row.rule.severity is level and row.reason is None))
+        for level in Severity
+    ]
+
+
+def findings_of(visit: Visit, seq: int) -> list[Any]:
+    """What is said of one call."""
+    return [finding for finding in report_of(visit.world).findings if finding.found.exchange.seq == seq]

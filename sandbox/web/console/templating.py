@@ -1,0 +1,155 @@
+"""Pages out of templates, with the headers that keep them to themselves."""
+
+from functools import cache
+from typing import Any
+
+from flask import Response
+from jinja2 import Environment
+
+from sandbox.contract.moves import Status
+from sandbox.contract.reply_statuses import ANSWERS
+from sandbox.referee.report import report_of
+from sandbox.referee.stream import referee_of
+from sandbox.web.console import formats, static_files
+from sandbox.web.console.actions import ACTIONS
+from sandbox.web.console.control_calls import Ask, curl_of
+from sandbox.web.console.visits import Visit
+from sandbox.web.html import environment_of
+from sandbox.world.faults import CHANGES, CUTS
+from sandbox.world.world import World
+
+# A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
+HEADERS = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src '{static_files.style_print()}'; script-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    ),
+}
+
+# Path below /_sandbox, and what it is called.
+MENU = (
+    ("/", "Overview"),
+    ("/console/payments", "Payments"),
+    ("/console/standing-orders", "Standing orders"),
+    ("/console/bulk-payments", "Files"),
+    ("/console/accounts", "Accounts"),
+    ("/console/inbox", "PSU inbox"),
+    ("/console/calls", "Calls"),
+    ("/console/referee", "Referee"),
+    ("/console/coming", "Coming events"),
+    ("/console/journal", "Journal"),
+    ("/console/scenario", "Scenario & faults"),
+    ("/console/settings", "Settings"),
+    ("/console/worlds", "Worlds"),
+)
+
+KINDS_SAID = {
+    "operation": "operations",
+    "status": "statuses told",
+    "error": "errors",
+    "move": "moves",
+    "answer": "answers of an operation",
+    "version": "versions",
+}
+
+
+@cache
+def templates() -> Environment:
+    made = environment_of("sandbox.web.console")
+    made.filters |= {
+        "moment": formats.moment,
+        "machine": formats.machine,
+        "clock_text": formats.clock_text,
+        "span": formats.span,
+        "money": formats.amount,
+        "account": formats.account,
+        "short": formats.short,
+    }
+    made.globals |= {
+        "STATUSES": tuple(Status),
+        "OPERATIONS": tuple(ANSWERS),
+        "CUTS": CUTS,
+        "CHANGES": CHANGES,
+        "KINDS_SAID": KINDS_SAID,
+    }
+    return made
+
+
+def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **seen: Any) -> Response:
+    text = (
+        templates()
+        .get_template(f"{template}.html")
+        .render(
+            seen,
+            visit=visit,
+            to=visit.to,
+            root=visit.root,
+            proof=visit.proof,
+            menu=MENU,
+            style=static_files.style(),
+            brand=static_files.brand(),
+            prints=static_files.prints(),
+            faults_found=faults_found(visit.world),
+            here=here,
+            back=back_of(visit),
+            now=visit.world.ask(lambda bank: bank.clock.now),
+            notice=visit.request.environ.get("sandbox.notice"),
+            mark=mark_of(visit.world),
+            curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
+            curl_get=lambda path, **names: curl_of(visit, Ask("GET", path, names)),
+        )
+    )
+    response = Response(text, status, content_type="text/html;charset=utf-8")
+    response.headers["Content-Language"] = "en"
+    guard(response)
+    return response
+
+
+def faults_found(world: World) -> int:
+    """What the menu says of the referee."""
+    report = report_of(world)
+    waived = {row.found.rule.id for row in report.findings if row.reason is not None}
+    return len(report.standing()) + sum(count for name, count in report.untold.items() if name not in waived)
+
+
+def back_of(visit: Visit) -> str:
+    """Where a form of this page returns to: its own path below the console, and its own query but for a notice."""
+    query = {name: value for name, value in visit.request.args.items() if name != "notice"}
+    return visit.to(visit.request.path.removeprefix("/_sandbox"), **query).removeprefix(visit.root)
+
+
+def guard(response: Response) -> None:
+    """Loads nothing from outside, is framed by nobody, and is kept nowhere."""
+    response.headers.update(HEADERS)
+
+
+def mark_of(world: World) -> str:
+    """Changes with everything that a page may show, but for the time itself."""
+    bank, pace = world.bank, world.pace
+    parts = (
+        world.exchanges_made,
+        len(bank.journal),
+        bank.agenda.made,
+        len(bank.consent_addresses),
+        len(bank.sca_addresses),
+        len(bank.answered),
+        len(bank.sessions),
+        len(bank.consents),
+        len(bank.pairs),
+        sum(map(len, bank.ledger.added().values())),
+        len(world.faults.rules),
+        sum(world.faults.met.values()),
+        referee_of(world).counts.total(),
+        hash(bank.settings) & 0xFFFF,
+        pace.rate,
+        pace.base.timestamp(),
+        world.opening.timestamp(),
+        world.beginning.scenario,
+    )
+    return ".".join(map(str, parts))

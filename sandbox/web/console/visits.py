@@ -1,0 +1,112 @@
+"""A visit of the console: its world, its addresses, and the proof that a form is ours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from secrets import token_hex
+from urllib.parse import quote, urlencode
+
+from flask import Request, Response
+
+from sandbox.banking.pkce import same_text
+from sandbox.referee.kinds import FROM_CONSOLE
+from sandbox.web.api.addresses import bank_root_of, root_of
+from sandbox.web.controls.lock import KEY_COOKIE, print_of
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+SESSION_COOKIE = "sandbox-console"
+KEY_HEADER = "X-Sandbox-Key"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request of a page; `key` is what guards the controls, if anything does."""
+
+    worlds: Worlds
+    world: World
+    request: Request
+    path: Mapping[str, str]
+    session: str
+    key: str | None = None
+
+    @property
+    def prefix(self) -> str:
+        """The address of the whole sandbox, without a world."""
+        named = f"/worlds/{self.world.name}"
+        return self.request.script_root.removesuffix(named)
+
+    @property
+    def root(self) -> str:
+        """Where the console of this world begins."""
+        return f"{self.request.script_root}/_sandbox"
+
+    @property
+    def bank_address(self) -> str:
+        """Where this world's bank answers."""
+        return bank_root_of(self.request)
+
+    def to_psu(self, path: str) -> str:
+        """A page of the bank's own; at the same address it is told without the host, which a proxy may know better."""
+        bank, here = self.bank_address, root_of(self.request)
+        return f"{self.request.script_root if bank == here else bank}/psu{path}"
+
+    def to_waiting(self, path: str) -> str:
+        """An address that waits for a PSU, marked so that nobody takes it for the TPP's own redirection."""
+        return f"{self.to_psu(path)}?{FROM_CONSOLE}=1"
+
+    def to(self, path: str, **query: object) -> str:
+        """A page of the console; what is empty is left out of the query."""
+        told = urlencode({name: value for name, value in query.items() if value not in (None, "")})
+        return f"{self.root}{path}?{told}" if told else f"{self.root}{path}"
+
+    def to_world(self, name: str) -> str:
+        """The console of another world."""
+        return f"{self.prefix}/_sandbox/" if name == "default" else f"{self.prefix}/worlds/{quote(name)}/_sandbox/"
+
+    @property
+    def proof(self) -> str:
+        return proof_of(self.session)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the form that was sent is one of ours."""
+        return same_text(self.request.form.get("proof", ""), self.proof)
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether the caller has the key, by the header or by what the key form left with the browser."""
+        if self.key is None:
+            return True
+        shown = self.request.headers.get(KEY_HEADER)
+        if shown is not None:
+            return same_text(shown, self.key)
+        return same_text(self.request.cookies.get(KEY_COOKIE, ""), print_of(self.key))
+
+    @property
+    def number(self) -> int:
+        """The page of a list that is asked for; anything odd is the first."""
+        text = self.request.args.get("page", "1")
+        return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+
+
+def session_of(request: Request) -> str:
+    """The browser's, or a new one; it only ties a form to the browser that asked for it."""
+    known = request.cookies.get(SESSION_COOKIE, "")
+    return known if len(known) == 32 and known.isalnum() and known.isascii() else token_hex(16)
+
+
+def proof_of(session: str) -> str:
+    return blake2b(b"a form of the console", key=session.encode()[:64], digest_size=24).hexdigest()
+
+
+def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:
+    """For every world of this sandbox, and for nobody else."""
+    response.set_cookie(
+        cookie,
+        value,
+        path=visit.prefix or "/",
+        secure=visit.request.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )

@@ -1,0 +1,75 @@
+"""The clock that the tester owns."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from flask import Request
+
+from sandbox.banking.durations import read_duration, read_instant, write_instant
+from sandbox.web.controls.request_bodies import body_of, refuse, value_of
+from sandbox.world.beginning import Pace
+from sandbox.world.unloading import Standing
+from sandbox.world.world import World
+
+RATE_MAX = 1_000_000
+
+
+def read_rate(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
+        raise ValueError(f"it must be a number above 0 and up to {RATE_MAX}")
+    return value
+
+
+def show(world: World, request: Request) -> dict[str, Any]:
+    return clock_of(world)
+
+
+def clock_of(world: World) -> dict[str, Any]:
+    return world.ask(lambda bank: clock_shown(world.standing(), world.pace))
+
+
+def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
+    return {
+        "now": write_instant(standing.now),
+        "mode": "frozen" if pace.frozen else "running",
+        "rate": pace.rate if pace.rate % 1 else int(pace.rate),  # 0 and 0.0 are one, wherever the world came from
+        "due_next": None if standing.due_next is None else write_instant(standing.due_next),
+    }
+
+
+def change(world: World, request: Request) -> dict[str, Any]:
+    """One of advance, set and mode; all that falls due on the way happens, each at its own time."""
+    content = body_of(request, "advance", "set", "mode", "rate")
+    asked = [name for name in ("advance", "set", "mode") if name in content]
+    if len(asked) != 1:
+        raise refuse("body", "it must have one of advance, set and mode")
+    if "rate" in content and content.get("mode") != "running":
+        raise refuse("rate", "it goes with the mode running")
+    match asked[0]:
+        case "advance":
+            span = value_of(content, "advance", read_duration)
+            world.set_pace(lambda now: (_later(now, span), world.pace.rate))
+        case "set":
+            instant = value_of(content, "set", read_instant)
+            world.set_pace(lambda now: (instant, world.pace.rate))
+        case _:
+            rate = _rate_of(content)
+            world.set_pace(lambda now: (now, rate))
+    return clock_of(world)
+
+
+def _later(now: datetime, span: timedelta) -> datetime:
+    later = now + span
+    if later.year >= 2300:
+        raise refuse("advance", "it leads beyond the year 2300")
+    return later
+
+
+def _rate_of(content: dict[str, Any]) -> float:
+    match content["mode"]:
+        case "frozen":
+            return 0
+        case "running":
+            return value_of(content, "rate", read_rate) if "rate" in content else 1
+        case _:
+            raise refuse("mode", "it must be frozen or running")

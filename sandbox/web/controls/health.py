@@ -1,0 +1,61 @@
+"""Whether the sandbox is ready, what the referee found, and what a run has met (choice 10)."""
+
+from typing import Any
+
+from flask import Request, Response
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.referee.coverage import coverage_of
+from sandbox.referee.report import Report, as_json, report_of
+from sandbox.referee.rule import Severity
+from sandbox.web.controls.request_bodies import refuse
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+FORMATS = ("json", "junit", "sarif", "html")
+
+
+def health(worlds: Worlds, request: Request) -> dict[str, Any]:
+    """Ready: calls are answered, and what they do is kept. `?live` asks only whether anybody is there."""
+    if "live" in request.args:
+        return {"status": "live"}
+    if worlds.store is not None and worlds.store.broken is not None:
+        raise Refusal(Error.NOT_READY, why=worlds.store.broken)
+    return {"status": "ready"}
+
+
+def findings(world: World, request: Request) -> dict[str, Any] | Response:
+    """As JSON, or in the format that is asked for; `waive` may come again and again."""
+    try:
+        report = report_of(world, request.args.getlist("waive"))
+    except ValueError as error:
+        raise refuse("waive", str(error)) from None
+    kind, level = request.args.get("format", "json"), request.args.get("level", Severity.ERROR.value)
+    if kind not in FORMATS:
+        raise refuse("format", f"it must be one of {', '.join(FORMATS)}")
+    if level not in list(Severity):
+        raise refuse("level", f"it must be one of {', '.join(Severity)}")
+    return written(report, kind, Severity(level))
+
+
+def written(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
+    """The formats are loaded when they are first asked for."""
+    match kind:
+        case "junit":
+            from sandbox.referee.junit import as_junit
+
+            return Response(as_junit(report, level), content_type="application/xml;charset=utf-8")
+        case "sarif":
+            from sandbox.referee.sarif import as_sarif
+
+            return as_sarif(report)
+        case "html":
+            from sandbox.referee.page import as_page
+
+            return Response(as_page(report), content_type="text/html;charset=utf-8")
+        case _:
+            return as_json(report)
+
+
+def coverage(world: World, request: Request) -> dict[str, Any]:
+    return coverage_of(world)

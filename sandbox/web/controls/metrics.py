@@ -1,0 +1,115 @@
+"""Figures for Prometheus, by the extra [metrics]: read when they are asked for, so that calls hardly pay for them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any
+
+from flask import Response
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.counters import UP_TO, Tally
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+PREFIX = "bank_sandbox"
+BOUNDS = (*map(str, UP_TO), "+Inf")
+
+
+def tally_if_wanted() -> Tally | None:
+    """Nothing is counted where nobody could read it."""
+    return Tally() if find_spec("prometheus_client") else None
+
+
+def show(worlds: Worlds) -> Response:
+    if worlds.tally is None:
+        raise Refusal(Error.METRICS_MISSING)
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(Figures(worlds, worlds.tally))
+    ProcessCollector(registry=registry)
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class Figures:
+    """A collector, as the library asks for one. No label bears a world's name, or anything that a client sent."""
+
+    def __init__(self, worlds: Worlds, tally: Tally) -> None:
+        self.worlds = worlds
+        self.tally = tally
+
+    def collect(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+
+        calls = CounterMetricFamily(
+            f"{PREFIX}_calls", "Calls of the bank's interface, as they were answered.", labels=("operation", "status")
+        )
+        for (operation, status), count in sorted(self.tally.calls().items()):
+            calls.add_metric((operation, str(status)), count)
+        yield calls
+        times = HistogramMetricFamily(f"{PREFIX}_call_seconds", "How long calls took.", labels=("operation",))
+        for operation, (buckets, seconds) in sorted(self.tally.times().items()):
+            rising = list(zip(BOUNDS, accumulate(buckets), strict=True))
+            times.add_metric((operation,), buckets=rising, sum_value=seconds)
+        yield times
+        yield from self._held()
+        if self.worlds.store is not None:
+            yield from self._state_file()
+
+    def _held(self) -> "Iterator[Metric]":
+        here = [world for world in self.worlds.all() if not world.is_away]
+        away = self.worlds.counts[1] - len(here)
+        yield _gauge("worlds", "Worlds in memory, and put away to the state file.", {"live": len(here), "away": away})
+        held: Counter[tuple[str, str]] = Counter()
+        acts = 0
+        for world in here:
+            held.update(statuses_of(world))
+            acts += _acts_of(world)
+        yield _gauge("initiations", "Initiations by status, of worlds in memory.", held, ("kind", "status"))
+        yield _gauge("acts", "Acts in the logs of worlds in memory.", {"": acts}, ())
+
+    def _state_file(self) -> "Iterator[Metric]":
+        from prometheus_client.core import SummaryMetricFamily
+
+        store = self.worlds.store
+        assert store is not None
+        yield SummaryMetricFamily(
+            f"{PREFIX}_state_file_flush_seconds",
+            "How long writing acts to the state file took.",
+            count_value=store.flushes,
+            sum_value=store.flush_seconds,
+        )
+        yield _gauge("state_file_bytes", "The state file and what lies beside it.", {"": store.size()}, ())
+        yield _gauge("state_file_writable", "0 after a write failed.", {"": int(store.broken is None)}, ())
+
+
+def _gauge(name: str, told: str, values: Any, labels: tuple[str, ...] = ("state",)) -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    gauge = GaugeMetricFamily(f"{PREFIX}_{name}", told, labels=labels)
+    for label, value in sorted(values.items()):
+        gauge.add_metric((label,) if labels and isinstance(label, str) else label or (), value)
+    return gauge
+
+
+def statuses_of(world: World) -> Counter[tuple[str, str]]:
+    """As they stand in memory: a world that is put away in this moment counts as nothing, and is not woken."""
+    bank = vars(world).get("bank")
+    if bank is None:
+        return Counter()
+    kinds = (
+        ("payment", list(bank.payments.values())),
+        ("standing_order", list(bank.standing_orders.values())),
+        ("bulk", list(bank.bulks.values())),
+    )
+    return Counter(chain.from_iterable(((kind, one.status.value) for one in held) for kind, held in kinds))
+
+
+def _acts_of(world: World) -> int:
+    log = vars(world).get("log")
+    return 0 if log is None else len(log)

@@ -1,0 +1,140 @@
+"""What a world holds, for a tester to read. Nothing here moves the bank."""
+
+from typing import Any
+
+from flask import Request
+from orjson import Fragment
+
+from sandbox.bank.records import Account, Client, Fact, Payment
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
+from sandbox.banking.durations import write_instant
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.replies import order_fields
+from sandbox.web.controls.request_bodies import since_of
+from sandbox.world.world import World
+
+
+def customers(world: World, request: Request) -> dict[str, Any]:
+    return {"customers": world.ask(_customers)}
+
+
+def _customers(bank: Bank) -> list[dict[str, Any]]:
+    owned: dict[str, list[str]] = {name: [] for name in bank.customers}
+    for account in bank.accounts.values():
+        for owner in account.owners:
+            owned[owner].append(account.iban)
+    return [
+        {
+            "customer": customer.id,
+            "name": customer.name,
+            "language": customer.language,
+            "kind": customer.kind,
+            "accounts": owned[customer.id],
+        }
+        for customer in bank.customers.values()
+    ]
+
+
+def clients(world: World, request: Request) -> dict[str, Any]:
+    """Without their secrets."""
+    known = world.ask(lambda bank: list(bank.clients.values()))
+    return {"clients": [client_shown(client) for client in known]}
+
+
+def client_shown(client: Client) -> dict[str, Any]:
+    return {
+        "client_id": client.id,
+        "name": client.name,
+        "roles": client.roles,
+        "active": client.active,
+        "redirect_uris": client.redirect_uris,
+    }
+
+
+def accounts(world: World, request: Request) -> dict[str, Any]:
+    return {"accounts": world.ask(lambda bank: [_account(bank, account) for account in bank.accounts.values()])}
+
+
+def _account(bank: Bank, account: Account) -> dict[str, Any]:
+    balances = [bank.ledger.balance(account.iban, currency) for currency in account.currencies]
+    return {
+        "iban": account.iban,
+        "type": account.type,
+        "customer": account.owners[0],
+        "balances": [{"currency": money.currency, "balance": Fragment(money.text())} for money in balances],
+        "signatures_required": account.signatures_required,
+    }
+
+
+def payments(world: World, request: Request) -> dict[str, Any]:
+    return {"payments": world.ask(lambda bank: [shown(payment) for payment in bank.payments.values()])}
+
+
+def payment(world: World, request: Request, payment_id: str) -> dict[str, Any]:
+    return world.ask(_one_payment, payment_id)
+
+
+def _one_payment(bank: Bank, payment_id: str) -> dict[str, Any]:
+    found = bank.payments.get(payment_id)
+    if found is None:
+        raise Refusal(Error.NOT_FOUND, input="payment")
+    return shown(found)
+
+
+def history_of(subject: Subject) -> list[dict[str, Any]]:
+    """The way through the statuses."""
+    return [
+        {"at": write_instant(fact.at), "status": fact.target.value, "reason": fact.reason} for fact in subject.history
+    ]
+
+
+def shown(payment: Payment) -> dict[str, Any]:
+    return {
+        "payment_id": payment.id,
+        "product": payment.order.product,
+        "status": payment.status.value,
+        "reason": payment.reason,
+        "client_id": payment.origin.client_id,
+        "customer": payment.customer,
+        "history": history_of(payment),
+        "order": order_fields(payment.order, payment.debtor),
+    }
+
+
+def journal(world: World, request: Request) -> dict[str, Any]:
+    since = since_of(request)
+    facts = world.ask(lambda bank: bank.journal[since:])
+    return {"journal": [_fact(fact) for fact in facts]}
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    return {
+        "seq": fact.seq,
+        "at": write_instant(fact.at),
+        "subject": fact.subject,
+        "trigger": fact.trigger.value,
+        "from": fact.source and fact.source.value,
+        "to": fact.target.value,
+        "reason": fact.reason,
+        "rule": fact.rule,
+    }
+
+
+def requests(world: World, request: Request) -> dict[str, Any]:
+    heard = world.heard(since_of(request))
+    return {
+        "requests": [
+            {
+                "seq": exchange.seq,
+                "request_id": exchange.request_id,
+                "at": write_instant(exchange.at),
+                "operation": exchange.operation,
+                "method": exchange.method,
+                "path": exchange.path,
+                "status": exchange.status,
+                "client_id": exchange.client_id,
+            }
+            for exchange in heard
+        ]
+    }

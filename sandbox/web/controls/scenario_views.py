@@ -1,0 +1,54 @@
+"""Scenarios and faults of a running world (choice 10, 13)."""
+
+from typing import Any
+
+from flask import Request, Response
+
+from sandbox.scenario.beginnings import began
+from sandbox.scenario.reading import read_fault, shipped
+from sandbox.web.api.replies import json_response
+from sandbox.web.controls.request_bodies import body_of, refuse
+from sandbox.web.controls.scenario_bodies import asked_for, reading
+from sandbox.web.controls.world_views import shown
+from sandbox.world.faults import Fault
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+FAULTS_MAX = 1_000  # of a world: each call looks at all of them
+
+
+def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
+    """What can be loaded."""
+    return {"scenarios": [{"name": name, "title": title, "about": about} for name, title, about in shipped()]}
+
+
+def one(world: World, request: Request) -> dict[str, Any]:
+    return {"scenario": world.beginning.scenario}
+
+
+def put(worlds: Worlds, world: World, request: Request) -> dict[str, Any]:
+    """The world begins again with it."""
+    scenario = asked_for(request)
+    world.load(began(scenario, worlds.beginning_of(world.name)))
+    return shown(world)
+
+
+def faults(world: World, request: Request) -> dict[str, Any]:
+    """The fault rules as they stand, and how often each was met."""
+    rules = world.faults.rules
+    return {"faults": [{"title": rule.title, "met": world.faults.met.get(at, 0)} for at, rule in enumerate(rules)]}
+
+
+def add_fault(world: World, request: Request) -> Response:
+    title = f"fault {len(world.faults.rules) + 1}"
+    if len(world.faults.rules) >= FAULTS_MAX:
+        raise refuse("fault", f"there are {FAULTS_MAX} already")
+    content = body_of(request, "title", "when", "answer", "delay", "cut", "change")
+    fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
+    world.order_fault(fault)
+    return json_response(faults(world, request), 201)
+
+
+def drop_faults(world: World, request: Request) -> Response:
+    world.drop_faults()
+    return Response(status=204)

@@ -1,0 +1,34 @@
+"""Settings of a running world: shown with their clauses, changed one by one (choice 10, 13)."""
+
+from dataclasses import fields
+from datetime import timedelta
+from typing import Any
+
+from flask import Request
+
+from sandbox.bank.settings_change import change_settings
+from sandbox.banking.durations import write_duration
+from sandbox.contract.settings import Settings
+from sandbox.scenario.reading import read_settings
+from sandbox.web.controls.request_bodies import body_of
+from sandbox.web.controls.scenario_bodies import reading
+from sandbox.world.world import World
+
+NAMES = tuple(row.name for row in fields(Settings))
+
+
+def show(world: World, request: Request) -> dict[str, Any]:
+    return {"settings": world.ask(lambda bank: written(bank.settings))}
+
+
+def written(settings: Settings) -> dict[str, Any]:
+    found = {name: getattr(settings, name) for name in NAMES}
+    return {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in found.items()}
+
+
+def change(world: World, request: Request) -> dict[str, Any]:
+    """What is named changes, from now on; what was promised before keeps its time."""
+    content = body_of(request, *NAMES)
+    wanted = reading(lambda: read_settings(content, Settings()), "settings")
+    world.act(change_settings, tuple((name, getattr(wanted, name)) for name in sorted(content)))
+    return show(world, request)

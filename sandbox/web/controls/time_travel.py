@@ -1,0 +1,81 @@
+"""Time travel: waiting, looking ahead, forking, and asking why (choice 10)."""
+
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from flask import Request, Response
+
+from sandbox.bank.state import Bank
+from sandbox.bank.timeline import coming as timeline_of
+from sandbox.banking.durations import read_duration, read_instant, write_instant
+from sandbox.banking.names import is_world_name
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
+from sandbox.web.api.replies import json_response
+from sandbox.web.controls.psu import required
+from sandbox.web.controls.request_bodies import body_of, refuse, since_of, value_of
+from sandbox.web.controls.world_views import shown
+from sandbox.world.await_status import moment_of
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+WITHIN = timedelta(days=400)  # when the caller names none: beyond any execution date
+SHOWN_MAX = 1_000
+
+
+def wait(world: World, request: Request) -> dict[str, Any]:
+    """Moves bank time from event to event until the status holds."""
+    content = body_of(request, "payment_id", "status", "within")
+    payment_id = required(content, "payment_id")
+    required(content, "status")
+    status = value_of(content, "status", Status)
+    within = value_of(content, "within", read_duration) if "within" in content else WITHIN
+    before = world.ask(lambda bank: bank.clock.now)
+    held = world.ask(moment_of, payment_id, status, within)
+    world.set_pace(lambda now: (max(now, held.at), world.pace.rate))
+    waited = (held.at - before).total_seconds()
+    return {
+        "payment_id": payment_id,
+        "status": status.value,
+        "at": write_instant(held.at),
+        "waited": int(waited) if waited == int(waited) else waited,
+    }
+
+
+def timeline(world: World, request: Request) -> dict[str, Any]:
+    """What will happen next, soonest first; what no longer matters is left out."""
+    return {"timeline": world.ask(_coming)}
+
+
+def _coming(bank: Bank) -> list[dict[str, Any]]:
+    return [
+        {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
+        for promise in islice(timeline_of(bank), SHOWN_MAX)
+    ]
+
+
+def fork(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
+    """A new world that is this one as it is, or was at a time; both go on apart."""
+    content = body_of(request, "as", "at")
+    name = required(content, "as")
+    if not is_world_name(name):
+        raise refuse("as", "letters, digits, _, . and -, 64 at most")
+    at = value_of(content, "at", read_instant) if "at" in content else None
+    return json_response(shown(worlds.fork(path["name"], name, at)), 201)
+
+
+def explain(world: World, request: Request, request_id: str) -> dict[str, Any]:
+    """Why a call was answered so."""
+    exchange = world.exchange_of(request_id)
+    if exchange is None:
+        raise Refusal(Error.NOT_FOUND, input="request")
+    row = exchange._asdict() | {"at": write_instant(exchange.at)}
+    return {name: value for name, value in row.items() if name != "seq"}
+
+
+def callbacks(world: World, request: Request) -> dict[str, Any]:
+    """Where customers without a browser were sent back to."""
+    since = since_of(request)
+    found = world.ask(lambda bank: [callback for callback in bank.callbacks if callback.seq > since])
+    return {"callbacks": [callback._asdict() | {"at": write_instant(callback.at)} for callback in found]}

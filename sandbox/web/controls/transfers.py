@@ -1,0 +1,47 @@
+"""A world as one file, out and in (choice 10): the thing to attach to a report of a fault."""
+
+from io import BytesIO
+from typing import Any
+
+from flask import Request, Response
+
+from sandbox.banking.names import is_world_name
+from sandbox.web.api.replies import json_response
+from sandbox.web.controls.request_bodies import refuse
+from sandbox.web.controls.world_views import shown
+from sandbox.world.registry import Worlds
+from sandbox.world.transfer.exporter import exported
+from sandbox.world.transfer.form import ParcelError
+from sandbox.world.transfer.importer import lived
+from sandbox.world.world import World
+
+
+def send(world: World, request: Request) -> Response:
+    """The whole world, line by line; `secrets=strip` takes out what its callers kept secret."""
+    wanted = request.args.get("secrets", "keep")
+    if wanted not in ("keep", "strip"):
+        raise refuse("secrets", "it is keep or strip")
+    name = f"{world.name}.world.jsonl"
+    return Response(
+        exported(world, strip=wanted == "strip"),
+        mimetype="application/x-ndjson",
+        headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def take(worlds: Worlds, request: Request) -> Response:
+    """A world of that file takes the name, also from one that bore it before; nothing happens if it does not hold."""
+    here = str(request.environ["sandbox.world"])
+    wanted = request.args.get("as", None if here == "default" else here)
+    if wanted is not None and not is_world_name(wanted):
+        raise refuse("as", "letters, digits, _, . and -, 64 at most")
+    try:
+        told, life = lived(BytesIO(request.get_data()), worlds.machine_time)
+    except ParcelError as fault:
+        raise refuse("file", str(fault)) from None
+    name = wanted or told
+    if not is_world_name(name):
+        raise refuse("file", "the name of its world is none")
+    world = worlds.settle(name, life)
+    found: dict[str, Any] = shown(world) | {"acts": len(life.acts)}
+    return json_response(found, 201)

@@ -1,0 +1,85 @@
+"""Worlds: made, shown, dropped and begun again."""
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Request, Response
+
+from sandbox.banking.durations import read_instant
+from sandbox.banking.names import is_world_name
+from sandbox.scenario.beginnings import began
+from sandbox.web.api.replies import json_response
+from sandbox.web.controls.clock import clock_shown, read_rate
+from sandbox.web.controls.request_bodies import body_of, refuse, value_of, whole_number
+from sandbox.web.controls.scenario_bodies import told
+from sandbox.world.beginning import Beginning
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+SEED_MAX = 2**53
+
+
+def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
+    return {"worlds": [shown(world) for world in worlds.all()]}
+
+
+def one(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
+    return shown(worlds.find(path["name"]))
+
+
+def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
+    """A new world under that name; one that was there before is gone."""
+    name = path["name"]
+    if not is_world_name(name):
+        raise refuse("name", "letters, digits, _, . and -, 64 at most")
+    content = body_of(request, "scenario", "seed", "clock")
+    beginning = worlds.beginning_of(name)
+    if "scenario" in content:
+        beginning = began(told(content["scenario"], "scenario"), beginning)
+    if "seed" in content:
+        beginning = replace(beginning, seed=value_of(content, "seed", _seed))
+    if "clock" in content:
+        beginning = _clocked(beginning, content["clock"])
+    return json_response(shown(worlds.make(name, beginning)), 201)
+
+
+def _seed(value: Any) -> int:
+    if whole_number(value) >= SEED_MAX:
+        raise ValueError(f"it must be below {SEED_MAX}")
+    return int(value)
+
+
+def _clocked(beginning: Beginning, clock: Any) -> Beginning:
+    """`at`, and `frozen` or `rate`, as in a scenario (choice 13)."""
+    if not isinstance(clock, dict) or not set(clock) <= {"at", "frozen", "rate"} or {"frozen", "rate"} <= set(clock):
+        raise refuse("clock", "it is an object of at, and of frozen or rate")
+    if "at" in clock:
+        beginning = replace(beginning, at=value_of(clock, "at", read_instant))
+    if "rate" in clock:
+        beginning = replace(beginning, rate=value_of(clock, "rate", read_rate))
+    if "frozen" in clock:
+        if not isinstance(clock["frozen"], bool):
+            raise refuse("frozen", "it is true or false")
+        beginning = replace(beginning, rate=0 if clock["frozen"] else beginning.rate or 1)
+    return beginning
+
+
+def drop(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
+    worlds.drop(path["name"])
+    return Response(status=204)
+
+
+def reset(world: World, request: Request) -> dict[str, Any]:
+    body_of(request)
+    world.reset()
+    return shown(world)
+
+
+def shown(world: World) -> dict[str, Any]:
+    return {
+        "name": world.name,
+        "scenario": world.beginning.scenario,
+        "seed": world.beginning.seed,
+        "clock": clock_shown(world.standing(), world.pace),
+        "away": world.is_away,
+    }

@@ -1,0 +1,117 @@
+"""The examples as files that other tools send: one .http file, and a folder for Bruno. Both make a world of their own,
+whose clock they set, so that they work on any day and as often as they are sent."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from sandbox.web.docs.examples import Example, PsuStep, Step, steps
+
+DAY = date(2027, 3, 1)
+WORLD = "collection"
+CODE_IN = r"/[?&]code=([^&]+)/"
+BODIES = {
+    "application/json": "json",
+    "application/xml": "xml",
+    "text/csv": "text",
+    "application/x-www-form-urlencoded": "form-urlencoded",
+}
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A call as a tool sends it; `{{bank}}` and what earlier replies gave are filled in by the tool."""
+
+    title: str
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: str | None
+    status: int
+    gives: tuple[tuple[str, str], ...] = ()  # a name, and the script that finds it in the reply's body
+
+
+def calls(vendor: str) -> list[Sent]:
+    """The world, then every example."""
+    clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}}
+    made = Sent("A world of its own", "PUT", f"{{{{server}}}}/_sandbox/worlds/{WORLD}", JSON, json.dumps(clock), 201)
+    return [made, *(sent_of(step, vendor) for step in steps(DAY))]
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def sent_of(step: Step, vendor: str) -> Sent:
+    gives = tuple((name, found(place)) for name, place in step.gives)
+    if isinstance(step, PsuStep):
+        return Sent(step.title, "POST", f"{{{{bank}}}}{step.target}", JSON, step.content, 200, gives)
+    assert isinstance(step, Example)
+    row = step.row
+    return Sent(
+        step.title, row.method, f"{{{{bank}}}}{step.target}", step.headers(vendor), step.content, row.success, gives
+    )
+
+
+def found(place: str) -> str:
+    """Where a value stands, as a script says it after the name of the body."""
+    path = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in place.split("."))
+    return f"{path}.match({CODE_IN})[1]" if place == "redirect" else path
+
+
+def http_file(root: str, vendor: str) -> str:
+    """One file for the HTTP clients of editors and for httpyac."""
+    parts = [f"@server = {root}\n@bank = {{{{server}}}}/worlds/{WORLD}\n"]
+    for call in calls(vendor):
+        lines = [f"### {call.title}", f"{call.method} {call.url}"]
+        lines += [f"{name}: {value}" for name, value in headers_of(call, "{{$uuid}}")]
+        if call.body is not None:
+            lines += ["", call.body.rstrip("\n")]
+        if call.gives:
+            script = "\n".join(f'  client.global.set("{name}", response.body{place});' for name, place in call.gives)
+            lines += ["", f"> {{%\n{script}\n%}}"]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def headers_of(call: Sent, fresh: str) -> list[tuple[str, str]]:
+    own = [("Request-ID", fresh)] if call.headers is not JSON else []
+    return [*own, *call.headers.items()]
+
+
+def bruno(root: str, vendor: str) -> dict[str, str]:
+    """The files of a collection, by their paths."""
+    about = {"version": "1", "name": "Sandbox bank", "type": "collection", "ignore": []}
+    files = {
+        "bruno.json": json.dumps(about, indent=2) + "\n",
+        "environments/sandbox.bru": f"vars {{\n  server: {root}\n  bank: {root}/worlds/{WORLD}\n}}\n",
+    }
+    for number, call in enumerate(calls(vendor), 1):
+        name = re.sub(r"[^a-z0-9]+", "-", call.title.lower()).strip("-")
+        files[f"{number:02}-{name}.bru"] = bruno_file(number, call)
+    return files
+
+
+def bruno_file(number: int, call: Sent) -> str:
+    kind = "none" if call.body is None else BODIES[call.headers["Content-Type"]]
+    word = "formUrlEncoded" if kind == "form-urlencoded" else kind
+    blocks = [
+        block("meta", [f"name: {number:02} {call.title}", "type: http", f"seq: {number}"]),
+        block(call.method.lower(), [f"url: {call.url}", f"body: {word}", "auth: none"]),
+        block("headers", [f"{name}: {value}" for name, value in headers_of(call, "{{$guid}}")]),
+    ]
+    if call.body is not None:
+        lines = call.body.rstrip("\n").splitlines()
+        if kind == "form-urlencoded":
+            lines = [": ".join(pair.split("=", 1)) for pair in call.body.split("&")]
+        blocks.append(block(f"body:{kind}", lines))
+    if call.gives:
+        script = [f'bru.setVar("{name}", res.body{place});' for name, place in call.gives]
+        blocks.append(block("script:post-response", script))
+    told = f'test("{call.status}", function () {{ expect(res.status).to.equal({call.status}); }});'
+    blocks.append(block("tests", [told]))
+    return "\n".join(blocks)
+
+
+def block(name: str, lines: list[str]) -> str:
+    return "\n".join([f"{name} {{", *(f"  {line}" for line in lines), "}"]) + "\n"

@@ -1,0 +1,261 @@
+"""A working example of every operation in every version, in an order in which each finds what it needs.
+
+From these come the examples of the document and the collections; a test sends each to a bank."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from sandbox.contract.operations import BY_NAME, FORM, JSON, Authorization, Operation
+from sandbox.contract.products import ISCT, SCT, XB
+from sandbox.files.samples import sample
+from sandbox.web.docs.parameters import CALLBACK, CHALLENGE, VERIFIER
+
+CODE = "code"  # taken from the address that a customer is sent back to
+ALICE = "alice"
+BRAM = "bram"
+OWN_REFERENCE = "EXAMPLE/XML/1"  # a MsgId, as libraries write them
+CSV_SAMPLE, XML_SAMPLE = "three-bulks.csv", "three-bulks.pain.001.001.09.xml"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One call. `{{name}}` stands for what an earlier reply gave under that name."""
+
+    title: str
+    operation: str
+    version: int
+    product: str = ""
+    path: tuple[tuple[str, str], ...] = ()
+    query: tuple[tuple[str, str], ...] = ()
+    token: str = ""  # the name of the token that it carries
+    more: tuple[tuple[str, str], ...] = ()  # headers of its own
+    body: Any = None  # an object is JSON or a form, a text is a file
+    gives: tuple[tuple[str, str], ...] = ()  # a name, and where in the reply it stands
+
+    @property
+    def row(self) -> Operation:
+        return BY_NAME[self.operation]
+
+    @property
+    def target(self) -> str:
+        """The path and query below the base address."""
+        target = self.row.path.replace("<product>", self.product)
+        for name, value in self.path:
+            target = target.replace(f"<{name}>", quote(value, safe="{}"))
+        return f"{target}?{urlencode(self.query)}" if self.query else target
+
+    def headers(self, vendor: str) -> dict[str, str]:
+        """All but Request-ID, which is new at each call."""
+        row = self.row
+        sent = {"Accept": accept_of(vendor, self.version)}
+        if row.bank_headers:
+            sent |= {"Accept-Language": "fr", "Client-ID": "demo-tpp"}
+        if row.redirect_uri:
+            sent["Redirect-URI"] = CALLBACK
+        if row.pkce and not self.token:
+            sent |= {"Code-Challenge-Method": "S256", "Code-Challenge": CHALLENGE}
+        if row.authorization is Authorization.BASIC:
+            sent["Authorization"] = "Basic ZGVtby10cHA6ZGVtby1zZWNyZXQ="  # demo-tpp:demo-secret
+        elif self.token:
+            sent["Authorization"] = f"Bearer {{{{{self.token}}}}}"
+        if self.body is not None:
+            sent["Content-Type"] = row.media_for(self.product)[0]
+        return sent | dict(self.more)
+
+    @property
+    def content(self) -> str | None:
+        """The body as it is sent."""
+        if self.body is None or isinstance(self.body, str):
+            return self.body
+        if self.row.media == FORM:
+            return "&".join(f"{name}={value}" for name, value in self.body.items())
+        assert self.row.media == JSON
+        return json.dumps(self.body, indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class PsuStep:
+    """The customer's part, by a control in place of a browser (choice 10)."""
+
+    title: str
+    address: str  # the name under which an earlier reply gave it
+    customer: str
+    accounts: tuple[str, ...] = ()
+    gives: tuple[tuple[str, str], ...] = ()
+
+    target = "/_sandbox/psu/approve"
+
+    @property
+    def content(self) -> str:
+        return json.dumps({"address": f"{{{{{self.address}}}}}", "customer": self.customer}, indent=2)
+
+
+Step = Example | PsuStep
+ADDRESS = "_links.sca_redirect.href"
+BELGIAN = "BE68539007547034"  # valid, and of no bank
+
+
+def accept_of(vendor: str, version: int) -> str:
+    return f"application/vnd.{vendor}.api+json; version={version}"
+
+
+def order(reference: str, amount: str = "12.50", currency: str = "EUR", **more: Any) -> dict[str, Any]:
+    return {
+        "creditor_account": {"iban": BELGIAN},
+        "creditor_name": "Jan Peeters",
+        "endtoend_identification": reference,
+        "instructed_amount": {"amount": amount, "currency": currency},
+        **more,
+    }
+
+
+def payments() -> Iterator[Step]:
+    pay = "payment_initiation"
+    yield Example(
+        "Credit transfer, first of a customer: no token yet, so PKCE", pay, 3, SCT.name,
+        body=order("INVOICE-2027-001", remittance_information_structured="+++090/9337/55493+++"),
+        gives=(("payment_id", "payment_id"), ("sca_address", ADDRESS)),
+    )  # fmt: skip
+    yield PsuStep("The customer signs it", "sca_address", ALICE, gives=((CODE, "redirect"),))
+    yield _code("Tokens for payments, for the code on the callback", 3, "pis")
+    for version in BY_NAME["payment_status"].versions:
+        yield Example(f"Status, version {version}", "payment_status", version, SCT.name, _payment("payment_id"))
+    for version in BY_NAME["payment_details"].versions:
+        yield Example(
+            f"Details, version {version}",
+            "payment_details",
+            version,
+            SCT.name,
+            _payment("payment_id"),
+            token="pis_token",
+        )
+    yield Example(
+        "Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=order("INSTANT-7")
+    )
+    yield Example(
+        "Dollars to an account without IBAN", pay, 3, XB.name, token="pis_token",
+        body=order("BOSTON-12", "99.00", "USD", charge_bearer="SHAR") | {
+            "creditor_account": {"bban": "000123456789", "country": "US", "bank_national_id": "021000021"},
+            "creditor_address": {"city": "Boston", "country": "US"},
+        },
+    )  # fmt: skip
+    yield Example(
+        "The earlier body", pay, 1, SCT.name, token="pis_token",
+        body={
+            "remote_account": {"name": "Jan Peeters", "iban": BELGIAN},
+            "amount": "12.50",
+            "currency": "EUR",
+            "communication": "Invoice 12",
+            "communication_type": "FREETEXT",
+            "payment_id": "INVOICE-2027-002",
+        },
+        gives=(("unsigned_id", "payment_id"),),
+    )  # fmt: skip
+    yield Example(
+        "Status, by your own reference", "payment_status", 3, SCT.name, (("payment_id", "INVOICE-2027-002"),),
+        (("paymentIdType", "EXTERNAL"),),
+    )  # fmt: skip
+    yield Example("Cancelling", "payment_cancellation", 2, SCT.name, _payment("unsigned_id"), token="pis_token")
+
+
+def contracts(today: date) -> Iterator[Step]:
+    for version in BY_NAME["standing_order_cancellation"].versions:
+        yield Example(
+            f"Standing order: rent {version}",
+            "standing_order_initiation", 2, SCT.name, token="pis_token",
+            body=order(f"RENT-{version}", frequency="MONTHLY", start_date=(today + timedelta(30)).isoformat()),
+            gives=(("order_id", "payment_id"),),
+        )  # fmt: skip
+        order_id = _payment("order_id")
+        yield Example(f"Its status, version {version}", "standing_order_status", version, SCT.name, order_id)
+        yield Example(
+            f"Its details, version {version}", "standing_order_details", version, SCT.name, order_id, token="pis_token"
+        )
+        yield Example(
+            f"Cancelling it, version {version}", "standing_order_cancellation", version, SCT.name, order_id,
+            token="pis_token",
+        )  # fmt: skip
+
+
+def bulks(today: date) -> Iterator[Step]:
+    for version, product, name, message_id in (
+        (2, "pain.001", XML_SAMPLE, OWN_REFERENCE),
+        (1, "csv", CSV_SAMPLE, None),
+        (2, "csv", CSV_SAMPLE, None),
+        (1, "pain.001", XML_SAMPLE, "EXAMPLE-XML-1"),
+    ):
+        yield Example(
+            f"A file of three bulks, {product}, version {version}", "bulk_initiation", version, product,
+            body=sample(name, today, message_id).decode(), gives=(("file_id", "payment_file_id"),),
+        )  # fmt: skip
+        file_id = (("payment_file_id", "{{file_id}}"),)
+        yield Example(f"Its status, version {version}", "bulk_status", version, product, file_id)
+        if message_id == OWN_REFERENCE:
+            yield Example(
+                "Its status, by your own reference: / in it is %2F", "bulk_status", version, product,
+                (("payment_file_id", OWN_REFERENCE),), (("paymentFileIdType", "EXTERNAL"),),
+            )  # fmt: skip
+        yield Example(f"Cancelling it, version {version}", "bulk_cancellation", version, product, file_id)
+
+
+def account_information(iban: str) -> Iterator[Step]:
+    yield Example(
+        "Where the customer consents", "consent_addresses", 4, query=(("scope", "AIS"),),
+        gives=(("consent_address", "0.consent_uri"),),
+    )  # fmt: skip
+    yield PsuStep("The customer consents", "consent_address", BRAM, gives=((CODE, "redirect"),))
+    yield _code("Tokens for account information", 3, "ais", (("sca_token", "sca_token"),))
+    yield Example(
+        "The accounts", "accounts", 2, token="ais_token", gives=(("logical_id", "_embedded.accounts.0.logical_id"),)
+    )
+    logical_id = (("logical_id", "{{logical_id}}"),)
+    for version in BY_NAME["account"].versions:
+        yield Example(f"An account, version {version}", "account", version, path=logical_id, token="ais_token")
+    for version in BY_NAME["transactions"].versions:
+        yield Example(
+            f"Its transactions, version {version}", "transactions", version, path=logical_id,
+            query=(("pagesize", "5"),), token="ais_token",
+        )  # fmt: skip
+    yield Example(
+        "The full history, in dollars", "transactions", 2, path=logical_id,
+        query=(("currency", "USD"), ("pagesize", "5")), token="ais_token", more=(("SCA-Token", "{{sca_token}}"),),
+    )  # fmt: skip
+    yield _refresh("A new pair, before the hour is over", 3, "ais")
+    yield Example(
+        "Where the customer gives one account", "consent_addresses", 3, query=(("scope", "CAF"), ("iban", iban)),
+        gives=(("caf_address", "0.consent_uri"),),
+    )  # fmt: skip
+    yield PsuStep("The customer gives it", "caf_address", BRAM, gives=((CODE, "redirect"),))
+    yield _code("Tokens for the one account", 2, "caf", (("caf_logical_id", "logical_id"),))
+    yield Example("The one account", "account", 2, path=(("logical_id", "{{caf_logical_id}}"),), token="caf_token")
+    yield _refresh("A new pair for the one account", 2, "caf")
+
+
+def _payment(name: str) -> tuple[tuple[str, str], ...]:
+    return (("payment_id", f"{{{{{name}}}}}"),)
+
+
+def _code(title: str, version: int, name: str, gives: tuple[tuple[str, str], ...] = ()) -> Example:
+    form = {"grant_type": "authorization_code", "code": "{{code}}", "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
+    return Example(title, "token", version, body=form, gives=_pair(name) + gives)
+
+
+def _refresh(title: str, version: int, name: str) -> Example:
+    form = {"grant_type": "refresh_token", "refresh_token": f"{{{{{name}_refresh}}}}"}
+    return Example(title, "token", version, body=form, gives=_pair(name))
+
+
+def _pair(name: str) -> tuple[tuple[str, str], ...]:
+    return ((f"{name}_token", "access_token"), (f"{name}_refresh", "refresh_token"))
+
+
+def steps(today: date) -> list[Step]:
+    """The whole walk; after it every operation was called in each of its versions."""
+    return [*payments(), *contracts(today), *bulks(today), *account_information(MULTI_CURRENCY)]
+
+
+MULTI_CURRENCY = "BE56539100003188"  # of bram: EUR, USD and GBP

@@ -1,0 +1,227 @@
+"""The replies that the wire writes by hand, as schemas; the tests hold what is replied against them."""
+
+from marshmallow import Schema, fields
+from marshmallow.validate import OneOf
+
+from sandbox.banking.recurrence import Frequency
+from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
+from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
+
+PAYMENT_STATUSES = ("RCVD", "PATC", "PDNG", "ACSP", "ACSC", "RJCT", "CANC")  # service 3.1
+CONTRACT_STATUSES = ("PATC", "PDNG", "ACWP", "CANC", "RJCT")  # service 3.2; RJCT only by a scenario's rule
+BULK_STATUSES = ("RCVD", "PATC", "PDNG", "ACSC", "RJCT", "CANC")
+
+
+def one_of(*words: str) -> fields.String:
+    return fields.String(required=True, validate=OneOf(words))
+
+
+class PaymentInitiationReply(InitiationReply):
+    """A payment begins as received (choice 5)."""
+
+    status = one_of(*PAYMENT_STATUSES)
+
+
+class ContractInitiationReply(InitiationReply):
+    """A standing order begins by waiting for its signature (choice 6)."""
+
+    status = one_of(*CONTRACT_STATUSES)
+
+
+class PaymentStatusReply(StatusReply):
+    status = one_of(*PAYMENT_STATUSES)
+
+
+class ContractStatusReply(StatusReply):
+    status = one_of(*CONTRACT_STATUSES)
+
+
+class DebtorRow(Schema):
+    iban = fields.String(required=True)
+    currency = fields.String(required=True)
+
+
+class CreditorRow(Schema):
+    iban = fields.String()
+    bban = fields.String()
+    bic = fields.String()
+    country = fields.String()
+    currency = fields.String()
+    bank_national_id = fields.String()
+
+
+class AddressRow(Schema):
+    street = fields.String()
+    building_number = fields.String()
+    postcode = fields.String()
+    city = fields.String()
+    country = fields.String()
+
+
+class MoneyRow(Schema):
+    currency = fields.String(required=True)
+    amount = fields.String(required=True)
+
+
+class PaymentDetailsReply(PaymentStatusReply):
+    """service 2.4, and every other field of the initiation (choice 5)."""
+
+    psu_name = fields.String()
+    debtor_account = fields.Nested(DebtorRow)
+    creditor_account = fields.Nested(CreditorRow, required=True)
+    instructed_amount = fields.Nested(MoneyRow, required=True)
+    creditor_name = fields.String(required=True)
+    creditor_address = fields.Nested(AddressRow)
+    endtoend_identification = fields.String(required=True)
+    charge_bearer = fields.String()
+    instruction_priority = fields.String()
+    purpose_code = fields.String()
+    remittance_information_structured = fields.String()
+    remittance_information_unstructured = fields.String()
+    requested_execution_date = fields.Date()
+
+
+class BeneficiaryRow(Schema):
+    iban = fields.String(required=True)
+
+
+class ContractMoneyRow(Schema):
+    currency = fields.String(required=True)
+    amount = fields.String()
+    minimal_amount = fields.String()
+    maximal_amount = fields.String()
+
+
+class ContractDetailsReply(ContractStatusReply):
+    """service 2.4, and every other field of the initiation (choice 5)."""
+
+    psu_name = fields.String()
+    debtor_account = fields.Nested(DebtorRow)
+    creditor_account = fields.Nested(BeneficiaryRow, required=True)
+    instructed_amount = fields.Nested(ContractMoneyRow, required=True)
+    creditor_name = fields.String(required=True)
+    endtoend_identification = fields.String(required=True)
+    periodic_payment_type = one_of("FIXED", "VARIABLE")
+    start_date = fields.Date(required=True)
+    end_date = fields.Date()
+    execution_date = fields.Date()
+    frequency = one_of(*(frequency.value for frequency in Frequency))
+    remittance_information_structured = fields.String()
+    remittance_information_unstructured = fields.String()
+
+
+class FaultRow(Schema):
+    """What was found wrong in a file: where, what, and the sentence."""
+
+    line = fields.Integer()
+    path = fields.String()
+    code = fields.String(required=True)
+    text = fields.String(required=True)
+
+
+class PartRow(Schema):
+    payment_information_id = fields.String()
+    status = one_of(*BULK_STATUSES)
+    number_of_transactions = fields.Integer(required=True)
+    control_sum = Number(required=True)
+    reason = fields.String()
+    errors = fields.List(fields.Nested(FaultRow))
+    number_of_errors = fields.Integer()
+
+
+class ScaLink(Schema):
+    sca_redirect = fields.Nested(Link, required=True)
+
+
+class BulkStatusReply(Schema):
+    """The status of the file and of each bulk in it (service 2.3, choice 7)."""
+
+    payment_file_id = fields.String(required=True)
+    status = one_of(*BULK_STATUSES)
+    reason = fields.String()
+    bulks = fields.List(fields.Nested(PartRow), required=True)
+    errors = fields.List(fields.Nested(FaultRow))
+    number_of_errors = fields.Integer()
+    _links = fields.Nested(ScaLink)
+
+
+class ConsentAddressesReply(ConsentAddressReply):
+    """One entry of the list (service 2.5)."""
+
+
+class EnrolledAccounts(Schema):
+    accounts = fields.List(fields.Nested(AccountRow), required=True)
+
+
+class AccountsReply(Schema):
+    """The accounts of a consent (choice 8)."""
+
+    _embedded = fields.Nested(EnrolledAccounts, required=True)
+    _links = fields.Nested(SelfLink, required=True)
+
+
+class TransactionRow(Schema):
+    """A transaction (choice 8)."""
+
+    transaction_ref = fields.String(required=True)
+    amount = Number(required=True)
+    currency = fields.String(required=True)
+    execution_date = fields.Date(required=True)
+    value_date = fields.Date(required=True)
+    counterparty_account = fields.String(required=True, allow_none=True)
+    counterparty_info = fields.String(required=True, allow_none=True)
+    communication = fields.String(required=True)
+    communication_type = one_of("FREETEXT", "STRUCTURED")
+    remittance_info = fields.String(required=True)
+
+
+class TransactionPage(Schema):
+    transactions = fields.List(fields.Nested(TransactionRow), required=True)
+    next_page_key = fields.String()
+
+
+class TransactionLinks(Schema):
+    self = fields.Nested(Link, required=True)
+    account = fields.Nested(Link, required=True)
+    next = fields.Nested(Link)
+
+
+class TransactionsReply(Schema):
+    """service 2.8"""
+
+    _embedded = fields.Nested(TransactionPage, required=True)
+    _links = fields.Nested(TransactionLinks, required=True)
+
+
+class ErrorLink(Schema):
+    href = fields.String(required=True)
+
+
+class ErrorLinks(Schema):
+    sca_redirect = fields.Nested(ErrorLink, required=True)
+
+
+class ErrorReply(Schema):
+    """service 2.9; `_links` comes with SCA_REQUIRED only (choice 4)."""
+
+    error = fields.String(required=True)
+    error_code = fields.String(required=True)
+    error_description = fields.String(required=True)
+    _links = fields.Nested(ErrorLinks)
+
+
+class CodeForm(Schema):
+    """The variant for a code that came to the callback (service 4.8)."""
+
+    grant_type = one_of("authorization_code")
+    code = fields.String(required=True)
+    redirect_uri = fields.String(required=True)
+    code_verifier = fields.String(required=True)
+
+
+class RefreshForm(Schema):
+    """The variant for a refresh token (service 4.8)."""
+
+    grant_type = one_of("refresh_token")
+    refresh_token = fields.String(required=True)
+    scope = fields.String()

@@ -1,0 +1,114 @@
+"""JSON schemas out of the readers and writers: what each kind of value takes, and whose word a field is."""
+
+from typing import Any
+
+from apispec.ext.marshmallow import MarshmallowPlugin
+from marshmallow import Schema, fields
+from marshmallow.schema import SchemaMeta
+
+from sandbox.banking.money import AMOUNT
+from sandbox.contract.products import FIELDS, Product, Use, use_of
+from sandbox.web.api.bodies import PaymentBody
+from sandbox.web.api.body_fields import Amount, Choice, Day, Text
+from sandbox.web.api.version_1 import NumberOrText
+from sandbox.web.docs.field_notes import NOTES
+from sandbox.web.docs.tables import ours
+
+JsonSchema = dict[str, Any]
+DECIMAL = f"^{AMOUNT.pattern}$"
+
+
+def kind_of(field: fields.Field[Any]) -> JsonSchema:
+    """The kinds of value that bodies hold; the library knows only its own."""
+    match field:
+        case Text():
+            shape: JsonSchema = {"type": "string", "minLength": 1, "maxLength": field.longest}
+            if field.shape is not None:
+                shape["pattern"] = "^" + field.shape.pattern.removesuffix(r"\Z") + "$"
+            return shape
+        case Choice():
+            return {"type": "string", "enum": list(field.words)}
+        case Day():
+            return {"type": "string", "format": "date"}
+        case Amount():
+            return {"type": "string", "pattern": DECIMAL}
+        case NumberOrText():
+            return {"type": ["number", "string"], "pattern": DECIMAL}
+        case _:
+            return {}
+
+
+def note_of(field: fields.Field[Any]) -> JsonSchema:
+    """What the reference says about a field, and by which clause."""
+    schema = field.parent
+    name = type(schema).__name__ if schema is not None else ""
+    note = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name))
+    if note is None:
+        return {}
+    text, clause = note
+    return {"description": text, **clause_marks(clause)}
+
+
+def clause_marks(clause: str) -> JsonSchema:
+    """Where it comes from; what is our choice is marked with its number."""
+    marks: JsonSchema = {"x-clause": clause}
+    if ours(clause):
+        marks["x-choice"] = int(clause.split()[1])
+    return marks
+
+
+def plugin() -> MarshmallowPlugin:
+    return MarshmallowPlugin(schema_name_resolver=name_of)
+
+
+def teach(made: MarshmallowPlugin) -> None:
+    """Once the plugin stands in a document it has a converter, which learns our kinds here."""
+    assert made.converter is not None
+    for describe in (kind_of, note_of):
+        made.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
+
+
+def name_of(schema: Schema | SchemaMeta | str) -> str:
+    if isinstance(schema, str):
+        return schema
+    return schema.__name__ if isinstance(schema, type) else type(schema).__name__
+
+
+def of_product(product: Product, whole: dict[str, JsonSchema]) -> JsonSchema:
+    """The body of version 3 with the product's column of the field table laid over it (service 2.1)."""
+    body: JsonSchema = {**whole[PaymentBody.__name__], "properties": dict(whole[PaymentBody.__name__]["properties"])}
+    required: set[str] = set()
+    inner: dict[str, dict[str, Use]] = {}
+    for path in FIELDS:
+        outer, _, field = path.partition(".")
+        use = use_of(path, product)
+        if field:
+            inner.setdefault(outer, {})[field] = use
+        if use is Use.REQUIRED:
+            required.add(outer)
+        if use is Use.ABSENT and not field:
+            del body["properties"][outer]
+    for outer, uses in inner.items():
+        body["properties"][outer] = _part(whole, body["properties"][outer], uses)
+    if not product.sepa:
+        required.add("creditor_account")  # choice 5: exactly one of iban and bban
+    body["required"] = [name for name in body["properties"] if name in required]
+    body["description"] = f"The body of version 3 for {product.name} ({product.clause}). Other fields are refused."
+    return body
+
+
+def _part(whole: dict[str, JsonSchema], reference: JsonSchema, uses: dict[str, Use]) -> JsonSchema:
+    """An object inside the body, with the fields that the product has."""
+    part = whole[_named(reference)]
+    kept = {name: kind for name, kind in part["properties"].items() if uses.get(name) is not Use.ABSENT}
+    needed = {*part.get("required", ()), *(name for name, use in uses.items() if use is Use.REQUIRED)}
+    shape: JsonSchema = {"type": "object", "properties": kept, "additionalProperties": False}
+    if needed:
+        shape["required"] = [name for name in kept if name in needed]
+    return shape
+
+
+def _named(reference: JsonSchema) -> str:
+    """The name behind a reference, which may stand beside a description."""
+    found = reference.get("$ref") or reference["allOf"][0]["$ref"]
+    return str(found).rpartition("/")[2]

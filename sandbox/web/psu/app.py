@@ -1,0 +1,87 @@
+"""The routes of the bank's own screens (choice 1)."""
+
+from collections.abc import Callable
+from importlib.resources import files
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.app import here
+from sandbox.web.psu import channel, consent, sign
+from sandbox.web.psu.endings import Ending, end, end_refused
+from sandbox.web.psu.templating import guard
+from sandbox.web.psu.visits import Lost, Visit
+from sandbox.world.registry import Worlds
+
+FORM_BYTES_MAX = 20_000
+FILES = {"bank.css": "text/css;charset=utf-8", "mark.svg": "image/svg+xml"}
+
+
+def nowhere(visit: Visit) -> Response:
+    raise Refusal(Error.NOT_FOUND, input="page")
+
+
+def see_file(visit: Visit) -> Response:
+    """The pages' own files; a browser asks each time whether it still has the newest."""
+    name = visit.path["name"]
+    if name not in FILES:
+        raise Refusal(Error.NOT_FOUND, input="file")
+    response = Response((files("sandbox.web.psu") / "static" / name).read_bytes(), content_type=FILES[name])
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.add_etag()
+    response.make_conditional(visit.request)
+    return response
+
+
+# Method, path below /psu, what it does.
+PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
+    ("GET", "/sign/<token>", sign.open_address),
+    ("GET", "/sign/<token>/<step>", sign.see_step),
+    ("POST", "/sign/<token>/<step>", sign.take_step),
+    ("GET", "/consent/<token>", consent.open_address),
+    ("GET", "/consent/<token>/<step>", consent.see_step),
+    ("POST", "/consent/<token>/<step>", consent.take_step),
+    ("GET", "/channel", channel.open_channel),
+    ("GET", "/channel/login", channel.open_channel),
+    ("POST", "/channel/login", channel.log_in),
+    ("POST", "/channel/leave", channel.log_out),
+    ("GET", "/channel/payments/<payment_id>", channel.see_payment),
+    ("POST", "/channel/payments/<payment_id>", channel.sign_payment),
+    ("GET", "/channel/consents/<consent_id>", channel.see_consent),
+    ("POST", "/channel/consents/<consent_id>", channel.withdraw_consent),
+    ("GET", "/static/<name>", see_file),
+    ("GET", "/", nowhere),
+    ("GET", "/<path:rest>", nowhere),
+    ("POST", "/<path:rest>", nowhere),
+)
+
+
+def route(app: Flask, worlds: Worlds) -> None:
+    for method, path, view in PAGES:
+        add(app, worlds, method, f"/psu{path}", view)
+
+
+def add(app: Flask, worlds: Worlds, method: str, path: str, view: Callable[[Visit], Response]) -> None:
+    name = f"page {method} {path}"
+    app.add_url_rule(path, name, endpoint_of(view, worlds), methods=[method], provide_automatic_options=False)
+
+
+def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[..., Response]:
+    def endpoint(**path: str) -> Response:
+        request.max_content_length = FORM_BYTES_MAX
+        visit = Visit(here(worlds), request, path)
+        try:
+            response = view(visit)
+        except Lost:
+            response = end(visit, Ending("lost", 403))
+        except Refusal as refusal:
+            response = end_refused(visit, refusal)
+        except HTTPException as refused:
+            response = end(visit, Ending("failed", refused.code or 400))
+        if response.status_code == 303:
+            guard(response)
+        return response
+
+    return endpoint

@@ -1,0 +1,123 @@
+"""The PSU's own channel: what waits there for a further signature (service 1)."""
+
+from flask import Response
+
+from sandbox.bank import consent_sessions, signing_sessions
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
+from sandbox.web.psu.consent_views import standing_one
+from sandbox.web.psu.page_views import folder, in_channel
+from sandbox.web.psu.papers import from_accounts, headline, lines
+from sandbox.web.psu.session_steps import ENDS, WRONG, code_typed, wording
+from sandbox.web.psu.shared_views import session_at
+from sandbox.web.psu.templating import draw
+from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
+
+NEWS = ("signed", "waiting", "withdrawn")
+
+
+def open_channel(visit: Visit) -> Response:
+    """The log-in page, or what waits."""
+    session_id = visit.session_id(CHANNEL_COOKIE)
+    if visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
+        session_id = visit.world.act(signing_sessions.enter_channel)
+    response = show(visit, session_id)
+    keep(visit, response, CHANNEL_COOKIE, session_id)
+    return response
+
+
+def log_in(visit: Visit) -> Response:
+    session_id, form = visit.form(CHANNEL_COOKIE)
+    if not form.get("login"):
+        return show(visit, session_id, problem="choose.customer")
+    try:
+        visit.world.act(signing_sessions.log_in_to_channel, session_id, form["login"])
+    except Refusal as refusal:
+        return show(visit, session_id, refusal=refusal)
+    return go(visit.to("/channel"))
+
+
+def see_payment(visit: Visit) -> Response:
+    return show_payment(visit, visit.session_id(CHANNEL_COOKIE))
+
+
+def sign_payment(visit: Visit) -> Response:
+    session_id, form = visit.form(CHANNEL_COOKIE)
+    code = code_typed(form.get("code", ""))
+    if code is None:
+        return show_payment(visit, session_id, problem="type.code")
+    try:
+        status = visit.world.act(signing_sessions.confirm_in_channel, session_id, visit.path["payment_id"], code)
+    except Refusal as refusal:
+        if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
+            return start_again(visit, refusal)
+        if refusal.error in ENDS:
+            return show(visit, session_id, refusal=refusal)
+        return show_payment(visit, session_id, refusal=refusal)
+    return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
+
+
+def see_consent(visit: Visit) -> Response:
+    """One that may be withdrawn, before it is."""
+    session_id = visit.session_id(CHANNEL_COOKIE)
+    customer, allowed = visit.world.ask(standing_one, session_id, visit.path["consent_id"])
+    language = visit.language(customer=customer.language)
+    return draw(visit, language, "withdraw", session_id=session_id, customer=customer, allowed=allowed)
+
+
+def withdraw_consent(visit: Visit) -> Response:
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    visit.world.act(consent_sessions.withdraw, session_id, visit.path["consent_id"])
+    return go(visit.to("/channel", news="withdrawn"))
+
+
+def log_out(visit: Visit) -> Response:
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    visit.world.act(signing_sessions.leave_channel, session_id)
+    response = go(visit.to("/channel"))
+    drop(visit, response, CHANNEL_COOKIE)
+    return response
+
+
+def start_again(visit: Visit, refusal: Refusal) -> Response:
+    """A session of its own follows one that too many wrong codes ended."""
+    session_id = visit.world.act(signing_sessions.enter_channel)
+    response = show(visit, session_id, refusal=refusal)
+    keep(visit, response, CHANNEL_COOKIE, session_id)
+    return response
+
+
+def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None) -> Response:
+    seen = visit.world.ask(folder, session_id)
+    language = visit.language(customer=seen.customer.language if seen.customer else None)
+    news = visit.request.args.get("news")
+    return draw(
+        visit,
+        language,
+        "folder" if seen.customer else "channel_login",
+        status=WRONG if problem or refusal else 200,
+        session_id=session_id,
+        seen=seen,
+        waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in seen.waiting],
+        news=news if news in NEWS else None,
+        problem=wording(language, problem, refusal),
+    )
+
+
+def show_payment(
+    visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None
+) -> Response:
+    sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
+    language = visit.language(customer=sight.customer.language if sight.customer else None)
+    return draw(
+        visit,
+        language,
+        "cosign",
+        status=WRONG if problem or refusal else 200,
+        session_id=session_id,
+        sight=sight,
+        kind=sight.kind,
+        headline=headline(language, sight),
+        lines=lines(language, sight),
+        problem=wording(language, problem, refusal),
+    )

@@ -1,0 +1,62 @@
+"""Amounts, dates and account numbers as each language writes them."""
+
+from datetime import date
+
+from sandbox.banking.money import Money
+
+LOCALES = {"fr": "fr_BE", "nl": "nl_BE"}
+
+
+def amount(language: str, money: Money) -> str:
+    """`1 234,80 €`, `€ 1.234,80`; the blanks do not break."""
+    from babel.numbers import format_currency
+
+    return format_currency(money.number, money.currency, locale=LOCALES[language])
+
+
+def long_date(language: str, day: date) -> str:
+    """`lundi 1er mars 2027`, `maandag 1 maart 2027`."""
+    text = _dated(language, day, "EEEE d MMMM y")
+    return text.replace(" 1 ", " 1er ", 1) if language == "fr" else text
+
+
+def country(language: str, code: str) -> str:
+    """The country's name."""
+    from babel import Locale
+
+    return str(Locale.parse(LOCALES[language]).territories.get(code, code))
+
+
+def account(number: str) -> str:
+    """An IBAN in groups of four; another account number as it came."""
+    grouped = number[:2].isalpha() and number[2:4].isdigit()
+    return " ".join(number[place : place + 4] for place in range(0, len(number), 4)) if grouped else number
+
+
+def weekday(language: str, day: date) -> str:
+    """`lundi`, `maandag`."""
+    return _dated(language, day, "EEEE")
+
+
+def day_of_month(language: str, day: date) -> str:
+    """`1er`, `8`; `1e`, `8e`."""
+    return (f"{day.day}er" if day.day == 1 else str(day.day)) if language == "fr" else f"{day.day}e"
+
+
+def day_of_year(language: str, day: date) -> str:
+    """`1er mars`, `1 maart`."""
+    text = _dated(language, day, "d MMMM")
+    return text.replace("1 ", "1er ", 1) if language == "fr" and day.day == 1 else text
+
+
+def count(language: str, number: int) -> str:
+    """`12 345`, `12.345`."""
+    from babel.numbers import format_decimal
+
+    return format_decimal(number, locale=LOCALES[language])
+
+
+def _dated(language: str, day: date, pattern: str) -> str:
+    from babel.dates import format_date
+
+    return format_date(day, pattern, locale=LOCALES[language])

@@ -1,0 +1,141 @@
+"""What a page shows, read under the world's lock."""
+
+from copy import copy
+from dataclasses import dataclass
+
+from sandbox.bank import accounts, bulk_checks, consents, signing, signing_sessions
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.grants import Session
+from sandbox.bank.records import Account, Customer, Debtor, Origin, Payment
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.products import PRODUCTS
+from sandbox.web.psu.consent_views import Allowed, allowed_by
+from sandbox.web.psu.initiation_views import Wanted, wanted_of
+from sandbox.web.psu.shared_views import tpp_name
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A compartment that the PSU may pick."""
+
+    account: Account
+    currency: str
+    balance: Money
+    available: Money
+
+    @property
+    def value(self) -> str:
+        """What the form sends."""
+        return f"{self.account.iban} {self.currency}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """An initiation in the eyes of the PSU at its address, or in the channel; what it wants differs by kind."""
+
+    session: Session
+    id: str
+    origin: Origin
+    wanted: Wanted
+    tpp: str
+    customers: list[Customer]
+    customer: Customer | None  # who is logged in
+    likely: str | None  # whom the initiation itself speaks of
+    options: list[Option]
+    signers: list[str]
+    signatures_required: int
+
+    @property
+    def kind(self) -> str:
+        """Which words speak of it."""
+        return self.wanted.words
+
+    @property
+    def given(self) -> bool:
+        """Whether there is no account to pick."""
+        return self.wanted.named
+
+
+def at_address(bank: Bank, session_id: str, token: str) -> Sight:
+    """What waits at an address; over or outdated ones are refused first."""
+    found = signing.waiting(bank, token)
+    return _sight(bank, signing_sessions.session_of(bank, session_id, token), found)
+
+
+def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
+    """What waits for a further signature of the customer who logged in."""
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    if session.customer is not None:
+        for found in signing.to_sign(bank, session.customer):
+            if found.id == subject_id:
+                return _sight(bank, session, found)
+    raise Refusal(Error.NOT_FOUND, input="payment")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A customer's own channel: what waits there for their signature, and who may read their accounts."""
+
+    customers: list[Customer]
+    customer: Customer | None
+    waiting: list[Sight]
+    allowed: list[Allowed]
+
+
+def folder(bank: Bank, session_id: str) -> Folder:
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    waiting = signing.to_sign(bank, session.customer) if session.customer else []
+    allowed = consents.standing(bank, session.customer) if session.customer else []
+    return Folder(
+        list(bank.customers.values()),
+        bank.customers.get(session.customer or ""),
+        [_sight(bank, session, found) for found in waiting],
+        [allowed_by(bank, consent) for consent in allowed],
+    )
+
+
+def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
+    return Sight(
+        copy(session),
+        found.id,
+        found.origin,
+        wanted_of(bank, found, session.debtor),
+        tpp_name(bank, found.origin.client_id),
+        list(bank.customers.values()),
+        bank.customers[session.customer] if session.customer else None,
+        found.origin.customer or _likely(bank, found),
+        _options(bank, session.customer, found),
+        [bank.customers[name].name for name in found.signatures],
+        _signatures_required(bank, found, session.debtor),
+    )
+
+
+def _signatures_required(bank: Bank, found: Initiation, picked: Debtor | None) -> int:
+    """Of the account in sight, also of one that was only picked yet."""
+    if isinstance(found, Bulk):
+        return signing.signatures_required(bank, found)
+    debtor = picked or found.debtor
+    return bank.accounts[debtor.iban].signatures_required if debtor else 1
+
+
+def _likely(bank: Bank, found: Initiation) -> str | None:
+    """The first owner of the account that it names, or who signs for a whole file."""
+    if isinstance(found, Bulk):
+        return next(iter(bulk_checks.signers(bank, found)), None)
+    return bank.accounts[found.debtor.iban].owners[0] if found.debtor else None
+
+
+def _options(bank: Bank, customer: str | None, found: Initiation) -> list[Option]:
+    """Every compartment in the electronic channels; within SEPA those in euro (service 2.1 rule 1)."""
+    sepa = not isinstance(found, Payment) or PRODUCTS[found.order.product].sepa
+    return [
+        Option(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
+        for account in (signing.accounts_of(bank, customer) if customer else ())
+        if account.online
+        for currency in account.currencies
+        if currency == "EUR" or not sepa
+        for debtor in (Debtor(account.iban, currency),)
+    ]

@@ -1,0 +1,110 @@
+"""What a customer signs, as they read it: a headline, and lines of a label and a text, in one language."""
+
+from collections.abc import Iterator
+
+from sandbox.bank.records import Address, Creditor
+from sandbox.banking.iban import country_of
+from sandbox.contract.products import PRODUCTS
+from sandbox.web.psu.consent_views import ConsentSight
+from sandbox.web.psu.formats import account, amount, country, long_date
+from sandbox.web.psu.initiation_views import FileWanted, OrderWanted, PaymentWanted
+from sandbox.web.psu.order_paper import order_headline, order_lines
+from sandbox.web.psu.page_views import Sight
+from sandbox.web.psu.phrases import Line, communication, counted, source
+from sandbox.web.psu.words import say
+
+
+def lines(language: str, sight: Sight) -> list[Line]:
+    """Everything that the customer signs for; what was not given has no line."""
+    return _labelled(language, "review", _texts(language, sight))
+
+
+def headline(language: str, sight: Sight) -> Line:
+    """The amount, and to whom."""
+    match sight.wanted:
+        case PaymentWanted(order=order):
+            return amount(language, order.amount), order.creditor_name
+        case OrderWanted() as wanted:
+            return order_headline(language, wanted)
+        case FileWanted() as wanted:
+            return amount(language, wanted.amount), counted(language, "transfers", wanted.count)
+
+
+def from_accounts(sight: Sight) -> str:
+    """The accounts that pay."""
+    if isinstance(sight.wanted, FileWanted):
+        return ", ".join(account(one.source.debtor.iban) for one in sight.wanted.leaving)
+    return account(sight.wanted.source.debtor.iban) if sight.wanted.source else ""
+
+
+def consent_lines(language: str, sight: ConsentSight) -> list[Line]:
+    """Who may see what, and for how long."""
+    return _labelled(language, "consent", _consent_texts(language, sight))
+
+
+def _labelled(language: str, part: str, texts: Iterator[Line]) -> list[Line]:
+    return [(say(language, f"{part}.{key}"), text) for key, text in texts if text]
+
+
+def _texts(language: str, sight: Sight) -> Iterator[Line]:
+    match sight.wanted:
+        case PaymentWanted() as payment:
+            yield from _payment(language, payment)
+        case OrderWanted() as order:
+            yield from order_lines(language, order)
+        case FileWanted() as file:
+            yield "transfers", counted(language, "transfers", file.count)
+            yield "reference", file.message_id or ""
+    yield "tpp", sight.tpp
+    yield "signed", ", ".join(sight.signers)
+
+
+def _payment(language: str, wanted: PaymentWanted) -> Iterator[Line]:
+    order = wanted.order
+    yield "creditor", order.creditor_name
+    yield "creditor_account", account(order.creditor.iban or order.creditor.bban or "")
+    yield "creditor_bank", _bank(language, order.creditor)
+    yield "creditor_address", _address(language, order.creditor_address)
+    yield "debtor", source(wanted.source)
+    yield "taken", amount(language, wanted.taken) if wanted.taken else ""
+    yield "communication", communication(language, order.structured, order.unstructured)
+    yield "date", _execution(language, wanted)
+    kind = say(language, order.product)
+    yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
+    yield "charges", say(language, order.charge_bearer) if order.charge_bearer else ""
+    yield "purpose", order.purpose_code or ""
+    yield "reference", order.endtoend_identification
+
+
+def _consent_texts(language: str, sight: ConsentSight) -> Iterator[Line]:
+    yield "tpp", sight.tpp
+    yield "sees", say(language, f"consent.sees {sight.address.scope}")
+    until = long_date(language, sight.until)
+    if sight.renewal or not sight.days:
+        yield "life", say(language, "consent.until", until=until)
+    else:
+        yield "life", say(language, "consent.for", days=counted(language, "days", sight.days), until=until)
+    if sight.address.scope == "AIS" and sight.sca_days:
+        yield "again", say(language, "consent.every", days=counted(language, "days", sight.sca_days))
+
+
+def _bank(language: str, creditor: Creditor) -> str:
+    """Its identifiers, and its country where the account leads abroad."""
+    place = creditor.country or (country_of(creditor.iban) if creditor.iban else "")
+    where = country(language, place) if place and place != "BE" else ""
+    return ", ".join(filter(None, (creditor.bic, creditor.bank_national_id, where)))
+
+
+def _address(language: str, address: Address | None) -> str:
+    if address is None:
+        return ""
+    street = " ".join(filter(None, (address.street, address.building_number)))
+    town = " ".join(filter(None, (address.postcode, address.city)))
+    return ", ".join(filter(None, (street, town, country(language, address.country or ""))))
+
+
+def _execution(language: str, wanted: PaymentWanted) -> str:
+    if PRODUCTS[wanted.order.product].instant:
+        return say(language, "review.instant")
+    key = "review.at_once" if wanted.due == wanted.today else "review.on"
+    return say(language, key, date=long_date(language, wanted.due))

@@ -1,0 +1,111 @@
+"""A visit: whose session a browser holds, in which language, and the proof that a form is ours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from hmac import compare_digest
+from urllib.parse import urlencode, urlsplit
+
+from flask import Request, Response
+
+from sandbox.web.api.negotiation import languages_asked, screen_language
+from sandbox.web.psu.words import LANGUAGES
+from sandbox.world.world import World
+
+COOKIE_SECONDS = 3600
+CHANNEL_COOKIE = "psu-channel"
+PLAIN_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Lost(Exception):
+    """No session of ours, or a form that is not of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request of a page."""
+
+    world: World
+    request: Request
+    path: Mapping[str, str]
+
+    @property
+    def root(self) -> str:
+        """Where the pages of this world begin."""
+        return f"{self.request.script_root}/psu"
+
+    @property
+    def chosen(self) -> str | None:
+        """The language that the PSU chose on the page; the addresses of forms and links carry it on."""
+        asked = self.request.args.get("lang")
+        return asked if asked in LANGUAGES else None
+
+    def language(self, initiation: str | None = None, customer: str | None = None) -> str:
+        """Chosen on the page, else of the initiation, the browser, the customer; in the end French."""
+        browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")))
+        return self.chosen or initiation or browser or customer or LANGUAGES[0]
+
+    def to(self, path: str, **query: str) -> str:
+        """The address of another page, in the chosen language."""
+        if self.chosen:
+            query["lang"] = self.chosen
+        return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
+
+    def session_id(self, cookie: str) -> str:
+        """The session that the browser holds, whether or not the bank knows it."""
+        return self.request.cookies.get(cookie, "")
+
+    def form(self, cookie: str) -> tuple[str, Mapping[str, str]]:
+        """The session and what was sent under it; a form without the session's own proof is not ours."""
+        session_id = self.session_id(cookie)
+        form = self.request.form
+        if not session_id or not compare_digest(form.get("proof", "").encode(), proof_of(session_id).encode()):
+            raise Lost
+        return session_id, form
+
+
+def go(address: str) -> Response:
+    """On with a GET."""
+    return Response(status=303, headers={"Location": address})
+
+
+def address_cookie(token: str) -> str:
+    """One per address, so that two tabs at two addresses do not meet."""
+    return f"psu-{token[:16]}"
+
+
+def proof_of(session_id: str) -> str:
+    """What every form of a session carries; nobody can make it without the session's id."""
+    return blake2b(b"a form of the bank", key=session_id.encode()[:64], digest_size=24).hexdigest()
+
+
+def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> None:
+    """Gives the browser its session."""
+    response.set_cookie(
+        cookie,
+        session_id,
+        max_age=COOKIE_SECONDS,
+        path=visit.root,
+        secure=visit.request.is_secure,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def drop(visit: Visit, response: Response, cookie: str) -> None:
+    response.delete_cookie(cookie, path=visit.root, secure=visit.request.is_secure, httponly=True, samesite="Lax")
+
+
+def form_targets(callback: str) -> str:
+    """Where a form may lead in the end, for the policy that browsers hold its redirections to.
+
+    A callback on the machine itself often hands on to another port there. The policy's syntax has no IPv6.
+    """
+    parts = urlsplit(callback)
+    host = (parts.hostname or "").lower()
+    if host in LOOPBACK:
+        return f"{parts.scheme}:" if ":" in host else f"{parts.scheme}://127.0.0.1:* {parts.scheme}://localhost:*"
+    if host and set(host) <= PLAIN_HOST:
+        return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+    return f"{parts.scheme}:"

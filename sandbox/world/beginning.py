@@ -1,0 +1,71 @@
+"""What a world begins with, and how fast its time goes."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from uuid import UUID
+
+from sandbox.bank.rules import Rule
+from sandbox.bank.state import Bank
+from sandbox.contract.settings import Settings
+from sandbox.seed import Fixtures, open_bank
+from sandbox.world.faults import Fault
+from sandbox.world.log.codec import keep
+
+# People and history come from a seed's low bits, so that worlds with seeds of their own share them.
+PEOPLE_SEEDS = 2**20
+# Where a clock comes to a stand that was left to run fast for days.
+LAST = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+@keep("Pace")
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Bank time = base + rate x machine time elapsed; frozen is the rate 0."""
+
+    base: datetime
+    since: float
+    rate: float
+
+    def at(self, machine: float) -> datetime:
+        if not self.rate:
+            return self.base
+        gone = max(0.0, machine - self.since) * self.rate
+        left = (LAST - self.base).total_seconds()
+        return self.base + timedelta(seconds=gone) if gone < left else max(self.base, LAST)
+
+    @property
+    def frozen(self) -> bool:
+        return self.rate == 0
+
+
+@keep("Beginning")
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """All that a world is made from; with its log it says everything."""
+
+    fixtures: Fixtures
+    seed: int
+    at: datetime | None = None  # None: the machine's time when it is made
+    rate: float = 1.0
+    scenario: str = "default"
+    settings: Settings = Settings()
+    rules: tuple[Rule, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def bank_of(beginning: Beginning, opening: datetime) -> Bank:
+    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules)
+
+
+def seed_of(seed: int, name: str) -> int:
+    """The server's seed for `default`; for another world one that keeps the server's people."""
+    if name == "default":
+        return seed
+    own = int.from_bytes(blake2b(f"{seed}/{name}".encode(), digest_size=4).digest())
+    return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS
+
+
+def nth_id(seed: int, number: int) -> str:
+    """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
+    return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))

@@ -1,0 +1,182 @@
+"""The register of worlds: found, made when they are called, forked, dropped; and put away when nobody calls."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from logging import getLogger
+
+from sandbox.banking.names import is_world_name
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.beginning import Beginning, seed_of
+from sandbox.world.counters import Tally
+from sandbox.world.log import checkpoint
+from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.world import Life, World
+
+log = getLogger("sandbox")
+AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a server holds."""
+
+    worlds_max: int = 10_000  # in memory; without a state file there are no more than these
+    put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a state file
+
+
+class Worlds:
+    """The register of worlds. The bare address is the world `default`."""
+
+    def __init__(
+        self,
+        beginning: Beginning,
+        machine_time: Callable[[], float],
+        store: Store | None = None,
+        room: Room = Room(),
+    ) -> None:
+        self.beginning = beginning
+        self.store = store
+        self.room = room
+        self.tally: Tally | None = None  # where somebody can read it
+        self.machine_time = machine_time
+        self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
+        self._worlds: dict[str, World] = {}
+        self._order = threading.Lock()
+        self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
+        for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
+            assert store is not None
+            self._add(World.away(name, store, row, beginnings, machine_time))
+        if store is not None and store.is_of_another_program:  # which may not be able to go on: that is told now
+            for world in self.all():
+                world.ask(lambda bank: None)
+                self._called(world)  # for which others may have to go
+        if "default" not in self._worlds:
+            self.make("default")
+
+    def get(self, name: str) -> World:
+        """A world that is called before it is made is made as the server was started (choice 10)."""
+        world = self._worlds.get(name)
+        if world is None:
+            if name != "default" and self.get("default").bank.settings.worlds == "declared":
+                raise Refusal(Error.NOT_FOUND, input="world")
+            world = self.make(name)
+        if self.store is not None:
+            self._called(world)
+        return world
+
+    def find(self, name: str) -> World:
+        """Only a world that is there; this is no call of it."""
+        world = self._worlds.get(name)
+        if world is None:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        return world
+
+    def known(self, name: str) -> World:
+        """For a call that reached no operation: its world if that is there, else the default one."""
+        return self.get(name if name in self._worlds else "default")
+
+    def make(self, name: str, beginning: Beginning | None = None) -> World:
+        """Without a beginning: like the server's, unless it was made meanwhile. With one: anew."""
+        if not is_world_name(name):
+            raise Refusal(Error.NOT_FOUND, input="world")
+        with self._lock:
+            if beginning is None and name in self._worlds:  # made meanwhile
+                return self._worlds[name]
+            self._demand_room(name)
+            return self._add(World(name, beginning or self.beginning_of(name), self.machine_time, self.store))
+
+    def beginning_of(self, name: str) -> Beginning:
+        """The server's, with a seed of the world's own."""
+        return replace(self.beginning, seed=seed_of(self.beginning.seed, name))
+
+    def fork(self, name: str, as_name: str, at: datetime | None) -> World:
+        """The new world takes the name, also from one that bore it before."""
+        origin = self.find(name)
+        with self._lock:
+            self._demand_room(as_name)
+            return self._add(origin.fork(as_name, at))
+
+    def settle(self, name: str, life: Life) -> World:
+        """A world that goes on from a life led elsewhere takes the name, also from one that bore it before."""
+        with self._lock:
+            self._demand_room(name)
+            return self._add(World.settled(name, life, self.machine_time, self.store))
+
+    def drop(self, name: str) -> None:
+        with self._lock:
+            world = self._worlds.pop(name, None)
+            if world is None:
+                raise Refusal(Error.NOT_FOUND, input="world")
+            self._forget(world)
+            if self.store is not None:
+                self.store.drop(name)
+
+    def all(self) -> list[World]:
+        """Also those that are away; looking at what they hold brings them back."""
+        return [self._worlds[name] for name in sorted(self._worlds)]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many are in memory, and how many there are."""
+        return len(self._awake), len(self._worlds)
+
+    def _demand_room(self, name: str) -> None:
+        """Where nothing can be put away, a new world is refused; the bare address always has its own."""
+        most = self.room.worlds_max
+        if self.store is None and len(self._worlds) >= most and name not in self._worlds and name != "default":
+            raise Refusal(Error.WORLDS_FULL, most=most)
+
+    def _add(self, world: World) -> World:
+        earlier = self._worlds.get(world.name)
+        if earlier is not None:
+            self._forget(earlier)
+        self._worlds[world.name] = world
+        world.returned = self._returned
+        if not world.is_away:
+            self._returned(world)
+        return world
+
+    def _forget(self, world: World) -> None:
+        """It is no world of ours any more, whoever still holds it."""
+        with self._order:
+            world.dropped = True
+            if self._awake.get(world.name) is world:
+                del self._awake[world.name]
+
+    def _returned(self, world: World) -> None:
+        with self._order:
+            if not world.dropped:
+                self._awake[world.name] = world
+                self._awake.move_to_end(world.name)
+
+    def _called(self, world: World) -> None:
+        """Puts away one idle world at the most: a crowd that fell silent is soon gone, and no call waits long."""
+        now = world.used = self.machine_time()
+        with self._order:
+            if world.name in self._awake:
+                self._awake.move_to_end(world.name)
+        for _ in range(AT_ONCE_MAX):
+            with self._order:
+                oldest = next(iter(self._awake.values()), world)
+                used, crowded = oldest.used, len(self._awake) > self.room.worlds_max
+                if oldest is world or not (crowded or now - used >= self.room.put_away_after):
+                    return
+                del self._awake[oldest.name]
+            self._put_away(oldest, used)
+            if not crowded:
+                return
+
+    def _put_away(self, world: World, used: float) -> None:
+        """Without a lock of ours: others are found meanwhile. One that is called in that moment stays."""
+        try:
+            away = world.put_away(used)
+        except StateFileError:  # it stays, and what changes a bank is refused from now on
+            away = False
+        except Exception:  # our mistake: told, and none of the caller's, who asked for another world
+            log.exception("the world %s could not be put away", world.name)
+            world.used, away = self.machine_time(), False  # nor is it tried again at each call
+        if not away and not world.is_away:
+            self._returned(world)

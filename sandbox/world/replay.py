@@ -1,0 +1,38 @@
+"""A bank from its beginning and what it was asked to do: played again, or read back from a state file."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sandbox.bank import timeline
+from sandbox.bank.state import Bank
+from sandbox.world.beginning import Beginning, bank_of
+from sandbox.world.log import unloaded
+from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.play import play
+from sandbox.world.log.store import StateFileError
+from sandbox.world.log.stored_log import StoredLog
+
+
+def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
+    """The bank that a beginning and a log give; the opening must be fixed."""
+    assert beginning.at is not None
+    bank = bank_of(beginning, beginning.at)
+    if isinstance(log, MemoryLog):
+        log.begin_on(bank)
+    play(bank, log)
+    timeline.advance(bank, until)
+    return bank
+
+
+def read_back(
+    log: StoredLog, name: str, beginning: Beginning, opening: datetime
+) -> tuple[Bank, unloaded.Calls, dict[str, bytes]]:
+    """Its checkpoint and the acts since; with what it took along when it was put away."""
+    try:
+        bank = bank_of(beginning, opening)
+        log.revive(bank)
+        return bank, *unloaded.read(log.store.aside(log.world))
+    except StateFileError:
+        raise
+    except Exception as fault:  # whatever a damaged file leads to
+        raise StateFileError(f"the world {name} cannot be read from {log.store.path}: {fault!r}") from fault

@@ -1,0 +1,87 @@
+"""From a world to its file: a head, every act, the calls that are still known, and what it came to."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sandbox.banking.durations import write_instant
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.calls import Exchange
+from sandbox.world.log import checkpoint
+from sandbox.world.log.codec import encode
+from sandbox.world.log.memory_log import Act
+from sandbox.world.log.opening import program
+from sandbox.world.log.state_hash import outcome_hash, state_hash
+from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, is_shipped, line_of, past_print, people_print
+from sandbox.world.transfer.stripping import STRIPPED, stripped
+from sandbox.world.world import Life, World
+
+
+def exported(world: World, strip: bool = False) -> Iterator[bytes]:
+    """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
+    life = world.life()
+    if life.acts.folded is not None:
+        why = "its first acts are folded together (the setting acts_kept); a bank with a state file keeps all"
+        raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
+    return lines_of(world.name, stripped(life) if strip else life, strip)
+
+
+def lines_of(name: str, life: Life, strip: bool) -> Iterator[bytes]:
+    yield line_of(head_of(name, life, strip))
+    for number, act in enumerate(life.acts, 1):
+        yield line_of(act_line(number, act))
+    for exchange in life.heard:
+        yield line_of({"call": call_of(exchange)})
+    yield line_of({"end": len(life.acts), "state": state_hash(life.bank), "outcome": outcome_hash(life.bank)})
+
+
+def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
+    beginning = life.beginning
+    assert beginning.at is not None
+    fixtures, (ordered, met) = beginning.fixtures, life.faults
+    people: dict[str, Any] = {"print": people_print(fixtures)}
+    people |= (
+        {"fixtures": SHIPPED}
+        if is_shipped(fixtures)
+        else {"whole": encode(replace(fixtures, digest=people["print"]), by_name=True)}
+    )
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "program": program(),
+        "shape": checkpoint.shape(),
+        "world": name,
+        "scenario": beginning.scenario,
+        "seed": beginning.seed,
+        "opening": exact(beginning.at),
+        "now": exact(life.pace.base),
+        "rate": float(life.pace.rate),
+        "first_rate": float(beginning.rate),
+        "acts": len(life.acts),
+        "calls": life.calls,
+        "stripped": list(STRIPPED) if strip else [],
+        "people": people,
+        "past": past_print(life.bank),
+        "settings": encode(beginning.settings),
+        "rules": encode(beginning.rules, by_name=True),
+        "faults": encode(beginning.faults, by_name=True),
+        "ordered": {
+            "faults": encode(ordered, by_name=True),
+            "met": [[number, count] for number, count in sorted(met.items())],
+        },
+    }
+
+
+def act_line(number: int, act: Act) -> dict[str, Any]:
+    given = encode(act.arguments, by_name=True)
+    return {"act": number, "at": exact(act.at), "verb": act.verb, "given": given, "made": act.made}
+
+
+def call_of(exchange: Exchange) -> dict[str, Any]:
+    return exchange._asdict() | {"at": exact(exchange.at)}
+
+
+def exact(at: datetime) -> str:
+    """To the microsecond where there are some; a person reads it too."""
+    return at.isoformat() if at.microsecond else write_instant(at)

@@ -1,0 +1,183 @@
+"""From a file to a world's life. The file may come from anyone: all is bounded, and nothing but records is made."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+import orjson
+
+from sandbox.bank.rules import Rule
+from sandbox.banking.durations import write_duration
+from sandbox.contract.settings import Settings
+from sandbox.scenario.reading import read_settings
+from sandbox.scenario.scenario_errors import ScenarioErrors
+from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.world.beginning import Beginning
+from sandbox.world.calls import Exchange
+from sandbox.world.faults import Fault
+from sandbox.world.log.codec import decode
+from sandbox.world.transfer.form import EDITIONS, FORMAT, SHIPPED, VERSION, VERSIONS_READ, ParcelError, people_print
+from sandbox.world.transfer.type_checks import demand_fit
+
+BYTES_MAX = 512_000_000  # unpacked
+LINE_MAX = 100_000_000  # a bulk file of 64 MB as text
+VALUES_MAX = 1_000_000  # in a line: each takes much more memory than the few bytes that tell it
+GZIP = b"\x1f\x8b"
+MONTHS_MAX = 600  # of a generated past
+MONTHS_MAX_OF_ALL = 10_000  # each takes a millisecond or two to make
+NUMBER_MAX = 2**63
+
+
+@dataclass
+class Head:
+    """The first line, read."""
+
+    told: dict[str, Any]
+    world: str
+    beginning: Beginning
+    now: datetime
+    rate: float
+    ordered: tuple[tuple[Fault, ...], dict[int, int]]
+
+
+def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every line with its number, as JSON; packed with gzip or not."""
+    begins = stream.read(2)
+    stream.seek(0)
+    source = gzip.GzipFile(fileobj=stream) if begins == GZIP else stream
+    number = size = 0
+    try:
+        while line := source.readline(LINE_MAX + 1):
+            number, size = number + 1, size + len(line)
+            if len(line) > LINE_MAX or size > BYTES_MAX:
+                raise ParcelError(f"line {number}: the file is too long")
+            if line.count(b",") + line.count(b"[") + line.count(b"{") > VALUES_MAX:
+                raise ParcelError(f"line {number}: it holds too much")
+            content = orjson.loads(line)
+            if not isinstance(content, dict):
+                raise ParcelError(f"line {number}: it is no object")
+            yield number, content
+    except orjson.JSONDecodeError as fault:
+        why = "it is no JSON" if number > 1 else "this is no file of a world"
+        raise ParcelError(f"line {number}: {why}: {fault}") from None
+    except (OSError, EOFError, zlib.error) as fault:
+        raise ParcelError(f"after line {number}: it cannot be unpacked: {fault}") from None
+
+
+def head_of(told: dict[str, Any]) -> Head:
+    """Format and version first; then everything that the world begins with."""
+    if told.get("format") != FORMAT:
+        raise ParcelError("this is no file of a world")
+    if told.get("version") not in VERSIONS_READ:
+        raise ParcelError(
+            f"it has version {told.get('version')!r:.40} of the format; this program reads 1 to {VERSION}"
+        )
+    try:
+        ordered = told["ordered"]
+        met = {number(key): number(value) for key, value in ordered["met"]}
+        beginning = Beginning(
+            people_of(told["people"]),
+            number(told["seed"]),
+            instant(told["opening"]),
+            rate(told["first_rate"]),
+            text(told["scenario"]),
+            settings_of(told["settings"]),
+            fitting(told["rules"], tuple[Rule, ...], "rules"),
+            fitting(told["faults"], tuple[Fault, ...], "faults"),
+        )
+        faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
+        number(told["acts"]), number(told["calls"]), text(told["past"])
+        if not isinstance(told["stripped"], list):
+            raise ParcelError("line 1: stripped does not take this")
+        return Head(told, text(told["world"]), beginning, instant(told["now"]), rate(told["rate"]), (faults, met))
+    except (KeyError, TypeError, AttributeError) as fault:
+        raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
+    except ParcelError:
+        raise
+    except ValueError as fault:
+        raise ParcelError(f"line 1: {fault}") from None
+
+
+def people_of(told: dict[str, Any]) -> Fixtures:
+    """The shipped ones, if they are the same here, or those that came along."""
+    if "whole" not in told:
+        edition = EDITIONS.get(told["print"])
+        if told["fixtures"] != SHIPPED or edition is None:
+            raise ParcelError(
+                f"its people are the fixtures {told['fixtures']!r:.40} of the program that wrote it, and this program "
+                "ships others: import it with that version"
+            )
+        return load_fixtures(edition)
+    came = fitting(told["whole"], Fixtures, "people")
+    for iban, profile in came.profiles.items():
+        if not 1 <= profile.months <= MONTHS_MAX:
+            raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
+    if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
+        raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
+    # What a file says of itself is not believed: another past of the same name must not be taken for this one.
+    return Fixtures(people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
+
+
+def settings_of(told: Any) -> Settings:
+    return demand_settings(fitting(told, Settings, "settings"))
+
+
+def demand_settings(settings: Settings) -> Settings:
+    """Within the same bounds as those of a scenario (choice 13)."""
+    rows = {row.name: getattr(settings, row.name) for row in fields(Settings)}
+    spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
+    lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
+    try:
+        read_settings(rows | spans | lists, Settings())
+    except ScenarioErrors as errors:
+        raise ParcelError(f"settings: {errors.errors[0]}") from None
+    return settings
+
+
+def fitting(told: Any, hint: Any, where: str) -> Any:
+    """A value, if it is of that kind."""
+    try:
+        value = decode(told)
+    except RecursionError:
+        raise ParcelError(f"{where} is nested too deep") from None
+    demand_fit(value, hint, where)
+    return value
+
+
+def exchange_of(told: dict[str, Any], line: int) -> Exchange:
+    try:
+        found = Exchange(**told)
+        found = found._replace(at=instant(found.at))
+    except (TypeError, ValueError) as fault:
+        raise ParcelError(f"line {line}: this is no call: {fault}") from None
+    demand_fit(found, Exchange, f"line {line}: a call")
+    return found
+
+
+def instant(value: Any) -> datetime:
+    """With its offset, as UTC: a bank knows no other."""
+    found = datetime.fromisoformat(text(value))
+    if found.tzinfo is None or not 2000 <= found.year < 9000:
+        raise ValueError(f"{value} has no offset, or lies too far away")
+    return found.astimezone(UTC)
+
+
+def number(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < NUMBER_MAX:
+        raise ValueError(f"{value!r:.40} is no number that fits")
+    return value
+
+
+def rate(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1_000_000_000:
+        raise ValueError(f"{value!r:.40} is no rate")
+    return float(value)
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 1_000:
+        raise ValueError(f"{value!r:.40} is no text that fits")
+    return value

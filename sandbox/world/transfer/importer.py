@@ -1,0 +1,136 @@
+"""Living again what a file tells, act by act; what comes of it must be what it says."""
+
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, TypeVar
+
+from sandbox.bank import bulks, timeline
+from sandbox.bank.state import Bank
+from sandbox.bank.verbs import VERBS
+from sandbox.contract.errors import Refusal
+from sandbox.contract.settings import Settings
+from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.world.beginning import Pace, bank_of
+from sandbox.world.calls import Exchange
+from sandbox.world.log import checkpoint
+from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.opening import program
+from sandbox.world.log.play import Astray, collector_at_rest, play
+from sandbox.world.log.state_hash import outcome_hash, state_hash
+from sandbox.world.transfer.file_reader import (
+    Head,
+    demand_settings,
+    exchange_of,
+    fitting,
+    head_of,
+    instant,
+    lines_in,
+    number,
+)
+from sandbox.world.transfer.form import ParcelError, past_print
+from sandbox.world.transfer.stripping import drawn_by, names_of, resolved
+from sandbox.world.transfer.type_checks import demand_fit, given_to
+from sandbox.world.world import Life
+
+T = TypeVar("T")
+SETTINGS = "choices.change_settings"
+
+
+def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Life]:
+    """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line."""
+    lines = lines_in(stream)
+    _, first = next(lines, (0, None))
+    if first is None:
+        raise ParcelError("it is empty")
+    head = head_of(first)
+    assert head.beginning.at is not None
+    bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
+    if attempt("the past of its people", past_print, bank) != head.told["past"]:
+        raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
+    with collector_at_rest():
+        acts, heard = told_by(lines, head, bank)
+    return head.world, Life(
+        head.beginning,
+        Pace(head.now, machine_time(), head.rate),
+        bank,
+        acts,
+        head.ordered,
+        heard,
+        head.told["calls"],
+    )
+
+
+def told_by(lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank) -> tuple[MemoryLog, list[Exchange]]:
+    """Does every act as it comes; the last line says what must have come of it."""
+    acts = MemoryLog()
+    heard: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
+    secret_of = drawn_by(head.beginning.seed)
+    for line, content in lines:
+        if "act" in content:
+            act = attempt(f"line {line}", act_of, content, len(acts) + 1)
+            act = resolved(act, secret_of) if head.told["stripped"] else act
+            attempt(f"line {line}", play, bank, [act], len(acts))
+            acts.append(act)
+        elif "call" in content:
+            heard.append(exchange_of(content["call"], line))
+        elif "end" in content:
+            demand_end(content, head, bank, len(acts))
+            if next(lines, None) is not None:
+                raise ParcelError(f"line {line + 1}: something follows the end")
+            return acts, list(heard)
+        else:
+            raise ParcelError(f"line {line}: it is neither an act nor a call nor the end")
+    raise ParcelError(f"it was cut: {len(acts)} of {head.told['acts']} acts are there, and no end")
+
+
+def act_of(content: dict[str, Any], expected: int) -> Act:
+    """An act that this program knows, with arguments of the kinds that it takes."""
+    verb = content["verb"]
+    if content["act"] != expected or expected > 10_000_000:
+        raise ParcelError(f"act {expected} is expected here")
+    if not isinstance(verb, str) or verb not in VERBS:
+        raise ParcelError(f"the act {verb!r:.60} is not known here")
+    given = fitting(content["given"], tuple[Any, ...], "given")
+    if len(given) != len(names_of(verb)):
+        raise ParcelError(f"{verb} takes {len(names_of(verb))} arguments")
+    act = Act(instant(content["at"]), verb, given, number(content["made"]))
+    for name, value in zip(names_of(verb), resolved(act, lambda number: "").arguments, strict=True):
+        demand_fit(value, given_to(VERBS[verb])[name], f"{verb}: {name}")
+    if VERBS[verb] is bulks.initiate:
+        unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)
+        if len(unpacked) > FILE_BYTES_MAX:
+            raise ParcelError(f"{verb}: the file is too long")
+    if verb == SETTINGS:
+        demand_settings(Settings(**dict(given[0])))
+    return act
+
+
+def demand_end(content: dict[str, Any], head: Head, bank: Bank, acts: int) -> None:
+    if content["end"] != acts or acts != head.told["acts"]:
+        raise ParcelError(f"{head.told['acts']} acts are expected, and {acts} are there")
+    attempt("the time at the end", timeline.advance, bank, head.now)
+    if head.told["version"] == 1:
+        return
+    same_program = head.told.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
+    same_state = not same_program or state_hash(bank) == content.get("state")
+    if not same_state or outcome_hash(bank) != content.get("outcome"):
+        raise ParcelError(
+            f"played again it comes to another state than it says: {other(head)} wrote it, this one is {program()}"
+        )
+
+
+def other(head: Head) -> str:
+    return f"the program that wrote it ({head.told.get('program')!r:.40})"
+
+
+def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
+    """Whatever fails in a bank that a stranger wrote down is the file's fault, and is told so."""
+    try:
+        return do(*given)
+    except ParcelError as fault:
+        raise ParcelError(f"{where}: {fault}") from None
+    except Astray as astray:
+        raise ParcelError(f"{where}: {astray}") from None
+    except (Exception, Refusal) as fault:
+        raise ParcelError(f"{where}: it cannot be done: {type(fault).__name__}: {str(fault)[:200]}") from None

@@ -1,0 +1,163 @@
+"""What a world holds, and how it is put away to the state file and comes back (choice 10)."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+from sandbox.bank import timeline
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.beginning import Beginning, Pace
+from sandbox.world.calls import Exchange
+from sandbox.world.faults import Faults
+from sandbox.world.limits import Limits
+from sandbox.world.log import checkpoint, unloaded
+from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.store import Store
+from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.replay import read_back
+
+Log = MemoryLog | StoredLog
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """What another room keeps of a world, also while that is away: as bytes. What cannot be packed is not kept."""
+
+    def packed(self) -> bytes: ...
+
+
+def bytes_of(kept: Kept | bytes) -> bytes:
+    return kept if isinstance(kept, bytes) else kept.packed()
+
+
+class Standing(NamedTuple):
+    """Where a world's clock stands; of one that is away, without waking it."""
+
+    now: datetime
+    due_next: datetime | None  # of one that is away: as it was then; unknown if it was so from the start
+    away: bool
+
+
+HELD = frozenset({"bank", "log", "exchanges", "kept"})  # what a world gives back when it is put away
+
+
+class Holder:
+    """The part of a world that may be away. Whoever then misses what it held finds it read back, whole: calls keep the
+    world itself, so none can meet half of one, or a second one under its name.
+    """
+
+    bank: Bank
+    log: Log
+    exchanges: deque[Exchange]
+    kept: dict[str, Any]  # gone when the world begins again
+
+    def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
+        self.name = name
+        self._machine_time = machine_time
+        self._store = store
+        self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
+        self._due_next: datetime | None = None
+        self._row = 0  # in the state file, where 0 is none
+        self.dropped = False
+        self.used = machine_time()
+        self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
+
+    def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
+        """What is known of a world also while it is away; faults are those that were ordered since it began."""
+        self.beginning = beginning
+        self.opening = opening
+        self.pace = pace
+        self.faults = Faults(beginning.seed, beginning.faults)
+        if faults is not None:
+            self.faults.rules, self.faults.met = faults
+        if self._store is not None:
+            self.faults.keep = partial(self._store.note, "faults", self._row)
+        self.limits = Limits()
+        self.exchanges_made = 0
+
+    def _hold(
+        self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.bank = bank
+        self.log = log
+        self.exchanges = deque(calls, bank.settings.requests_kept)
+        self.kept = dict(kept or {})
+        if self.returned is not None:
+            self.returned(self)
+
+    @property
+    def is_away(self) -> bool:
+        return "bank" not in self.__dict__
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Only asked for what is not there: the world is away."""
+            if name not in HELD:
+                raise AttributeError(name)
+            with self._lock:
+                if name not in self.__dict__:
+                    self._come_back()
+                return self.__dict__[name]
+
+    def _come_back(self) -> None:
+        """Its checkpoint, and the acts since."""
+        if self.dropped:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        assert self._store is not None
+        log = StoredLog(self._store, self._row)
+        bank, calls, kept = read_back(log, self.name, self.beginning, self.opening)
+        self._hold(bank, log, (Exchange(*call) for call in calls), kept)
+
+    def put_away(self, used: float) -> bool:
+        """Gives its memory back, unless a call came since it was `used`."""
+        with self._lock:
+            if self.used != used or self.is_away or self.dropped:
+                return False
+            assert self._store is not None
+            self._catch_up()
+            due = next(timeline.coming(self.bank), None)
+            packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
+            self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
+            written = checkpoint.written(self.bank)
+            self._store.keep_checkpoint(self._row, len(self.log), checkpoint.shape(), written)
+            self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
+            self._due_next = None if due is None else due.at
+            for name in HELD:
+                del self.__dict__[name]
+            return True
+
+    def standing(self) -> Standing:
+        with self._lock:
+            if self.is_away:
+                return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
+            self._catch_up()
+            due = next(timeline.coming(self.bank), None)
+            return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
+
+    def _catch_up(self) -> None:
+        now = self.pace.at(self._machine_time())
+        due = self.bank.agenda.next_at
+        if now > self.bank.clock.now or (due is not None and due <= now):
+            timeline.advance(self.bank, max(now, self.bank.clock.now))
+
+    def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
+        """What another room keeps of this world: made once, or from what was packed when it was put away."""
+        with self._lock:
+            found: Kept | bytes | None = self.kept.get(name)
+            if found is None or isinstance(found, bytes):
+                found = self.kept[name] = make(found)
+            return found
+
+    def _demand_kept(self) -> None:
+        if self._store is not None:
+            self._store.demand()
+
+    def _flush(self) -> None:
+        """Outside the lock; the answer waits for it. Not by the log, which may be away already."""
+        if self._store is not None:
+            self._store.flush()

@@ -1,0 +1,224 @@
+"""A world: a bank with its lock, its clock and its log."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+from sandbox.bank.state import Bank
+from sandbox.bank.twin import twin_of
+from sandbox.bank.verbs import NAMES
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
+from sandbox.world.calls import Exchange
+from sandbox.world.faults import Fault
+from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.play import made_by
+from sandbox.world.log.store import Store
+from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.replay import replayed
+from sandbox.world.unloading import Holder, Log
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Life(NamedTuple):
+    """All that a world goes on from elsewhere: in a fork, or from a file."""
+
+    beginning: Beginning  # with its opening
+    pace: Pace
+    bank: Bank
+    acts: MemoryLog
+    faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
+    heard: list[Exchange]
+    calls: int  # ever
+
+
+class World(Holder):
+    """A bank that is entered only by `act` and `ask`, one caller at a time."""
+
+    def __init__(
+        self, name: str, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None
+    ) -> None:
+        self._name(name, machine_time, store)
+        self._load(beginning)
+
+    def _load(self, beginning: Beginning) -> None:
+        machine = self._machine_time()
+        opening = (beginning.at or datetime.fromtimestamp(int(machine), UTC)).astimezone(UTC)  # a bank knows no other
+        pace = Pace(opening, machine, beginning.rate)
+        bank = bank_of(beginning, opening)
+        log = self._new_log(beginning, opening, pace)
+        self._begin(beginning, opening, pace)
+        self._hold(bank, log)
+
+    def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
+        if self._store is None:
+            return MemoryLog()
+        self._row = self._store.begin(self.name, (beginning, opening), pace, instead=self._row)
+        return StoredLog(self._store, self._row)
+
+    @classmethod
+    def away(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
+        """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
+        (beginning, opening), pace, faults = beginnings
+        world = cls.__new__(cls)
+        world._name(name, machine_time, store)
+        world._row = row
+        world._begin(beginning, opening, pace, faults)
+        return world
+
+    @classmethod
+    def settled(cls, name: str, life: Life, machine_time: Callable[[], float], store: Store | None = None) -> "World":
+        """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
+        beginning, pace, opening = life.beginning, life.pace, life.beginning.at
+        assert opening is not None
+        world = cls.__new__(cls)
+        log: Log = life.acts
+        world._name(name, machine_time, store)
+        if store is not None:
+            world._row = store.begin(name, (beginning, opening), pace, life.acts, life.faults)
+            log = StoredLog(store, world._row)
+        world._begin(beginning, opening, pace, life.faults)
+        world._hold(life.bank, log, life.heard)
+        world.exchanges_made = life.calls
+        return world
+
+    def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
+        assert not kwargs, "an act is noted by place"
+        try:
+            return self._act(verb, *args, **kwargs)
+        finally:
+            self._flush()
+
+    def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._lock:
+            self._demand_kept()
+            self._catch_up()
+            try:
+                outcome = verb(self.bank, *args, **kwargs)
+            except Refusal as refusal:
+                if refusal.lasting:
+                    self._note_act(verb, args)
+                raise
+            self._note_act(verb, args)
+            return outcome
+
+    def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self.log.append(Act(self.bank.clock.now, NAMES[verb], args, made_by(self.bank)))
+        if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
+            self.log.keep_checkpoint(self.bank)
+
+    def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The one door for what reads a bank."""
+        with self._lock:
+            self._catch_up()
+            return question(self.bank, *args, **kwargs)
+
+    def real_time(self) -> datetime:
+        """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
+        return datetime.fromtimestamp(self._machine_time(), UTC)
+
+    def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
+        """Moves the clock: from its now to where it stands next, and how fast it goes on."""
+        with self._lock:
+            self._demand_kept()
+            self._catch_up()
+            base, rate = change(self.bank.clock.now)
+            if base < self.bank.clock.now:
+                raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
+            self.pace = Pace(base, self._machine_time(), rate)
+            self._catch_up()
+            self.log.note_pace(self.pace)
+        self._flush()
+
+    def fault_for(self, operation: str, client: str | None) -> Fault | None:
+        """The fault that a call meets; what it counted is kept before it is answered."""
+        if not self.faults.rules:
+            return None
+        fault = self.faults.for_call(operation, client, self.bank.clock.now)
+        self._flush()
+        return fault
+
+    def order_fault(self, fault: Fault) -> None:
+        self._demand_kept()
+        self.faults.add(fault)
+        self._flush()
+
+    def drop_faults(self) -> None:
+        self._demand_kept()
+        self.faults.clear()
+        self._flush()
+
+    def load(self, beginning: Beginning) -> None:
+        """Begins again, with another scenario."""
+        with self._lock:
+            self._load(beginning)
+
+    def reset(self) -> None:
+        """The world as it was first loaded. One that began at the machine's time and runs, begins anew."""
+        with self._lock:
+            keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
+            self._load(replace(self.beginning, at=keep))
+
+    def note(self, exchange: Exchange) -> Exchange:
+        """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
+        with self._lock:
+            kept = self.bank.settings.requests_kept
+            if kept != self.exchanges.maxlen:
+                self.exchanges = deque(self.exchanges, kept)
+            self.exchanges_made += 1
+            request_id = exchange.request_id or nth_id(self.beginning.seed, self.exchanges_made)
+            noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
+            self.exchanges.append(noted)
+            return noted
+
+    def certificate_time(self) -> datetime:
+        """The time that a certificate must cover: real, or the bank's (choice 9)."""
+        return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
+
+    def exchange_of(self, request_id: str) -> Exchange | None:
+        """The last call under an id, as far back as calls are kept."""
+        with self._lock:
+            return next((known for known in reversed(self.exchanges) if known.request_id == request_id), None)
+
+    def life(self, at: datetime | None = None) -> Life:
+        """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
+        with self._lock:
+            self._catch_up()
+            now = self.bank.clock.now
+            if at is not None and not self.opening <= at <= now:
+                raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
+            self._demand_unfolded(at)
+            beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
+            if isinstance(log, MemoryLog):
+                log = log.first(count)  # now, as acts may be folded meanwhile; those of a file are read without haste
+            twin = twin_of(self.bank) if at is None else None
+            pace = Pace(at or now, self._machine_time(), self.pace.rate)
+            met, calls = self.faults.copy(), self.exchanges_made
+            heard = [exchange for exchange in self.exchanges if at is None or exchange.at <= at]
+        acts = log.first(count)
+        if len(acts) < count:
+            raise Refusal(Error.CONTROL_INVALID, input="world", why="it began again meanwhile")
+        acts = acts if at is None else acts.until(at)
+        bank = twin or replayed(beginning, acts, pace.base)
+        return Life(beginning, pace, bank, acts, (met.rules, met.met), heard, calls)
+
+    def fork(self, name: str, at: datetime | None) -> "World":
+        """A second world: this one as it is, or as it was; its log is this one's up to then."""
+        return World.settled(name, self.life(at), self._machine_time, self._store)
+
+    def _demand_unfolded(self, at: datetime | None) -> None:
+        folded = self.log.folded
+        if at is not None and folded is not None and at < folded.at:
+            since = folded.at.isoformat(timespec="seconds")
+            why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
+            raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
+
+    def heard(self, since: int) -> list[Exchange]:
+        """The calls after a number."""
+        with self._lock:
+            return [exchange for exchange in self.exchanges if exchange.seq > since]

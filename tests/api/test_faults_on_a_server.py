@@ -1,0 +1,131 @@
+"""Faults on a real server: late replies hold nobody up, and connections end where they should (choice 13)."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, IncompleteRead
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from flask import Flask
+from waitress import create_server
+
+from sandbox.serve.server import end, in_background, server_of
+from tests.stories import faulty
+from tests.tpp import SCT, Tpp, headers
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse
+
+DELAY = 1.0
+PATH = f"/payments/{SCT}/x/status"
+
+
+@pytest.fixture
+def port(app: Flask) -> Iterator[int]:
+    """A server with two workers, as it runs in earnest: what goes wrong is not raised at the test."""
+    app.testing = False
+    with in_background(app, threads=2) as address:
+        yield int(address.rpartition(":")[2])
+    app.testing = True
+
+
+def call(port: int, path: str = PATH) -> tuple[int, bytes, float]:
+    """Status, body, and how long it took."""
+    began = perf_counter()
+    line = HTTPConnection("127.0.0.1", port, timeout=10)
+    line.request("GET", path, headers=headers())
+    reply = line.getresponse()
+    body = reply.read()
+    line.close()
+    return reply.status, body, perf_counter() - began
+
+
+def test_late_replies_hold_neither_the_world_nor_the_workers(port: int, tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "payment_status"}, delay=f"{DELAY:g}s")
+    began = perf_counter()
+    with ThreadPoolExecutor(5) as pool:
+        late = [pool.submit(call, port) for _ in range(5)]
+        quick = [call(port, "/_sandbox/clock") for _ in range(10)]
+        assert all(status == 200 and seconds < DELAY / 2 for status, _, seconds in quick)
+        assert not any(one.done() for one in late)
+        replies = [one.result() for one in late]
+    assert all(status == 404 and seconds >= DELAY for status, _, seconds in replies)
+    assert perf_counter() - began < 2 * DELAY  # all at once, not one after the other
+
+
+def test_workers_that_were_lent_are_given_back(port: int, tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "payment_status"}, delay="0.05s")
+    for _ in range(3):
+        call(port)
+    tpp.control("DELETE", "/faults")
+    assert [call(port)[0] for _ in range(20)] == [404] * 20
+
+
+def test_a_connection_cut_before_the_reply_says_nothing(
+    port: int, tpp: Tpp, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    faulty(tpp, when={"operation": "payment_status"}, cut="before")
+    with socket.create_connection(("127.0.0.1", port), 10) as line:
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers().items())
+        line.sendall(f"GET {PATH} HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode())
+        try:
+            heard = line.recv(10_000)
+        except ConnectionResetError:
+            heard = b""
+    assert heard == b""
+    assert "Traceback" not in capsys.readouterr().err + caplog.text
+    tpp.control("DELETE", "/faults")
+    assert call(port)[0] == 404
+
+
+def test_a_connection_cut_within_the_reply_ends_before_the_length_that_it_promised(port: int, tpp: Tpp) -> None:
+    whole = call(port)[1]
+    faulty(tpp, when={"operation": "payment_status"}, cut="within")
+    line = HTTPConnection("127.0.0.1", port, timeout=10)
+    line.request("GET", PATH, headers=headers())
+    reply = line.getresponse()
+    assert (reply.status, reply.headers["Content-Length"]) == (404, str(len(whole)))
+    with pytest.raises((IncompleteRead, ConnectionResetError)) as ended:
+        reply.read()
+    reply.close()
+    line.close()
+    if isinstance(ended.value, IncompleteRead):
+        assert b"Traceback" not in ended.value.partial and len(ended.value.partial) < len(whole)
+
+
+def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
+    waiting = threading.Event()
+    server = server_of(app, "127.0.0.1", 0, threads=2)
+    workers = server.task_dispatcher
+
+    def wait() -> None:
+        waiting.set()
+        workers.wait(60)
+
+    late = threading.Thread(target=wait)
+    late.start()
+    assert waiting.wait(5)
+    began = perf_counter()
+    workers.shutdown()
+    late.join(5)
+    server.close()
+    assert not late.is_alive() and perf_counter() - began < 2
+
+
+def test_another_server_of_the_same_program_stays_as_its_owner_made_it(port: int) -> None:
+    def own(environ: dict[str, Any], start: "StartResponse") -> list[bytes]:
+        start("200 OK", [("Content-Type", "text/plain")])
+        return [b",".join(name.encode() for name in environ if name.startswith("sandbox."))]
+
+    theirs = create_server(own, host="127.0.0.1", port=0)
+    thread = threading.Thread(target=theirs.run)
+    thread.start()
+    try:
+        assert call(theirs.effective_port)[:2] == (200, b"")
+        assert call(port)[0] == 404
+    finally:
+        end(theirs)
+        thread.join(5)

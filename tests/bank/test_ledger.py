@@ -1,0 +1,169 @@
+"""Double entry: postings sum to zero after anything, and nobody writes in the shared past."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry, Ledger, Posting
+from sandbox.banking.money import Money
+from sandbox.world.registry import Worlds
+from tests.bank.conftest import Lives
+from tests.bank.lives import LIVES, Step
+from tests.tpp import Tpp
+
+DAY = date(2027, 3, 1)
+ACCOUNTS = ("BE68539007547034", "BE41539007547035", OUTSIDE, EXCHANGE)
+
+
+def euros(cents: int, currency: str = "EUR") -> Money:
+    return Money(Decimal(cents).scaleb(-2), currency)
+
+
+def entry(source: str, target: str, cents: int, currency: str = "EUR", back: int = 0) -> Entry:
+    on = DAY - timedelta(days=back)
+    amount = euros(cents, currency)
+    return Entry("R", on, on, (Posting(source, -amount), Posting(target, amount)))
+
+
+def exchanged(account: str, cents: int, bought: int, back: int) -> Entry:
+    """Euros for dollars: each currency is balanced by the exchange desk."""
+    on = DAY - timedelta(days=back)
+    sides = (
+        Posting(account, euros(-cents)),
+        Posting(EXCHANGE, euros(cents)),
+        Posting(EXCHANGE, euros(-bought, "USD")),
+        Posting(account, euros(bought, "USD")),
+    )
+    return Entry("X", on, on, sides)
+
+
+plain = st.builds(
+    entry,
+    st.sampled_from(ACCOUNTS),
+    st.sampled_from(ACCOUNTS),
+    st.integers(-(10**9), 10**9),
+    st.sampled_from(("EUR", "USD", "GBP")),
+    st.integers(0, 40),
+)
+trades = st.builds(
+    exchanged, st.sampled_from(ACCOUNTS), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 40)
+)
+ENTRIES = st.lists(st.one_of(plain, trades), max_size=30)
+
+
+def of(entries: list[Entry]) -> Callable[[], Books]:
+    books = Books(entries)
+    return lambda: books
+
+
+@given(past=ENTRIES, posted=ENTRIES)
+def test_postings_sum_to_zero_after_any_sequence(past: list[Entry], posted: list[Entry]) -> None:
+    ledger = Ledger(of(past))
+    for one in posted:
+        ledger.post(one)
+        assert not any(ledger.totals().values())
+
+
+@given(past=ENTRIES, posted=ENTRIES)
+def test_a_balance_is_the_sum_of_its_lines_which_stay_in_order(past: list[Entry], posted: list[Entry]) -> None:
+    ledger = Ledger(of(past))
+    for one in posted:
+        ledger.post(one)
+    for account in ACCOUNTS[:2]:
+        for currency in ("EUR", "USD", "GBP"):
+            lines = ledger.lines(account, currency)
+            places = [(line.on, line.number) for line in lines]
+            assert places == sorted(places)
+            assert ledger.balance(account, currency).number == sum(line.posting.amount.number for line in lines)
+
+
+def test_a_back_dated_line_stands_where_its_date_says() -> None:
+    ledger = Ledger(of([entry(OUTSIDE, ACCOUNTS[0], 100, back=back) for back in (9, 5, 1)]))
+    for back in (0, 5, 20):
+        ledger.post(entry(OUTSIDE, ACCOUNTS[0], 1, back=back))
+    lines = ledger.lines(ACCOUNTS[0], "EUR")
+    assert [((DAY - line.on).days, line.posting.amount.number) for line in lines] == [
+        (20, Decimal("0.01")),
+        (9, 1),
+        (5, 1),
+        (5, Decimal("0.01")),  # of the same day: after what stood there
+        (1, 1),
+        (0, Decimal("0.01")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "postings",
+    [
+        (Posting(ACCOUNTS[0], euros(1)),),
+        (Posting(ACCOUNTS[0], euros(-100)), Posting(ACCOUNTS[1], euros(99))),
+        (Posting(ACCOUNTS[0], euros(-100)), Posting(ACCOUNTS[0], euros(100, "USD"))),
+    ],
+)
+def test_an_unbalanced_entry_stops_the_program_and_books_nothing(postings: tuple[Posting, ...]) -> None:
+    ledger = Ledger(of([entry(OUTSIDE, ACCOUNTS[0], 100)]))
+    with pytest.raises(AssertionError, match="unbalanced"):
+        ledger.post(Entry("R", DAY, DAY, postings))
+    assert ledger.balance(ACCOUNTS[0], "EUR") == euros(100)
+    assert not ledger.added()
+
+
+@given(first=ENTRIES, mine=ENTRIES, theirs=ENTRIES)
+def test_a_copy_goes_its_own_way(first: list[Entry], mine: list[Entry], theirs: list[Entry]) -> None:
+    past = of(first)
+    one, twin, only_theirs = Ledger(past), Ledger(past), Ledger(past)
+    for row in mine:
+        one.post(row)
+    copy = one.copy()
+    held = ({place: tuple(lines) for place, lines in one.added().items()}, one.totals())
+    for row in theirs:
+        copy.post(row)
+    assert ({place: tuple(lines) for place, lines in one.added().items()}, one.totals()) == held
+    for row in (*mine, *theirs):
+        twin.post(row)
+    assert copy.added() == twin.added()
+    assert only_theirs.added() == {}
+
+
+@given(past=ENTRIES, posted=ENTRIES)
+def test_the_shared_past_is_never_changed(past: list[Entry], posted: list[Entry]) -> None:
+    books = Books(past)
+    lines, balances, count = dict(books.lines), dict(books.balances), books.count
+    ledger, beside = Ledger(lambda: books), Ledger(lambda: books)
+    for one in posted:
+        ledger.post(one)
+    assert (books.lines, books.balances, books.count) == (lines, balances, count)
+    assert all(type(of) is tuple for of in books.lines.values())
+    assert not beside.added()
+
+
+def test_until_it_books_a_bank_shows_the_past_s_own_lines() -> None:
+    books = Books([entry(OUTSIDE, ACCOUNTS[0], 100)])
+    ledger = Ledger(lambda: books)
+    assert ledger.lines(ACCOUNTS[0], "EUR") is books.lines[ACCOUNTS[0], "EUR"]
+    ledger.post(entry(OUTSIDE, ACCOUNTS[0], 1))
+    assert len(books.lines[ACCOUNTS[0], "EUR"]) == 1
+    assert len(ledger.lines(ACCOUNTS[0], "EUR")) == 2
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps=LIVES)
+def test_a_bank_s_postings_sum_to_zero_whatever_happened(new_life: Lives, steps: list[Step]) -> None:
+    life = new_life()
+    life.lead([*steps, ("pass", 0, 3 * 86_400)])
+    assert not any(life.world.bank.ledger.totals().values())
+
+
+def test_a_payment_in_one_world_moves_no_money_in_another(worlds: Worlds, tpp: Tpp) -> None:
+    iban = tpp.iban_of("alice")
+    untouched = worlds.get("beside")
+    before = untouched.bank.ledger.balance(iban, "EUR")
+    reply = tpp.initiated(debtor_account__iban=iban)
+    for status in ("PATC", "PDNG", "ACSP", "ACSC"):
+        assert tpp.control("POST", f"/payments/{reply}/move", status=status).status_code == 200
+    assert worlds.get("default").bank.ledger.balance(iban, "EUR") == before - euros(1250)
+    assert untouched.bank.ledger.balance(iban, "EUR") == before

@@ -1,0 +1,78 @@
+from datetime import UTC, date, datetime, timedelta
+
+import holidays
+import pytest
+
+from sandbox.banking.calendar import (
+    at_brussels,
+    brussels_date,
+    following_banking_day,
+    is_banking_day,
+    next_banking_day,
+    previous_banking_day,
+    why_closed,
+)
+
+
+def test_an_independent_calendar_agrees_on_every_day_of_22_years():
+    theirs = holidays.financial_holidays("XECB", years=range(2024, 2046))
+    first = date(2024, 1, 1)
+    days = [first + timedelta(days=number) for number in range((date(2046, 1, 1) - first).days)]
+    assert [day for day in days if is_banking_day(day) == (day in theirs or day.weekday() >= 5)] == []
+
+
+@pytest.mark.parametrize(
+    ("day", "why"),
+    [
+        (date(2027, 1, 1), "new year's day"),
+        (date(2027, 3, 26), "good friday"),
+        (date(2027, 3, 27), "saturday"),
+        (date(2027, 3, 28), "sunday"),
+        (date(2027, 3, 29), "easter monday"),
+        (date(2028, 5, 1), "labour day"),
+        (date(2026, 12, 25), "christmas day"),
+        (date(2026, 12, 26), "26 december"),
+    ],
+)
+def test_a_closed_day_says_why(day, why):
+    assert why_closed(day) == why
+    assert not is_banking_day(day)
+
+
+@pytest.mark.parametrize("day", [date(2027, 3, 25), date(2027, 7, 21), date(2027, 12, 31)])
+def test_an_open_day_has_no_reason_and_stays(day):
+    assert why_closed(day) is None
+    assert next_banking_day(day) == previous_banking_day(day) == day
+
+
+def test_easter_is_stepped_over_in_both_directions():
+    assert next_banking_day(date(2027, 3, 26)) == date(2027, 3, 30)
+    assert previous_banking_day(date(2027, 3, 29)) == date(2027, 3, 25)
+    assert following_banking_day(date(2027, 3, 25)) == date(2027, 3, 30)
+    assert following_banking_day(date(2027, 3, 30)) == date(2027, 3, 31)
+
+
+@pytest.mark.parametrize(
+    ("day", "hour"),
+    [
+        (date(2027, 3, 27), 5),
+        (date(2027, 3, 28), 4),  # the clocks went forward that night
+        (date(2027, 10, 30), 4),
+        (date(2027, 10, 31), 5),  # and back
+    ],
+)
+def test_six_in_brussels_is_right_across_clock_changes(day, hour):
+    assert at_brussels(day, 6) == datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
+    assert at_brussels(day, 6).tzinfo is UTC
+    assert brussels_date(at_brussels(day, 0)) == day
+    assert brussels_date(at_brussels(day, 23, 59)) == day
+
+
+def test_late_in_utc_is_already_tomorrow_in_brussels():
+    assert brussels_date(datetime(2027, 7, 1, 21, 59, tzinfo=UTC)) == date(2027, 7, 1)
+    assert brussels_date(datetime(2027, 7, 1, 22, tzinfo=UTC)) == date(2027, 7, 2)
+
+
+def test_an_instant_without_a_zone_is_refused():
+    with pytest.raises(AssertionError):
+        brussels_date(datetime(2027, 7, 1, 22))

@@ -1,0 +1,216 @@
+"""Explain by Request-ID: the rule, its clause, the state and the time of every answer (choice 10)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from sandbox.contract.errors import OF_CONTROLS, Error
+from tests import contracts
+from tests.payer import a_code, code_form, post_form
+from tests.reader import Reader, consent_uris, post_token, refresh_form
+from tests.spec import files
+from tests.stories import explained, faulty, ruled, signed_by_alice
+from tests.tpp import BELGIAN, SCT, XB, Tpp, payment, version
+
+AMERICAN = {"bban": "123456789", "country": "US", "bank_national_id": "021000021", "bic": "CHASUS33"}
+LIMITED = "limited"
+
+
+def paid(**changes: Any) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: tpp.initiate(body=payment(**changes))
+
+
+def across(**changes: Any) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: tpp.initiate(XB, payment(XB, **changes))
+
+
+def ordered(**changes: Any) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: contracts.order(tpp, contracts.contract(**changes))
+
+
+def sent(**headers: str | None) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: tpp.initiate(**headers)
+
+
+def from_account(customer: str, **changes: Any) -> Callable[[Tpp], TestResponse]:
+    return lambda tpp: tpp.initiate(body=payment(debtor_account={"iban": tpp.iban_of(customer)}, **changes))
+
+
+def withdrawn(tpp: Tpp) -> TestResponse:
+    reader = Reader(tpp)
+    ids = list(reader.ids.values())
+    tpp.control("POST", "/psu/withdraw", client_id="demo-tpp", customer="alice", scope="AIS")
+    return reader.get(f"/accounts/{ids[0]}")
+
+
+def again(tpp: Tpp) -> TestResponse:
+    reader = Reader(tpp)
+    ids = list(reader.ids.values())
+    tpp.advance("91d")
+    reader.renew()
+    return reader.get(f"/accounts/{ids[0]}/transactions")
+
+
+def of_another(tpp: Tpp) -> TestResponse:
+    token = f"Bearer {tpp.token_for('bram')}"
+    payment_id = signed_by_alice(tpp)
+    return tpp.call("GET", f"/payments/{SCT}/{payment_id}/details", authorization=token)
+
+
+def too_late(tpp: Tpp) -> TestResponse:
+    token = f"Bearer {tpp.token_for('alice')}"
+    payment_id = signed_by_alice(tpp)
+    return tpp.call("DELETE", f"/payments/{SCT}/{payment_id}", accept=version(2), authorization=token)
+
+
+def twice(tpp: Tpp) -> TestResponse:
+    tpp.initiated()
+    tpp.initiated()
+    return tpp.call("GET", f"/payments/{SCT}/INVOICE-2027-001/status?paymentIdType=EXTERNAL")
+
+
+def outside_sepa(tpp: Tpp) -> TestResponse:
+    body = {"debtor_account": {"iban": tpp.iban_of(LIMITED)}, "instructed_amount__amount": "1.00"}
+    return tpp.initiate(XB, payment(XB, **body))
+
+
+def wrong_verifier(tpp: Tpp) -> TestResponse:
+    return post_form(tpp, code_form(a_code(tpp), code_verifier="x" * 43))
+
+
+# One call that provokes each error; those that come by a fault or a rule of the scenario alone stand below.
+PROVOKED: dict[Error, Callable[[Tpp], TestResponse]] = {
+    Error.HEADER_MISSING: sent(redirect_uri=None),
+    Error.INPUT_MISSING: paid(creditor_name=None),
+    Error.HEADER_INVALID: sent(redirect_uri="https://example.org/"),
+    Error.INPUT_INVALID: paid(colour="red"),
+    Error.ENDTOEND_MISSING: paid(endtoend_identification=None),
+    Error.COUNTRY_NOT_ACCEPTED: paid(creditor_account__iban="TR330006100519786457841326"),
+    Error.AMOUNT_NOT_POSITIVE: paid(instructed_amount__amount="0"),
+    Error.CURRENCY_NOT_ACCEPTED: paid(instructed_amount__currency="USD"),
+    Error.BBAN_WITH_BIC: across(creditor_account=AMERICAN),
+    Error.BEGIN_NOT_FUTURE: ordered(start_date="2027-03-01"),
+    Error.END_MONTH_OFF_PERIOD: ordered(frequency="QUARTERLY", end_date="2027-05-31"),
+    Error.END_BEFORE_START: ordered(end_date="2027-03-31"),
+    Error.BIC_WRONG: across(creditor_account={"iban": "TR330006100519786457841326"}),
+    Error.ACCESS_TOKEN_REFUSED: sent(authorization="Bearer x"),
+    Error.REFRESH_TOKEN_REFUSED: lambda tpp: post_token(tpp, refresh_form("x")),
+    Error.SECURITY_INPUT_REFUSED: wrong_verifier,
+    Error.CLIENT_UNKNOWN: sent(client_id="nobody"),
+    Error.CREDENTIALS_REFUSED: lambda tpp: post_token(tpp, refresh_form("x"), credentials=("demo-tpp", "x")),
+    Error.SECURITY_PROOF_REFUSED: lambda tpp: Reader(tpp).get("/accounts/x"),
+    Error.SCA_REQUIRED: again,
+    Error.TPP_INVALID: sent(client_id="idle-tpp"),
+    Error.ACCOUNT_FOREIGN: paid(debtor_account={"iban": BELGIAN}),
+    Error.ACCESS_DENIED: of_another,
+    Error.CHANNEL_CLOSED: from_account("blocked"),
+    Error.CONSENT_ENDED: withdrawn,
+    Error.NON_SEPA_BARRED: outside_sepa,
+    Error.PROFILE_FORBIDS: from_account("alice", instruction_priority="HIGH"),
+    Error.FUNDS_MISSING: from_account("poor", instructed_amount__amount="99999.00"),
+    Error.NOT_CANCELLABLE: too_late,
+    Error.NOT_FOUND: lambda tpp: tpp.status("x"),
+    Error.METHOD_NOT_ALLOWED: lambda tpp: tpp.call("DELETE", f"/payments/{XB}/x", accept=version(2)),
+    Error.NOT_ACCEPTABLE: sent(accept="*/*"),
+    Error.LANGUAGE_NOT_ACCEPTABLE: sent(accept_language="xx"),
+    Error.CONFLICT: twice,
+    Error.UNSUPPORTED_MEDIA_TYPE: lambda tpp: files.send(tpp, b"x", content_type="text/plain"),
+}
+BY_ORDER = {
+    Error.REQUEST_TIMEOUT: 408,
+    Error.TOO_MANY_REQUESTS: 429,
+    Error.CERTIFICATE_REFUSED: 495,
+    Error.INTERNAL: 500,
+    Error.UNAVAILABLE: 503,
+}
+
+
+def why(tpp: Tpp, reply: TestResponse) -> dict[str, Any]:
+    return explained(tpp, reply.headers["Response-ID"])
+
+
+def test_every_error_of_the_catalogue_is_explained_here() -> None:
+    assert {*PROVOKED, *BY_ORDER} == set(Error) - OF_CONTROLS
+
+
+@pytest.mark.parametrize("error", PROVOKED, ids=lambda error: error.name)
+def test_a_refusal_is_explained_by_its_rule_and_clause(tpp: Tpp, error: Error) -> None:
+    reply = PROVOKED[error](tpp)
+    row, catalogue = why(tpp, reply), error.value
+    assert (reply.status_code, reply.json["error_code"]) == (catalogue.status, catalogue.code), reply.text
+    assert (row["error"], row["clause"], row["status"]) == (error.name, catalogue.clause, catalogue.status)
+    assert row["rule"] == reply.json["error_description"]
+    assert row["clause"].split()[0] in ("service", "choice")
+    assert row["at"] == tpp.control("GET", "/clock").json["now"]
+
+
+@pytest.mark.parametrize("error", BY_ORDER, ids=lambda error: error.name)
+def test_an_error_that_comes_by_a_fault_alone_is_explained_by_the_fault(tpp: Tpp, error: Error) -> None:
+    faulty(tpp, title="a bad Monday", when={"operation": "payment_status"}, answer={"status": BY_ORDER[error]})
+    reply = tpp.status("x")
+    assert reply.json["error_code"] == error.value.code
+    row = why(tpp, reply)
+    assert (row["rule"], row["clause"], row["status"]) == (
+        "a fault rule: a bad Monday", "choice 13", error.value.status,
+    )  # fmt: skip
+
+
+def test_a_refusal_by_a_rule_of_the_scenario_names_it(tpp: Tpp) -> None:
+    ruled(tpp, when={"kind": "payment"}, refuse="PROFILE_FORBIDS")
+    row = why(tpp, tpp.initiate())
+    assert (row["error"], row["scenario_rule"]) == ("PROFILE_FORBIDS", "the rule")
+    assert "the rule" in row["rule"]
+
+
+def test_an_accepted_call_is_explained_by_its_operation_the_state_and_the_rule_it_met(tpp: Tpp) -> None:
+    ruled(tpp, when={"kind": "payment"}, timings={"unsigned_after": "1m"})
+    reply = tpp.initiate()
+    payment_id = reply.json["payment_id"]
+    row = why(tpp, reply)
+    assert row == {
+        "request_id": reply.headers["Response-ID"],
+        "at": "2027-03-01T09:00:00+01:00",
+        "operation": "payment_initiation",
+        "method": "POST",
+        "path": f"/payments/{SCT}",
+        "status": 201,
+        "client_id": "demo-tpp",
+        "error": None,
+        "rule": "payment_initiation was admitted and done",
+        "clause": "service 4.1",
+        "subject": payment_id,
+        "state": "RCVD",
+        "scenario_rule": "the rule",
+    }
+    tpp.advance("1m")
+    later = why(tpp, tpp.status(payment_id))
+    assert (later["clause"], later["state"], later["subject"]) == ("service 4.3", "CANC", payment_id)
+    assert why(tpp, reply)["state"] == "RCVD"  # as it was judged then
+
+
+def test_a_cancellation_is_explained_by_the_state_that_permitted_it_or_did_not(tpp: Tpp) -> None:
+    token = f"Bearer {tpp.token_for('alice')}"
+    payment_id = tpp.initiated()
+    path = f"/payments/{SCT}/{payment_id}"
+    first, second = (tpp.call("DELETE", path, accept=version(2), authorization=token) for _ in range(2))
+    assert (first.status_code, why(tpp, first)["state"]) == (204, "RCVD")
+    assert (second.status_code, why(tpp, second)["state"]) == (403, "CANC")
+
+
+def test_a_path_that_is_none_of_the_banks_is_explained_too(tpp: Tpp) -> None:
+    row = why(tpp, tpp.call("GET", "/nowhere"))
+    assert (row["error"], row["operation"], row["subject"]) == ("NOT_FOUND", None, None)
+
+
+def test_the_last_call_under_an_id_is_explained(tpp: Tpp) -> None:
+    reply = tpp.initiate()
+    request_id = reply.headers["Response-ID"]
+    tpp.status("x", request_id=request_id)
+    assert explained(tpp, request_id)["operation"] == "payment_status"
+
+
+def test_an_unknown_call_is_not_found(tpp: Tpp) -> None:
+    assert consent_uris(tpp).status_code == 200
+    assert tpp.control("GET", "/explain/none").status_code == 404

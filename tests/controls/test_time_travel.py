@@ -1,0 +1,346 @@
+"""Await, timeline, fork and rewind (choice 10)."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from sandbox.bank.twin import twin_of
+from sandbox.world.log.state_hash import state_hash
+from sandbox.world.registry import Worlds
+from sandbox.world.replay import replayed
+from tests import contracts
+from tests.conftest import MORNING
+from tests.reader import Reader
+from tests.spec import files
+from tests.stories import explained, faulty, follow, journal_of, ruled, signed_by_alice, told
+from tests.tpp import SCT, Tpp, refused
+
+NEVER = "SBX-0409-000004"
+HALF_PAST = "2027-03-01T09:30:00+01:00"
+
+
+def awaits(tpp: Tpp, payment_id: str, status: str, within: str | None = None) -> Any:
+    more = {} if within is None else {"within": within}
+    return tpp.control("POST", "/await", payment_id=payment_id, status=status, **more)
+
+
+def now(tpp: Tpp) -> str:
+    return str(tpp.control("GET", "/clock").json["now"])
+
+
+def unmoved(tpp: Tpp, reply: Any, *named: str) -> bool:
+    assert all(refused(reply, 409, NEVER, name) for name in named)
+    return now(tpp) == MORNING
+
+
+# Await
+
+
+def test_bank_time_goes_on_to_the_instant_at_which_it_holds_and_no_further(tpp: Tpp) -> None:
+    paid = signed_by_alice(tpp)
+    reply = awaits(tpp, paid, "ACSC", "1h")
+    at = "2027-03-01T09:01:00+01:00"
+    assert reply.json == {"payment_id": paid, "status": "ACSC", "at": at, "waited": 60}
+    assert (now(tpp), told(tpp, paid)) == (at, ("ACSC", None))
+
+
+def test_a_status_that_is_passed_in_the_same_instant_counts(tpp: Tpp) -> None:
+    ruled(
+        tpp,
+        when={"kind": "payment"},
+        then=[{"on": "PDNG", "after": "1m", "move": "ACSP"}, {"on": "ACSP", "move": "RJCT", "reason": "AC04"}],
+    )
+    paid = signed_by_alice(tpp)
+    assert awaits(tpp, paid, "ACSP").json["waited"] == 60
+    assert told(tpp, paid) == ("RJCT", "AC04")
+
+
+def test_what_holds_already_takes_no_time(tpp: Tpp) -> None:
+    assert awaits(tpp, tpp.initiated(), "RCVD").json["waited"] == 0
+    assert now(tpp) == MORNING
+
+
+def test_the_time_out_is_awaited_with_all_that_falls_due_on_the_way(tpp: Tpp) -> None:
+    first = tpp.initiated()
+    tpp.advance("10m")
+    second = tpp.initiated()
+    assert awaits(tpp, second, "CANC").json["waited"] == 3600
+    assert told(tpp, first) == told(tpp, second) == ("CANC", "TIME_OUT")
+
+
+def test_within_is_a_bound_that_may_just_be_reached(tpp: Tpp) -> None:
+    waiting = tpp.initiated()
+    assert unmoved(
+        tpp, awaits(tpp, waiting, "CANC", "59m"), "within 59m it does not become CANC: it is PATC then", "signature"
+    )
+    assert awaits(tpp, waiting, "CANC", "3600s").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "status, named",
+    (("PDNG", "signature"), ("ACSC", "nothing any more"), ("ACWP", "nothing leads on from there to ACWP")),
+)
+def test_what_never_comes_is_told_with_the_reason_and_nothing_moves(
+    tpp: Tpp, worlds: Worlds, status: str, named: str
+) -> None:
+    waiting = tpp.initiated()
+    before = state_hash(worlds.get("default").bank)
+    within = "30m" if status == "PDNG" else None
+    assert unmoved(tpp, awaits(tpp, waiting, status, within), named)
+    assert state_hash(worlds.get("default").bank) == before
+
+
+def test_what_is_over_never_changes(tpp: Tpp) -> None:
+    waiting = tpp.initiated()
+    tpp.advance("1h")
+    assert refused(awaits(tpp, waiting, "PATC"), 409, NEVER, "it is CANC, and nothing leads on from there to PATC")
+
+
+def test_contracts_and_files_are_awaited_as_well(tpp: Tpp) -> None:
+    body = contracts.contract(debtor_account={"iban": contracts.ALICE}, end_date="2027-06-30")
+    contract = contracts.signed(tpp, body)
+    file = files.sent(tpp, files.pain())
+    assert awaits(tpp, file, "PATC").json["waited"] == 120
+    reply = awaits(tpp, contract, "CANC").json
+    assert reply["at"] == "2027-06-01T06:00:00+02:00"
+    assert len(journal_of(tpp, contract)) == 3 + 3 + 1
+
+
+@pytest.mark.parametrize(
+    "body, status, named",
+    (
+        ({"payment_id": "x", "status": "ACSC"}, 404, "payment_id"),
+        ({"status": "ACSC"}, 400, "payment_id"),
+        ({"payment_id": "x"}, 400, "status"),
+        ({"payment_id": "x", "status": "PNDG"}, 400, "status"),
+        ({"payment_id": "x", "status": "ACSC", "within": "x"}, 400, "within"),
+        ({"payment_id": "x", "status": "ACSC", "for": "1d"}, 400, "for"),
+    ),
+)
+def test_a_wrong_wait_is_refused(tpp: Tpp, body: dict[str, str], status: int, named: str) -> None:
+    reply = tpp.control("POST", "/await", **body)
+    assert reply.status_code == status and named in reply.json["error_description"]
+
+
+def test_even_the_longest_span_is_waited_for(tpp: Tpp) -> None:
+    assert refused(awaits(tpp, tpp.initiated(), "PDNG", "9000w"), 409, NEVER)
+
+
+# Timeline
+
+
+def coming(tpp: Tpp) -> list[tuple[str, str]]:
+    rows = tpp.listed("timeline")
+    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+    return [(row["at"][11:19], row["trigger"]) for row in rows]
+
+
+def test_the_timeline_shows_what_still_matters_soonest_first(tpp: Tpp) -> None:
+    assert coming(tpp) == []
+    reply = tpp.initiate()
+    assert coming(tpp) == [("09:00:01", "checked"), ("10:00:00", "unsigned_too_long")]
+    tpp.signed(reply, "alice")
+    assert coming(tpp) == [("09:00:05", "executed")]
+    tpp.advance("5s")
+    assert coming(tpp) == [("09:01:00", "settled")]
+    tpp.advance("55s")
+    assert coming(tpp) == []
+
+
+def test_the_timeline_knows_what_a_rule_will_do_and_forgets_what_it_cannot_any_more(tpp: Tpp) -> None:
+    ruled(
+        tpp,
+        when={"kind": "payment"},
+        then=[{"on": "PATC", "after": "10m", "move": "CANC", "reason": "MS03"}],
+        psu={"approves": True, "customer": "alice", "after": "1m"},
+    )
+    tpp.initiated()
+    tpp.advance("1s")
+    assert [name for _, name in coming(tpp)][:2] == ["psu_acts", "ruled"]
+    tpp.advance("1m")
+    assert coming(tpp) == [("09:01:05", "executed")]
+
+
+def test_the_timeline_knows_when_a_customer_answers_a_consent(tpp: Tpp) -> None:
+    ruled(tpp, when={"kind": "consent"}, psu={"approves": True, "customer": "alice", "after": "1m"})
+    tpp.call("GET", "/consent-uris?scope=AIS", accept="application/vnd.service.api+json; version=4")
+    assert coming(tpp) == [("09:01:00", "psu_acts")]
+    tpp.advance("1m")
+    assert coming(tpp) == []
+
+
+# Fork and rewind
+
+
+def fork(tpp: Tpp, name: str, as_name: str, at: str | None = None) -> Any:
+    more = {} if at is None else {"at": at}
+    return tpp.control("POST", f"/worlds/{name}/fork", **{"as": as_name}, **more)
+
+
+def test_a_fork_is_the_world_as_it_is_and_both_go_on_apart(tpp: Tpp, app: Flask, worlds: Worlds) -> None:
+    paid = signed_by_alice(tpp)
+    assert fork(tpp, "default", "b").status_code == 201
+    twin = Tpp(app, "b")
+    assert state_hash(worlds.find("b").bank) == state_hash(worlds.find("default").bank)
+    twin.advance("2m")
+    assert (told(twin, paid), told(tpp, paid)) == (("ACSC", None), ("PDNG", None))
+    tpp.control("POST", f"/payments/{paid}/move", status="RJCT", reason="AC04")
+    twin.initiated()
+    assert (told(twin, paid), told(tpp, paid)) == (("ACSC", None), ("RJCT", "AC04"))
+    assert (len(twin.listed("payments")), len(tpp.listed("payments"))) == (2, 1)
+
+
+def test_a_fork_shares_no_reference_with_the_original(tpp: Tpp, app: Flask) -> None:
+    first = tpp.initiated()
+    fork(tpp, "default", "b")
+    Tpp(app, "b").initiated()  # the same reference again
+    reply = tpp.call("GET", f"/payments/{SCT}/INVOICE-2027-001/status?paymentIdType=EXTERNAL")
+    assert (reply.status_code, reply.json["payment_id"]) == (200, first)
+    assert (
+        Tpp(app, "b").call("GET", f"/payments/{SCT}/INVOICE-2027-001/status?paymentIdType=EXTERNAL").status_code == 409
+    )
+
+
+def test_the_same_calls_give_the_same_replies_in_both(tpp: Tpp, app: Flask) -> None:
+    tpp.initiated()
+    fork(tpp, "default", "b")
+    request_id = "00000000-0000-4000-8000-000000000001"
+    assert tpp.initiated(creditor_name="A") == Tpp(app, "b").initiated(creditor_name="A")
+    assert tpp.status("x", request_id=request_id).json == Tpp(app, "b").status("x", request_id=request_id).json
+
+
+def test_a_fork_knows_the_calls_before_it(tpp: Tpp, app: Flask) -> None:
+    request_id = str(tpp.status("x").headers["Response-ID"])
+    fork(tpp, "default", "b")
+    twin = Tpp(app, "b")
+    assert explained(twin, request_id)["error"] == "NOT_FOUND"
+    twin.status("x", request_id=None)
+    tpp.status("x", request_id=None)
+    assert [row["seq"] for row in twin.listed("requests")] == [1, 2]
+    assert twin.listed("requests")[1]["request_id"] == tpp.listed("requests")[1]["request_id"]
+
+
+def began(tpp: Tpp) -> Reader:
+    """A morning with a bit of everything, until half past nine."""
+    reader = Reader(tpp)
+    signed_by_alice(tpp)
+    tpp.advance("20m")
+    contracts.active(tpp, contracts.contract(debtor_account={"iban": contracts.ALICE}))
+    files.validated(tpp, files.pain())
+    tpp.control("PATCH", "/settings", unsigned_after="5m")
+    tpp.control("POST", "/clock", set=HALF_PAST)
+    return reader
+
+
+def went_on(tpp: Tpp, reader: Reader) -> None:
+    tpp.advance("20m")
+    tpp.initiated(creditor_name="late")
+    reader.renew()
+    tpp.control("POST", "/psu/withdraw", client_id="demo-tpp", customer="alice", scope="AIS")
+    tpp.advance("20m")
+
+
+def lived(tpp: Tpp) -> None:
+    went_on(tpp, began(tpp))
+
+
+def test_a_fork_at_an_earlier_time_is_the_world_as_it_was_and_goes_its_own_way(
+    tpp: Tpp, app: Flask, worlds: Worlds
+) -> None:
+    reader = began(tpp)
+    fork(tpp, "default", "live")
+    went_on(tpp, reader)
+    world = worlds.find("default")
+    before = state_hash(world.bank)
+    reply = fork(tpp, "default", "then", HALF_PAST)
+    assert (reply.status_code, reply.json["clock"]["now"]) == (201, HALF_PAST)
+    assert state_hash(world.bank) == before
+    assert state_hash(worlds.find("then").bank) == state_hash(worlds.find("live").bank)
+    twin = Tpp(app, "then")
+    assert [row["at"] for row in twin.listed("journal")] == [
+        row["at"] for row in tpp.listed("journal") if row["at"] <= HALF_PAST
+    ]
+    assert all(row["at"] <= HALF_PAST for row in twin.listed("requests")) and twin.listed("requests")
+    assert twin.control("GET", "/settings").json["settings"]["unsigned_after"] == "5m"
+    assert [row["order"]["creditor_name"] for row in twin.listed("payments")] == ["Jan Peeters"]
+    twin.initiated(creditor_name="another way")
+    twin.advance("1d")
+    assert state_hash(world.bank) == before
+
+
+def test_playing_a_worlds_log_again_gives_the_same_bank(tpp: Tpp, worlds: Worlds) -> None:
+    follow(
+        tpp,
+        rules=[
+            {"when": {"kind": "payment", "nth": 1}, "refuse": "UNAVAILABLE"},
+            {"when": {"customer": "alice"}, "then": [{"on": "PDNG", "after": "1h", "move": "RJCT"}]},
+            {"when": {"creditor_name": "late"}, "psu": {"approves": True, "customer": "alice", "after": "3s"}},
+        ],
+    )
+    assert tpp.initiate().status_code == 503
+    lived(tpp)
+    world = worlds.find("default")
+    again = replayed(world.beginning, world.log, world.bank.clock.now)
+    assert state_hash(again) == state_hash(world.bank)
+    again.rulebook.met[0] = 7
+    assert state_hash(again) != state_hash(world.bank)  # how often a rule was met is part of it
+
+
+def test_a_rewind_is_a_fork_that_takes_the_worlds_own_name(tpp: Tpp) -> None:
+    lived(tpp)
+    assert fork(tpp, "default", "default", HALF_PAST).status_code == 201
+    assert now(tpp) == HALF_PAST
+    assert [row["order"]["creditor_name"] for row in tpp.listed("payments")] == ["Jan Peeters"]
+    tpp.control("POST", "/reset")
+    assert (now(tpp), tpp.listed("payments")) == (MORNING, [])
+
+
+def test_a_fork_keeps_rules_faults_and_their_counts(tpp: Tpp, app: Flask) -> None:
+    ruled(tpp, when={"kind": "payment", "nth": 2}, refuse="UNAVAILABLE")
+    faulty(tpp, when={"operation": "payment_status", "nth": 2}, answer={"status": 503})
+    tpp.initiated()
+    tpp.status("x")
+    fork(tpp, "default", "b")
+    for world in (Tpp(app, "b"), tpp):
+        assert world.initiate().status_code == 503
+        assert [world.status("x").status_code for _ in range(2)] == [503, 404]
+    Tpp(app, "b").control("DELETE", "/faults")
+    assert len(tpp.listed("faults")) == 1
+
+
+@pytest.mark.parametrize(
+    "name, as_name, at, status",
+    (
+        ("none", "b", None, 404),
+        ("default", "a b", None, 400),
+        ("default", "", None, 400),
+        ("default", "b", "2027-03-01T08:59:59+01:00", 400),  # before it began
+        ("default", "b", "2027-03-01T09:00:01+01:00", 400),  # not come yet
+        ("default", "b", "yesterday", 400),
+    ),
+)
+def test_a_wrong_fork_is_refused(
+    tpp: Tpp, worlds: Worlds, name: str, as_name: str, at: str | None, status: int
+) -> None:
+    assert fork(tpp, name, as_name, at).status_code == status
+    assert [world.name for world in worlds.all()] == ["default"]
+
+
+def test_what_a_bank_owns_is_not_shared_with_its_twin(tpp: Tpp, worlds: Worlds) -> None:
+    """Lists, maps and records that change must be two; what is frozen may be one."""
+    lived(tpp)
+    bank = worlds.find("default").bank
+    twin = twin_of(bank)
+    checked = 0
+    for name, value in vars(bank).items():
+        other = getattr(twin, name)
+        if isinstance(value, dict | list):
+            assert other is not value, name
+            pairs = [(value[key], other[key]) for key in value] if isinstance(value, dict) else []
+            for mine, theirs in pairs:
+                frozen = getattr(getattr(mine, "__dataclass_params__", None), "frozen", True)
+                if isinstance(mine, dict | list | set) or not frozen:
+                    assert mine is not theirs, name
+                    checked += 1
+    assert checked > 5

@@ -1,0 +1,160 @@
+"""The document is valid, whole, and agrees with the tables that it is made from."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask, Response
+from openapi_spec_validator import validate
+
+from sandbox.contract.errors import OF_CONTROLS, Error
+from sandbox.contract.operations import OPERATIONS, Operation
+from sandbox.contract.products import FIELDS, PRODUCTS, Use, use_of
+from sandbox.web.docs.controls import IBAN, TOLD
+from sandbox.web.docs.controls import document as controls_document
+from sandbox.web.docs.controls import rows as control_rows
+from sandbox.web.docs.document import addresses_of, body_name
+from sandbox.web.docs.error_causes import CAUSES, ONLY_BY_FAULT, causes_of
+from sandbox.web.docs.field_notes import NOTES
+from tests.documented import RECORDER, Recorder, judge, operations, told
+from tests.tpp import Tpp
+
+
+def entries(operation: Operation) -> list[dict[str, Any]]:
+    return [told()["paths"][address][operation.method.lower()] for address, _ in addresses_of(operation)]
+
+
+def test_the_document_is_valid_openapi_3_1() -> None:
+    assert told()["openapi"] == "3.1.0"
+    validate(told())
+
+
+def test_the_document_of_the_controls_is_valid() -> None:
+    validate(controls_document("http://127.0.0.1:8080"))
+
+
+def test_every_control_is_told_and_none_that_is_not_routed(tpp: Tpp) -> None:
+    assert {f"{method} {path}" for method, path, _ in control_rows()} == set(TOLD)
+    for method, path, _ in control_rows():
+        asked = "/_sandbox" + path.replace("<", "").replace(">", "")
+        found = tpp.http.application.url_map.bind("localhost").match(asked, method)
+        assert found[0].startswith(("control", "reference")), asked
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.name)
+def test_every_operation_is_told_with_its_versions_and_clause(operation: Operation) -> None:
+    found = entries(operation)
+    assert {number for entry in found for number in entry["x-versions"]} == set(operation.versions)
+    for entry in found:
+        assert entry["x-operation"] == operation.name
+        assert entry["x-clause"] == operation.clause
+        assert [accept.rpartition("=")[2] for accept in entry["x-accept"]] == [*map(str, entry["x-versions"])]
+        assert str(operation.success) in entry["responses"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.name)
+def test_every_status_of_an_operation_is_told_with_its_errors(operation: Operation) -> None:
+    for entry in entries(operation):
+        statuses = {int(status) for status in entry["responses"]} - {operation.success}
+        assert statuses == set(operation.errors)
+        rows = [row for response in entry["responses"].values() for row in response.get("x-errors", [])]
+        assert [row["error_code"] for row in rows if "SCA" in row["error"]] == (
+            ["B14800ZZ-0PLC-REDRCT"] if operation.name == "transactions" else []
+        )
+        assert len(rows) == len(list(causes_of(operation)))
+        assert all(row["when"] and row["x-clause"] for row in rows)
+
+
+def test_every_error_of_the_catalogue_has_its_causes_and_is_given_somewhere() -> None:
+    assert Counter(error for error, _, _ in CAUSES) == Counter(set(Error) - OF_CONTROLS)
+    given = {cause.error for operation in OPERATIONS for cause in causes_of(operation)}
+    assert given == set(Error) - OF_CONTROLS
+
+
+def test_what_only_a_fault_rule_gives_says_so() -> None:
+    status = next(row for row in OPERATIONS if row.name == "accounts")
+    found = {cause.error.value.status: cause.when for cause in causes_of(status)}
+    assert found[415] == found[409] == found[408] == ONLY_BY_FAULT
+    assert found[404] != ONLY_BY_FAULT
+
+
+def test_what_is_ours_is_marked_with_the_number_of_the_choice() -> None:
+    response = operations()["payment_status", "sepa-credit-transfers"]["responses"]["409"]
+    assert (response["x-errors"][0]["x-clause"], response["x-errors"][0]["x-choice"]) == ("choice 5", 5)
+    name = told()["components"]["schemas"]["SepaPayment"]["properties"]["creditor_name"]
+    assert name["x-choice"] == 5
+    structured = told()["components"]["schemas"]["SepaPayment"]["properties"]["remittance_information_structured"]
+    assert "x-choice" not in structured and structured["x-clause"] == "service 2.1"
+
+
+def test_each_note_is_about_a_field_that_is_there() -> None:
+    text = json.dumps(told())
+    assert [name for name, (words, _) in NOTES.items() if json.dumps(words) not in text] == []
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=lambda row: row.name)
+def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) -> None:
+    body = told()["components"]["schemas"][body_name(product.name)]
+    for path in FIELDS:
+        outer, _, inner = path.partition(".")
+        place = body["properties"].get(outer, {})
+        present = inner in place.get("properties", {}) if inner else outer in body["properties"]
+        needed = inner in place.get("required", ()) if inner else outer in body.get("required", ())
+        assert present == (use_of(path, product) is not Use.ABSENT), path
+        if use_of(path, product) is Use.REQUIRED:
+            assert needed, path
+
+
+def test_the_newest_version_is_offered_first() -> None:
+    content = operations()["payment_status", "sepa-credit-transfers"]["responses"]["200"]["content"]
+    assert [name.rpartition("=")[2] for name in content] == ["3", "2", "1"]
+
+
+def test_the_document_names_the_world_and_the_vendor(tpp: Tpp) -> None:
+    found = tpp.http.get("/worlds/b/_sandbox/openapi.json")
+    assert found.status_code == 200
+    assert found.json["servers"] == [{"url": "http://localhost/worlds/b"}]
+    tpp.control("PATCH", "/settings", vendor="acme")
+    assert "application/vnd.acme.api+json; version=3" in tpp.http.get("/_sandbox/openapi.json").text
+    assert tpp.http.get("/_sandbox/openapi.json").json["servers"] == [{"url": "http://localhost"}]
+
+
+def test_a_reply_that_the_document_does_not_tell_is_found() -> None:
+    schema = judge("payment_status", "sepa-credit-transfers", 200, 3)
+    good = {"payment_id": "a", "status": "ACSC"}
+    look = Recorder().look
+    assert look(schema, good) is None
+    for bad in (good | {"more": 1}, good | {"status": "DONE"}, {"status": "ACSC"}, good | {"payment_id": 7}, []):
+        assert look(schema, bad) is not None, bad
+    error = {"error": "X", "error_code": "SBX-0404-000001", "error_description": "x"}
+    refusal = judge("payment_status", "sepa-credit-transfers", 404, 3)
+    assert look(refusal, error) is None
+    assert look(refusal, error | {"error_code": "GEN-1201-100001"}) is not None
+    assert look(judge("payment_cancellation", "sepa-credit-transfers", 204, 2), {}) is not None
+
+
+def test_the_recorder_hears_what_is_replied(app: Flask, tpp: Tpp) -> None:
+    def spoil(response: Response) -> Response:
+        response.set_data(response.get_data().replace(b'"status"', b'"state"'))
+        return response
+
+    before = RECORDER.held
+    app.after_request(spoil)
+    tpp.initiated()
+    assert RECORDER.held == before + 1
+    assert "'state' was unexpected" in RECORDER.faults.pop()
+
+
+def test_the_bodies_of_the_controls_work(tpp: Tpp) -> None:
+    """Those that need nothing else first; what hangs on a payment is shown by the examples."""
+    paths = {"<name>": "b", "<client_id>": "other-tpp", "<iban>": IBAN}
+    for method, path, told_control in control_rows():
+        body = told_control.body
+        if body is None or "payment_id" in f"{path}{body}" or path.startswith("/psu"):
+            continue
+        for hole, value in paths.items():
+            path = path.replace(hole, value)
+        tpp.http.put("/_sandbox/worlds/b", json={})
+        reply = tpp.http.open(f"/_sandbox{path}", method=method, json=body)
+        assert reply.status_code == told_control.success, f"{method} {path}: {reply.text}"

@@ -1,0 +1,127 @@
+"""French and Dutch: every word in both, chosen as the contract says (service 4.0)."""
+
+import re
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from flask import Flask
+
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.psu import formats
+from sandbox.web.psu.refusals import REFUSALS, say_refusal
+from sandbox.web.psu.words import LANGUAGES, WORDS, say
+from tests.psu.psu import Psu, address_of, bare
+from tests.tpp import Tpp
+
+ROOM = Path(__file__).parents[2] / "sandbox" / "web" / "psu"
+TABLE = [*WORDS.items(), *REFUSALS.items()]
+SAME = {"code.shown"}  # written alike in both
+# Keys that a template or a view puts together from what it shows.
+MADE = re.compile(
+    r"kind\.|review\.|consent\.(tpp|sees|life|again)|channel\.(signed|waiting|withdrawn|sees)|"
+    r"(outdated|signed|cosigned|cancelled|ended|rejected|withdrawn|unknown|lost|failed)\.|"
+    r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk|consent|renewal|one)$"
+)
+
+
+@pytest.mark.parametrize("key, pair", TABLE, ids=[key for key, _ in TABLE])
+def test_every_sentence_is_there_in_both_languages_with_the_same_facts(key: str, pair: tuple[str, str]) -> None:
+    french, dutch = ({name for _, name, _, _ in Formatter().parse(text) if name} for text in pair)
+    assert all(text.strip() for text in pair)
+    assert french == dutch
+    assert pair[0] != pair[1] or key in SAME | {"kind.private"}
+    assert not any("'" in text for text in pair)  # the typographic apostrophe
+
+
+def test_every_sentence_is_used() -> None:
+    files = [*ROOM.glob("*.py"), *(ROOM / "templates").glob("*.html")]
+    used = "".join(file.read_text() for file in files if file.name not in ("words.py", "refusals.py"))
+    assert [key for key in WORDS if not MADE.match(key) and f'"{key}"' not in used and f"'{key}'" not in used] == []
+
+
+def test_french_has_a_blank_before_double_punctuation() -> None:
+    for french, _ in (pair for _, pair in TABLE):
+        assert not re.search(r"[^\s][:;!?](\s|$)", french), french
+
+
+def test_every_no_of_the_domain_has_its_sentence() -> None:
+    for language in LANGUAGES:
+        known = {pair[LANGUAGES.index(language)] for pair in REFUSALS.values()}
+        assert say_refusal(language, Refusal(Error.FUNDS_MISSING, input="x")) in known
+    unknown = Refusal(Error.INTERNAL)
+    assert say_refusal("fr", unknown) == "Votre demande n’a pas pu être acceptée."
+
+
+AMOUNTS = (
+    ("1234.80", "EUR", "1\u202f234,80\xa0€", "€\xa01.234,80"),
+    ("0.50", "EUR", "0,50\xa0€", "€\xa00,50"),
+    ("1234", "JPY", "1\u202f234\xa0JPY", "JP¥\xa01.234"),
+)
+
+
+@pytest.mark.parametrize("number, currency, french, dutch", AMOUNTS)
+def test_amounts_are_written_as_each_language_does(number: str, currency: str, french: str, dutch: str) -> None:
+    money = Money(Decimal(number), currency)
+    assert (formats.amount("fr", money), formats.amount("nl", money)) == (french, dutch)
+
+
+DATES = (
+    (date(2027, 3, 1), "lundi 1er mars 2027", "maandag 1 maart 2027"),
+    (date(2027, 3, 11), "jeudi 11 mars 2027", "donderdag 11 maart 2027"),
+)
+
+
+@pytest.mark.parametrize("day, french, dutch", DATES)
+def test_dates_are_written_as_each_language_does(day: date, french: str, dutch: str) -> None:
+    assert (formats.long_date("fr", day), formats.long_date("nl", day)) == (french, dutch)
+
+
+def test_an_iban_is_grouped_and_another_number_is_not() -> None:
+    assert formats.account("BE16539100001774") == "BE16 5391 0000 1774"
+    assert formats.account("021000021/55") == "021000021/55"
+
+
+def language_of(text: str) -> str:
+    found = re.search(r'<html lang="(..)">', text)
+    assert found
+    return found[1]
+
+
+def test_the_language_of_the_initiation_comes_before_the_browsers(app: Flask, tpp: Tpp) -> None:
+    psu = Psu(app, "nl")
+    page = psu.open(address_of(tpp, language="en, fr;q=0.5"))
+    assert language_of(page.text) == page.headers["Content-Language"] == "fr"
+
+
+def test_an_initiation_without_a_screen_language_takes_the_browsers(app: Flask, tpp: Tpp) -> None:
+    address = address_of(tpp, language="en")
+    assert language_of(Psu(app, "de, nl-BE;q=0.8, fr;q=0.2").open(address).text) == "nl"
+    assert language_of(Psu(app, "nl;q=0, fr-CA").open(address).text) == "fr"
+
+
+def test_else_it_is_french_until_the_customer_is_known(app: Flask, tpp: Tpp) -> None:
+    address = address_of(tpp, language="en")
+    psu = Psu(app, "de")
+    assert language_of(psu.open(address).text) == "fr"
+    assert language_of(psu.log_in(address, "bram").text) == "nl"
+
+
+def test_the_language_chosen_on_the_page_is_kept_to_the_end(app: Flask, tpp: Tpp) -> None:
+    address = address_of(tpp, language="fr")
+    psu = Psu(app, "fr")
+    psu.open(f"{address}?state=s")
+    page = psu.open(f"{bare(address)}?lang=nl")
+    assert language_of(page.text) == "nl" and f'action="{address}/login?lang=nl"' in page.text
+    page = psu.send(f"{address}/login?lang=nl", login="alice")
+    assert language_of(page.text) == "nl" and page.request.args["lang"] == "nl"
+    assert f'action="{address}/account?lang=nl"' in page.text
+    assert psu.send(f"{address}/refuse?lang=nl").headers["Location"].endswith("state=s")
+    assert language_of(psu.open(f"{address}?lang=xx").text) == "fr"
+
+
+def test_the_bank_is_nobodys() -> None:
+    assert (say("fr", "bank"), say("nl", "bank")) == ("La Banque d’essai", "De Testbank")

@@ -1,0 +1,283 @@
+"""A world as one file: from one server to another, where it is the same to the byte."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+import requests
+from flask import Flask
+
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
+from sandbox.machine import machine_time
+from sandbox.world.log.state_hash import state_hash
+from sandbox.world.registry import Worlds
+from sandbox.world.transfer import file_reader
+from tests.tpp import CALLBACK, CHALLENGE, ISCT, SCT, VERIFIER, Tpp, headers, payment, refused
+
+ROOT = Path(__file__).parents[2]
+MORNING = "2027-03-01T09:00:00+01:00"
+SECRET = "a-secret-of-ours"
+
+
+class Server:
+    """A real server, and calls whose ids are the same wherever they are made."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.number = 0
+
+    def call(self, method: str, path: str, **more: Any) -> requests.Response:
+        self.number += 1
+        sent = headers(request_id=str(UUID(int=self.number, version=4)), **more.pop("headers", {}))
+        return requests.request(method, f"{self.address}{path}", headers=sent, timeout=20, **more)
+
+    def control(self, method: str, path: str, **body: Any) -> Any:
+        return self.call(method, f"/_sandbox{path}", json=body or None).json()
+
+    def lead(self, salt: str) -> list[bytes]:
+        """A stretch of life; every answer of the bank as it came."""
+        answers = []
+        for number, product in enumerate((SCT, ISCT, SCT)):
+            body = payment(product, endtoend_identification=f"{salt}-{number}")
+            reply = self.call("POST", f"/payments/{product}", json=body)
+            address = reply.headers["Location"]
+            answers.append(told(reply, self.address))
+            if number:
+                signed = self.control("POST", "/psu/approve", address=address, customer="alice")
+                answers.append(json.dumps(signed).encode())
+        code = signed["redirect"].partition("code=")[2].partition("&")[0]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
+        bare = {"content_type": "application/x-www-form-urlencoded", "client_id": None, "accept_language": None}
+        token = self.call("POST", "/token", data=form, auth=("demo-tpp", "demo-secret"), headers=bare)
+        answers.append(told(token, self.address))
+        self.control("POST", "/clock", advance="70s")
+        seen = json.loads(token.content)["access_token"]
+        ids = [row["payment_id"] for row in self.control("GET", "/payments")["payments"] if row["product"] == SCT]
+        for payment_id in ids:
+            answers.append(told(self.call("GET", f"/payments/{SCT}/{payment_id}/status"), self.address))
+            sent = {"Authorization": f"Bearer {seen}"}
+            answers.append(told(self.call("GET", f"/payments/{SCT}/{payment_id}", headers=sent), self.address))
+        return answers
+
+    def shows(self) -> list[bytes]:
+        names = ("payments", "journal", "accounts", "clients", "timeline", "faults", "requests", "callbacks", "clock")
+        return [self.call("GET", f"/_sandbox/{name}").content for name in names]
+
+    def exported(self, query: str = "") -> bytes:
+        return self.call("GET", f"/_sandbox/export{query}").content
+
+
+def told(reply: requests.Response, address: str) -> bytes:
+    """A reply with its status and the headers that are the bank's own; ports differ."""
+    names = ("Location", "Response-ID", "Content-Type", "WWW-Authenticate")
+    kept = {name: reply.headers[name] for name in names if name in reply.headers}
+    return f"{reply.status_code} {kept} {reply.text}".replace(address, "http://here").encode()
+
+
+@contextmanager
+def serving(*more: str) -> Iterator[Server]:
+    words = [sys.executable, "-m", "sandbox", "serve", "--port", "0", "--frozen", "--log", "off", *more]
+    server = subprocess.Popen(
+        words,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert server.stdout is not None
+        yield Server(server.stdout.readline().removeprefix("listening on ").strip())
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(20)
+        assert server.stdout is not None
+        server.stdout.close()
+
+
+def command(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "sandbox", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_exported_here_imported_there_the_replies_are_the_same_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "bug.world.jsonl.gz"
+    with serving("--at", MORNING, "--seed", "7") as one, serving("--seed", "99") as two:
+        one.lead("before")
+        one.control("POST", "/faults", when={"operation": "accounts", "nth": 3}, answer={"status": 503})
+        wrote = command("export", "--url", one.address, "--output", str(file))
+        assert wrote.returncode == 0, wrote.stderr
+        took = command("import", "--url", two.address, str(file))
+        assert took.returncode == 0, took.stderr
+        assert "world default with" in took.stdout
+        assert two.shows() == [content.replace(one.address.encode(), two.address.encode()) for content in one.shows()]
+        two.number = one.number
+        assert two.lead("after") == one.lead("after")
+        assert two.exported() == one.exported()
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Worlds:
+    """One register for all: a file that is refused changes nothing, which each of them asserts."""
+    return Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), machine_time)
+
+
+@pytest.fixture(scope="module")
+def app(worlds: Worlds) -> Flask:
+    return assemble(worlds)
+
+
+@pytest.fixture(scope="module")
+def led(app: Flask) -> Tpp:
+    """A world with secrets of its callers in it."""
+    tpp = Tpp(app, "led")
+    tpp.control("POST", "/clients", client_id="our-tpp", secret=SECRET, redirect_uris=["http://127.0.0.1:*/*"])
+    tpp.control("PUT", "/clients/our-tpp", secret=f"{SECRET}-2")
+    reply = tpp.initiate()
+    address = f"{reply.headers['Location']}?state=our-own-state"
+    tpp.control("POST", "/psu/approve", address=address, customer="alice")
+    tpp.token_for("alice")
+    tpp.advance("1h")
+    tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 2}, answer={"status": 503})
+    return tpp
+
+
+def exported(tpp: Tpp, query: str = "") -> bytes:
+    reply = tpp.http.get(f"{tpp.prefix}/_sandbox/export{query}")
+    assert reply.status_code == 200, reply.text
+    return reply.data
+
+
+def imported(tpp: Tpp, content: bytes, query: str = "") -> Any:
+    return tpp.http.post(f"/_sandbox/import{query}", data=content)
+
+
+def test_a_stripped_file_holds_no_secret_and_replays(led: Tpp, app: Flask, worlds: Worlds) -> None:
+    bank = worlds.get("led").bank
+    secrets = [SECRET, VERIFIER, CHALLENGE, "our-own-state", *bank.codes, *bank.access_tokens, *bank.refresh_tokens]
+    secrets += [*bank.sca_tokens, *bank.sca_addresses]
+    whole, content = exported(led).decode(), exported(led, "?secrets=strip").decode()
+    assert [secret for secret in (SECRET, VERIFIER, "our-own-state") if secret not in whole] == []
+    assert any(code in whole for code in bank.codes)
+    assert [secret for secret in secrets if secret in content] == []
+    assert json.loads(content.partition("\n")[0])["stripped"] != []
+    assert imported(led, content.encode(), "?as=plain").status_code == 201
+    for name in ("payments", "journal", "accounts", "requests"):
+        assert Tpp(app, "plain").listed(name) == led.listed(name)
+
+
+def test_a_world_with_people_of_its_own_brings_them_along(
+    tpp: Tpp, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = {
+        "customers": {"zoe": {"name": "Zoé Peeters", "kind": "private", "language": "fr"}},
+        "accounts": {"zoe": {"number": 77, "owners": ["zoe"], "life": "still", "opening": {"EUR": "10.00"}}},
+        "clients": {"zoes-tpp": {"secret": "zoes-secret", "name": "Zoé's TPP"}},
+    }
+    made = tpp.control("PUT", "/worlds/zoe", scenario={"scenario": "Zoé", "bank": people})
+    assert made.status_code == 201, made.text
+    content = exported(Tpp(tpp.http.application, "zoe"))
+    assert "Zoé Peeters" in content.decode()
+    assert imported(tpp, content, "?as=again").status_code == 201
+    assert worlds.get("again").ask(state_hash) == worlds.get("zoe").ask(state_hash)
+    monkeypatch.setattr(file_reader, "MONTHS_MAX_OF_ALL", 1)
+    assert "months together" in imported(tpp, content, "?as=again").json["error_description"]
+    assert b"zoes-secret" not in exported(Tpp(tpp.http.application, "zoe"), "?secrets=strip")
+
+
+def test_a_world_that_began_at_a_time_of_another_zone_goes_along() -> None:
+    worlds = Worlds(first_beginning(seed=7, at=datetime.fromisoformat(MORNING), rate=0), machine_time)
+    assert imported(Tpp(assemble(worlds)), exported(Tpp(assemble(worlds))), "?as=b").status_code == 201
+
+
+def test_a_running_world_runs_on(app: Flask) -> None:
+    running = Worlds(first_beginning(seed=7), machine_time)
+    tpp = Tpp(assemble(running))
+    tpp.initiated()
+    assert imported(tpp, exported(tpp), "?as=b").json["clock"]["mode"] == "running"
+
+
+def first(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[bytes]], list[bytes]]:
+    return line(0, change)
+
+
+def line(number: int, change: Callable[[dict[str, Any]], Any]) -> Callable[[list[bytes]], list[bytes]]:
+    def changed(lines: list[bytes]) -> list[bytes]:
+        content = json.loads(lines[number])
+        change(content)
+        return [*lines[:number], json.dumps(content).encode(), *lines[number + 1 :]]
+
+    return changed
+
+
+ACT = 3  # the initiation, after the two acts about a client
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (lambda lines: [], "it is empty"),
+        (lambda lines: [b"not a world"], "this is no file of a world"),
+        (lambda lines: [b"[1]"], "it is no object"),
+        (first(lambda head: head.update(format="else")), "this is no file of a world"),
+        (first(lambda head: head.update(version=3)), "this program reads 1 to 2"),
+        (first(lambda head: head["people"].update(print="0" * 64)), "this program ships others"),
+        (first(lambda head: head.update(past="0" * 64)), "have another past"),
+        (first(lambda head: head.update(seed="7")), "no number"),
+        (first(lambda head: head.pop("opening")), "something is missing"),
+        (first(lambda head: head.pop("stripped")), "something is missing"),
+        (first(lambda head: head.update(stripped=1)), "does not take this"),
+        (first(lambda head: head.pop("past")), "something is missing"),
+        (first(lambda head: head.update(now="9999-12-31T00:00:00+00:00")), "too far away"),
+        (first(lambda head: head["settings"]["v"].update(due_events_max=10**12)), "settings"),
+        (first(lambda head: head["settings"]["v"].update(page_size="many")), "settings"),
+        (first(lambda head: head.update(rules=[{"~": "os.system", "v": ["true"]}])), "not written by the sandbox"),
+        (line(ACT, lambda act: act.update(verb="os.system")), "is not known here"),
+        (line(ACT, lambda act: act.update(act=9)), "act 3 is expected"),
+        (line(ACT, lambda act: act.update(made=99)), "goes another way"),
+        (line(ACT, lambda act: act.update(at="2027-02-01T09:00:00+01:00")), "cannot be done"),
+        (line(ACT, lambda act: act["given"].pop()), "takes 3 arguments"),
+        (line(ACT, lambda act: act["given"][0]["v"].update(creditor_name=7)), "does not take a int"),
+        (line(ACT, lambda act: act["given"].__setitem__(0, None)), "does not take a NoneType"),
+        (lambda lines: [*lines[:ACT], *lines[ACT + 1 :]], "act 3 is expected"),
+        (lambda lines: lines[:-1], "it was cut"),
+        (lambda lines: [*lines, b"{}"], "something follows the end"),
+        (line(-1, lambda end: end.update(state="0" * 64)), "another state than it says"),
+    ],
+)
+def test_a_file_that_does_not_hold_is_refused_and_nothing_changes(
+    led: Tpp, worlds: Worlds, change: Callable[[list[bytes]], list[bytes]], why: str
+) -> None:
+    lines = exported(led).splitlines()
+    before = worlds.get("led").ask(state_hash)
+    reply = imported(led, b"\n".join(change(lines)))
+    assert refused(reply, 400, "SBX-", "file")
+    assert why in reply.json["error_description"]
+    assert worlds.get("led").ask(state_hash) == before
+
+
+def test_what_unpacks_without_end_is_cut_short(tpp: Tpp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_reader, "LINE_MAX", 1_000_000)
+    reply = imported(tpp, gzip.compress(b" " * 50_000_000))
+    assert "too long" in reply.json["error_description"]
+    crowd = b"[" + b"[]," * 500_000 + b"[]]"
+    monkeypatch.setattr(file_reader, "LINE_MAX", 100_000_000)
+    assert "line 1: it holds too much" in imported(tpp, gzip.compress(crowd)).json["error_description"]
+    assert "unpacked" in imported(tpp, gzip.compress(b"{}" * 99)[:-9]).json["error_description"]
+
+
+def test_the_name_is_checked_and_the_way_of_secrets_too(led: Tpp) -> None:
+    assert refused(imported(led, exported(led), "?as=.."), 400, "SBX-", "as")
+    assert refused(led.http.get("/_sandbox/export?secrets=some"), 400, "SBX-", "secrets")

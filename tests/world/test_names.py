@@ -1,0 +1,42 @@
+"""Names in logs and exports outlive every rename: what was once written stays readable."""
+
+import json
+from pathlib import Path
+
+from sandbox.bank.verbs import NAMES, VERBS
+from sandbox.seed.fixtures import load_fixtures
+from sandbox.world.log.codec import KNOWN
+from sandbox.world.transfer.form import EDITIONS, SHIPPED, people_print
+
+WRITTEN = json.loads((Path(__file__).parents[1] / "data" / "names.json").read_text())
+
+
+def test_every_verb_that_a_log_may_hold_is_still_known_with_the_same_parameters() -> None:
+    from inspect import signature
+
+    for name, parameters in WRITTEN["verbs"].items():
+        assert list(signature(VERBS[name]).parameters)[1:] == parameters, name
+
+
+def test_every_record_that_a_log_may_hold_is_still_known() -> None:
+    import sandbox.world.transfer.form  # noqa: F401  # its records too
+
+    assert set(WRITTEN["records"]) <= set(KNOWN)
+
+
+def test_a_new_verb_or_record_is_written_down_before_it_is_released() -> None:
+    assert set(VERBS) == set(WRITTEN["verbs"])
+    assert set(KNOWN) == set(WRITTEN["records"])
+
+
+def test_each_verb_has_one_name() -> None:
+    assert len(NAMES) == len(VERBS)
+
+
+def test_the_shipped_people_can_be_named_by_an_export() -> None:
+    assert EDITIONS[people_print(load_fixtures(SHIPPED))] == SHIPPED
+
+
+def test_every_edition_of_the_shipped_people_is_still_shipped() -> None:
+    for edition in EDITIONS.values():
+        load_fixtures(edition)

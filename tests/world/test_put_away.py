@@ -1,0 +1,323 @@
+"""Many tenants: a world that nobody calls is put away to the state file, and comes back whole (choice 10)."""
+
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier, Thread
+from uuid import uuid4
+
+import pytest
+
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
+from sandbox.referee.stream import referee_of
+from sandbox.world.log.state_hash import state_hash
+from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.registry import Room, Worlds
+from sandbox.world.world import World
+from tests.conftest import MORNING
+from tests.tpp import Tpp, refused
+from tests.world.tenancy import HALF_AN_HOUR, Machine, Server, lived
+
+
+def test_a_world_left_alone_is_put_away_and_comes_back_the_same(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    ids = lived(tpp)
+    world = server.worlds.find("quiet")
+    before, calls, referee = world.ask(state_hash), tpp.listed("requests"), tpp.control("GET", "/referee").json
+    server.silence()
+    assert world.is_away and "bank" not in vars(world)
+    assert [row["payment_id"] for row in tpp.listed("payments")] == ids
+    assert not world.is_away and server.worlds.find("quiet") is world
+    assert world.ask(state_hash) == before
+    assert tpp.listed("requests") == calls
+    assert referee["findings"] and tpp.control("GET", "/referee").json == referee
+
+
+def test_a_world_that_is_called_stays(server: Server) -> None:
+    tpp = server.tpp("busy")
+    tpp.initiated()
+    for _ in range(4):
+        server.silence(HALF_AN_HOUR - 1)
+        assert not server.is_away("busy")
+        tpp.control("GET", "/clock")
+    server.silence()
+    assert server.is_away("busy")
+
+
+def test_it_goes_away_and_comes_back_again_and_again(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    expected = []
+    for number in range(3):
+        expected += [tpp.initiated() for _ in range(number + 1)]
+        server.silence()
+        assert server.is_away("quiet")
+        assert [row["payment_id"] for row in tpp.listed("payments")] == expected
+        assert [row["seq"] for row in tpp.listed("requests")] == list(range(1, len(expected) + 1))
+
+
+def test_the_list_of_worlds_tells_who_is_away_and_wakes_nobody(server: Server) -> None:
+    server.tpp("quiet").initiated()
+    awake = server.tpp().control("GET", "/worlds/quiet").json
+    server.silence()
+    listed = {row["name"]: row for row in server.tpp().listed("worlds")}
+    assert {name: row["away"] for name, row in listed.items()} == {"default": False, "quiet": True}
+    assert listed["quiet"] == awake | {"away": True}
+    page = server.tpp().http.get("/_sandbox/console/worlds").text
+    assert page.count('<span class="tag">away</span>') == 1
+    assert server.is_away("quiet")
+
+
+def test_a_frozen_clock_stands_while_a_world_is_away(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    payment_id = tpp.initiated()
+    server.silence()
+    server.machine.now += 1e6
+    assert tpp.control("GET", "/clock").json["now"] == MORNING
+    assert tpp.status(payment_id).json["status"] == "RCVD"
+
+
+def test_a_running_clock_goes_on_as_if_the_world_had_never_been_away(path: Path) -> None:
+    server = Server(path, rate=1)
+    tpp = server.tpp("quiet")
+    payment_id = tpp.initiated()
+    server.silence()
+    assert server.is_away("quiet")
+    server.machine.now += HALF_AN_HOUR / 2
+    clock = server.tpp().control("GET", "/worlds/quiet").json["clock"]
+    assert (clock["now"], clock["due_next"]) == ("2027-03-01T09:45:00+01:00", "2027-03-01T10:00:00+01:00")
+    server.machine.now += HALF_AN_HOUR
+    assert server.is_away("quiet")
+    history = tpp.control("GET", f"/payments/{payment_id}").json["history"]
+    assert [(one["at"], one["status"]) for one in history] == [
+        (MORNING, "RCVD"),
+        ("2027-03-01T09:00:01+01:00", "PATC"),
+        ("2027-03-01T10:00:00+01:00", "CANC"),
+    ]
+    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T10:15:00+01:00"
+    server.store.close()
+
+
+def test_faults_limits_and_settings_outlast_it(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    payment_id = tpp.initiated()
+    tpp.control("PATCH", "/settings", requests_per_minute=3)
+    tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 2}, answer={"status": 500})
+    assert [tpp.status(payment_id).status_code for _ in range(1)] == [200]
+    server.silence()
+    assert server.is_away("quiet")
+    assert tpp.status(payment_id).status_code == 500
+    assert [tpp.status(payment_id).status_code for _ in range(3)] == [200, 200, 429]
+
+
+def test_a_world_that_is_away_is_forked_reset_and_dropped_like_any(server: Server) -> None:
+    for name in ("one", "two", "three"):
+        lived(server.tpp(name))
+    one = server.worlds.find("one").ask(state_hash)
+    server.silence()
+    assert all(server.is_away(name) for name in ("one", "two", "three"))
+    assert server.tpp().control("POST", "/worlds/one/fork", **{"as": "twin"}).status_code == 201
+    assert server.worlds.find("twin").ask(state_hash) == one
+    assert server.tpp("two").control("POST", "/reset").status_code == 200
+    assert server.tpp("two").listed("payments") == [] and server.tpp("two").listed("requests") == []
+    held = server.worlds.find("three")
+    assert server.tpp().control("DELETE", "/worlds/three").status_code == 204
+    assert refused(server.tpp().control("GET", "/worlds/three"), 404, "SBX-0404", "world")
+    assert held.is_away
+    assert server.tpp("three").listed("payments") == []
+
+
+def test_after_a_restart_a_world_is_read_when_it_is_called(path: Path) -> None:
+    first = Server(path)
+    lived(first.tpp("quiet"))
+    lived(first.tpp("other"))
+    before = {name: first.worlds.find(name).ask(state_hash) for name in ("quiet", "other")}
+    first.silence()
+    assert first.is_away("quiet")
+    first.store.close()
+    second = Server(path, machine=first.machine)
+    assert second.worlds.counts == (0, 3)
+    listed = {row["name"]: row["clock"]["now"] for row in second.tpp().listed("worlds")}
+    assert listed == {"default": MORNING, "quiet": "2027-03-01T09:00:30+01:00", "other": "2027-03-01T09:00:30+01:00"}
+    assert second.tpp("quiet").listed("requests") == []  # the list of calls is of one program's life
+    assert {name: second.worlds.find(name).ask(state_hash) for name in before} == before
+    second.store.close()
+
+
+def test_with_a_file_a_full_server_puts_the_longest_idle_world_away(path: Path) -> None:
+    server = Server(path, worlds_max=3)
+    for name in ("a", "b", "c", "d"):
+        server.machine.now += 1
+        assert server.tpp(name).initiate().status_code == 201
+    assert [world.name for world in server.worlds.all() if world.is_away] == ["a", "b"]
+    server.machine.now += 1
+    server.tpp("b").initiated()
+    assert [world.name for world in server.worlds.all() if world.is_away] == ["a", "c"]
+    assert [row["status"] for row in server.tpp("a").listed("payments")] == ["RCVD"]
+    server.store.close()
+
+
+def test_without_a_file_a_full_server_refuses_a_new_world_and_says_what_to_do() -> None:
+    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=3))
+    app = assemble(worlds)
+    bare = Tpp(app)
+    for name in ("one", "two"):
+        Tpp(app, name).initiated()
+    told = refused(Tpp(app, "three").initiate(), 503, "SBX-0503-000002", "DELETE /_sandbox/worlds/")
+    assert told and refused(bare.control("PUT", "/worlds/three"), 503, "SBX-0503-000002", "3 worlds")
+    assert refused(bare.control("POST", "/worlds/one/fork", **{"as": "three"}), 503, "SBX-0503-000002")
+    assert Tpp(app, "one").initiate().status_code == 201
+    assert bare.control("PUT", "/worlds/two").status_code == 201
+    assert bare.control("POST", "/worlds/one/fork", **{"as": "two"}).status_code == 201
+    assert bare.control("DELETE", "/worlds/two").status_code == 204
+    assert Tpp(app, "three").initiate().status_code == 201
+
+
+def test_the_default_world_is_never_refused() -> None:
+    worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), Machine(), room=Room(worlds_max=1))
+    app = assemble(worlds)
+    assert Tpp(app).control("DELETE", "/worlds/default").status_code == 204
+    assert Tpp(app).initiate().status_code == 201
+    assert Tpp(app, "second").initiate().status_code == 503
+
+
+def test_what_cannot_be_written_away_stays_in_memory(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    payment_id = tpp.initiated()
+    server.store._database.execute("PRAGMA query_only = ON")
+    server.machine.now += HALF_AN_HOUR
+    assert server.tpp().control("GET", "/clock").status_code == 200
+    assert not server.is_away("quiet")
+    assert tpp.status(payment_id).json["status"] == "RCVD"
+    assert tpp.initiate().status_code == 503
+
+
+# A call and the putting away at one moment, in both orders
+
+
+def both(first: Thread, second: Thread) -> None:
+    first.start()
+    second.start()
+    first.join()
+    second.join()
+
+
+class Slow:
+    """Stops inside, once, until the test lets it go on."""
+
+    def __init__(self, of: object) -> None:
+        self.of = of
+        self.inside, self.goes_on = Barrier(2, timeout=10), Barrier(2, timeout=10)
+
+    def __call__(self, *args: object) -> object:
+        self.inside.wait()
+        self.goes_on.wait()
+        return self.of(*args)  # type: ignore[operator]
+
+
+def test_a_call_that_comes_while_its_world_is_put_away_finds_it_whole(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tpp = server.tpp("quiet")
+    ids = lived(tpp)
+    world = server.worlds.find("quiet")
+    slow = Slow(server.store.keep_aside)
+    monkeypatch.setattr(server.store, "keep_aside", slow)
+    goes = Thread(target=world.put_away, args=(world.used,))
+    found: list[str] = []
+    comes = Thread(target=lambda: found.extend(row["payment_id"] for row in world.ask(listed)))
+    goes.start()
+    slow.inside.wait()  # its acts are written, its bank is still there
+    comes.start()
+    slow.goes_on.wait()
+    goes.join()
+    comes.join()
+    assert found == ids and not world.is_away
+
+
+def listed(bank: object) -> list[dict[str, str]]:
+    return [{"payment_id": name} for name in bank.payments]  # type: ignore[attr-defined]
+
+
+def test_a_call_that_comes_first_keeps_its_world_from_being_put_away(server: Server) -> None:
+    tpp = server.tpp("quiet")
+    tpp.initiated()
+    world = server.worlds.find("quiet")
+    used = world.used
+    server.machine.now += 1
+    tpp.control("GET", "/clock")
+    assert not world.put_away(used) and not world.is_away
+
+
+def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> None:
+    """Room for one world, and calls of four: each call brings its own back and sends another away."""
+    server = Server(path, worlds_max=1)
+    start, made = Barrier(8), {f"w{number}": [] for number in range(4)}  # type: dict[str, list[str]]
+
+    def work(number: int) -> None:
+        name = f"w{number % 4}"
+        tpp = Tpp(server.app, name)
+        start.wait()
+        for _ in range(6):
+            made[name].append(tpp.initiated(endtoend_identification=str(uuid4())[:35]))
+
+    threads = [Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert server.worlds.counts[0] <= 2
+    for name, ids in made.items():
+        tpp = server.tpp(name)
+        assert sorted(row["payment_id"] for row in tpp.listed("payments")) == sorted(ids) and len(ids) == 12
+        assert [row["seq"] for row in tpp.listed("requests")] == list(range(1, 13))
+        assert sum(referee_of(server.worlds.find(name)).met.values()) == 12
+    server.store.close()
+
+
+# A file that is damaged
+
+
+def test_a_damaged_world_is_told_at_the_start(path: Path) -> None:
+    server = Server(path)
+    lived(server.tpp("quiet"))
+    server.store._database.execute("UPDATE acts SET given = ? WHERE number = 3", (b'["half',))
+    server.store._database.commit()
+    server.store.close()
+    store = Store(path)
+    with pytest.raises(StateFileError, match="damaged"):
+        Worlds(replace(server.worlds.beginning), server.machine, store)
+    store.close()
+
+
+def test_a_world_that_cannot_be_read_back_is_told_and_the_others_go_on(server: Server) -> None:
+    lived(server.tpp("quiet"))
+    server.silence()
+    server.store._database.execute("UPDATE checkpoints SET bank = ?", (b"bank" + b"\x00" * 99,))
+    server.store._database.commit()
+    before = server.worlds.find("quiet")
+    assert len(server.tpp("quiet").listed("payments")) == 4  # its acts are done again
+    server.silence()
+    assert before.is_away
+    server.store._database.execute("DELETE FROM checkpoints")
+    server.store._database.execute("UPDATE acts SET given = ? WHERE number = 3", (b"[1]",))
+    server.store._database.commit()
+    assert refused(server.tpp("quiet").initiate(), 503, "SBX-0503-000001")
+    assert server.tpp().initiate().status_code == 201
+
+
+def test_what_another_room_keeps_is_made_once(server: Server) -> None:
+    world: World = server.worlds.get("default")
+    made: list[object] = []
+
+    class Note:
+        def packed(self) -> bytes:
+            return b"note"
+
+    def make(packed: bytes | None) -> Note:
+        made.append(packed)
+        return Note()
+
+    assert world.keep("note", make) is world.keep("note", make)
+    assert world.put_away(world.used)
+    world.keep("note", make)
+    assert made == [None, b"note"]
