@@ -2,12 +2,16 @@
 
 import zlib
 from collections import defaultdict
+from datetime import date
 from decimal import Decimal
 
 from sandbox.bank import accounts
 from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
+from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import country_of
+from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.files.reader import read_file
@@ -19,8 +23,9 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 def validate(bank: Bank, bulk: Bulk) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
-    ahead = bank.settings.execution_days_ahead_max
-    report = read_file(bulk.format, zlib.decompress(bulk.packed), bank.clock.today, days_ahead_max=ahead)
+    settings, content = bank.settings, zlib.decompress(bulk.packed)
+    ahead, edition = settings.execution_days_ahead_max, settings.rules_edition
+    report = read_file(bulk.format, content, bank.clock.today, days_ahead_max=ahead, rules_edition=edition)
     bulk.packed = b""
     bulk.message_id = report.message_id
     bulk.findings = report.findings
@@ -86,6 +91,27 @@ def signers(bank: Bank, bulk: Bulk) -> tuple[str, ...]:
 
 def signatures_required(bank: Bank, bulk: Bulk) -> int:
     return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.living)
+
+
+def demand_funds(bank: Bank, bulk: Bulk) -> None:
+    """What is executed at once must be there when it is signed; of later days the execution asks (choice 7)."""
+    if bank.settings.rules_edition < 2:
+        return
+    due: dict[Debtor, Decimal] = defaultdict(Decimal)
+    for part in bulk.living:
+        if execution_day(bank, part.paying.execution_date) is None:
+            due[part.debtor] += part.paying.control_sum
+    for debtor, amount in due.items():
+        if accounts.available(bank, debtor) < Money(amount, debtor.currency):
+            raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file")
+
+
+def execution_day(bank: Bank, wanted: date) -> date | None:
+    """The day on which a bulk signed now is executed, as for single payments; None is at once."""
+    today = bank.clock.today
+    if wanted > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
+        return next_banking_day(max(wanted, today))
+    return None
 
 
 def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:

@@ -1,16 +1,15 @@
 """Bulk files: taken in, validated later, signed, executed bulk by bulk (service 2.3, 4.6; choice 7)."""
 
-from datetime import date
 from decimal import Decimal
 
-from sandbox.bank import accounts, bulk_entries, first_replies, initiations, rule_effects, sca
+from sandbox.bank import accounts, bulk_checks, bulk_entries, first_replies, initiations, rule_effects, sca
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.first_replies import Ask
 from sandbox.bank.records import Origin
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
+from sandbox.banking.calendar import at_brussels, following_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -49,17 +48,9 @@ def complete(bank: Bank, bulk: Bulk) -> None:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
-        part.executes_on = day_of(bank, part.paying.execution_date)
+        part.executes_on = bulk_checks.execution_day(bank, part.paying.execution_date)
         due = bank.clock.now + bank.settings_of(bulk).bulk_execution
         bank.agenda.add(at_brussels(part.executes_on, AT_SIX) if part.executes_on else due, part.id, Trigger.EXECUTED)
-
-
-def day_of(bank: Bank, wanted: date) -> date | None:
-    """The day on which a bulk signed now is executed, as for single payments; None is at once."""
-    today = bank.clock.today
-    if wanted > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
-        return next_banking_day(max(wanted, today))
-    return None
 
 
 def execute(bank: Bank, part: Part) -> None:

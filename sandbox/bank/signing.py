@@ -86,6 +86,8 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
     """The signature at the address; the answer is where the PSU is sent back to."""
     demand_signer(bank, found, customer, debtor)
+    if isinstance(found, Bulk):
+        bulk_checks.demand_funds(bank, found)
     before = looks_of(found)
     known = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
     match = rule_effects.meet_again(bank, found, before, known)
@@ -180,6 +182,8 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     if customer in found.signatures or customer not in may_sign(bank, found):
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="it is not this customer's turn to sign")
     demand_signer(bank, found, customer, debtor_of(found))
+    if isinstance(found, Bulk):
+        bulk_checks.demand_funds(bank, found)
     _add_signature(bank, found, customer)
     return found.status
 

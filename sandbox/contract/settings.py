@@ -39,6 +39,8 @@ class Settings:
     contract_activation: timedelta = choice(timedelta(seconds=1), "choice 6")  # of a signed standing order
     bulk_validation: timedelta = choice(timedelta(seconds=120), "choice 7")
     bulk_execution: timedelta = choice(timedelta(seconds=60), "choice 7")  # of a date of today, after the signature
+    # 1 for a world that was kept before files followed the SEPA rulebook: what it did then, it does again.
+    rules_edition: int = choice(2, "choice 7")
     code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
     access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
     sca_token_life: timedelta = choice(timedelta(hours=1), "choice 2")

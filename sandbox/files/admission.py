@@ -3,8 +3,11 @@
 import codecs
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from itertools import chain
 from typing import BinaryIO, NoReturn
 from xml.parsers import expat
+
+from sandbox.files.encodings import Utf8
 
 FILE_BYTES_MAX = 64_000_000  # choice 7
 PIECE = 1 << 16
@@ -54,12 +57,15 @@ class MessageId:
 def admit_xml(content: Content, breathe: Breathe = never) -> str | None:
     """The MsgId; a ValueError for what is empty, too large, not well-formed or carries a DTD."""
     # Not libxml2: it remembers every name that it ever met, as long as its thread lives.
-    parser = expat.ParserCreate(namespace_separator=" ")
+    encoding = Utf8()
+    pieces = _bounded(content, breathe)
+    first = encoding.take(next(pieces))
+    parser = expat.ParserCreate("utf-8" if encoding.is_rewritten else None, namespace_separator=" ")
     parser.StartDoctypeDeclHandler = _refuse_doctype
     found = MessageId(parser)
     try:
         fed = 0
-        for piece in _bounded(content, breathe):
+        for piece in chain((first,), map(encoding.take, pieces), (encoding.take(b"", final=True),)):
             parser.Parse(piece, False)
             fed += len(piece)
             if fed - parser.CurrentByteIndex > TAG_BYTES_MAX:
@@ -68,8 +74,6 @@ def admit_xml(content: Content, breathe: Breathe = never) -> str | None:
         return found.text
     except expat.ExpatError as error:
         raise ValueError(f"the XML is not well-formed: {error}") from None
-    except LookupError:
-        raise ValueError("the XML declares an encoding that does not exist") from None
 
 
 def _refuse_doctype(*_: object) -> NoReturn:

@@ -37,8 +37,12 @@ class Order:
     amount: str
     currency: str
     endtoend_identification: str
-    structured: list[str]
+    structured: list[str | None]  # None: a structured part without its reference
     unstructured: list[str]
+    instruction: str = ""
+    charge_bearer: str = ""
+    service_levels: list[str] = field(default_factory=list)
+    equivalent: bool = False  # the amount is given as its worth in another currency
 
 
 def name(order: Order) -> Iterator[Fault]:
@@ -56,40 +60,42 @@ def iban(order: Order) -> Iterator[Fault]:
 
 
 def bic(order: Order) -> Iterator[Fault]:
-    if not order.creditor_bic:
+    if order.creditor_bic in ("", NOT_PROVIDED):
         return
     if not is_bic(order.creditor_bic):
         yield "creditor_bic", "BIC", f"{order.creditor_bic} is no BIC"
-    elif not bic_belongs(order.creditor_bic, order.creditor_iban):
+    elif order.creditor_iban and not bic_belongs(order.creditor_bic, order.creditor_iban):
         yield "creditor_bic", "BIC", f"{order.creditor_bic} does not belong to the IBAN"
 
 
 def currency(order: Order) -> Iterator[Fault]:
-    if order.currency != EUR:
-        yield "currency", "CURRENCY", f"{order.currency or 'nothing'} is not EUR"
+    if order.equivalent:
+        return
+    if not order.currency:
+        yield "currency", "CURRENCY", "it is missing, and must be EUR"
+    elif order.currency != EUR:
+        yield "currency", "CURRENCY", f"{order.currency} is not EUR"
 
 
 def amount(order: Order) -> Iterator[Fault]:
+    if order.equivalent:
+        yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
+        return
     try:
         money = Money.read(order.amount, EUR)
     except ValueError:
-        text = f"{order.amount or 'nothing'} is no amount of up to 13 digits and 2 decimals"
-        yield "amount", "AMOUNT", text
+        given = f"{order.amount} is no amount" if order.amount else "it is missing: an amount is a number"
+        yield "amount", "AMOUNT", f"{given} of up to 13 digits and 2 decimals"
     else:
         if not money.is_positive:
             yield "amount", "AMOUNT", f"{order.amount} is not above 0"
 
 
-def identification(order: Order) -> Iterator[Fault]:
-    if not IDENTIFICATION.fullmatch(order.endtoend_identification):
-        yield "endtoend_identification", "ENDTOEND_ID", "it takes 1 to 35 characters of the SEPA set"
-
-
 def structured(order: Order) -> Iterator[Fault]:
     if len(order.structured) > 1:
         yield "structured", "STRUCTURED", "one structured communication is allowed"
-    elif order.structured and read_reference(order.structured[0]) is None:
-        yield "structured", "STRUCTURED", f"{order.structured[0]} is neither a Belgian communication nor ISO 11649"
+    elif order.structured and not order.structured[0]:
+        yield "structured", "STRUCTURED", "a structured communication (Strd) needs its reference, CdtrRefInf/Ref"
 
 
 def unstructured(order: Order) -> Iterator[Fault]:
@@ -107,7 +113,6 @@ CHECKS: tuple[Callable[[Order], Iterator[Fault]], ...] = (
     bic,
     currency,
     amount,
-    identification,
     structured,
     unstructured,
 )
@@ -125,15 +130,16 @@ def read_reference(text: str) -> str | None:
 
 
 def transfer(order: Order) -> Transfer:
-    """The value of an order without faults."""
+    """The value of an order without faults. A reference of any other kind stays as it is given."""
+    structured = order.structured[0] if order.structured else None
     return Transfer(
         order.place,
         order.creditor_name,
         order.creditor_iban,
-        order.creditor_bic or None,
+        None if order.creditor_bic in ("", NOT_PROVIDED) else order.creditor_bic,
         Money.read(order.amount, EUR),
         order.endtoend_identification,
-        read_reference(order.structured[0]) if order.structured else None,
+        None if structured is None else read_reference(structured) or structured,
         order.unstructured[0] if order.unstructured else None,
     )
 
@@ -145,7 +151,7 @@ def read_date(text: str, today: date, days_ahead_max: int) -> date:
     except ValueError:
         day = None
     if day is None:
-        raise ValueError(f"{text or 'nothing'} is no date")
+        raise ValueError(f"{text} is no date like {today}" if text else f"it is missing: a date like {today} is needed")
     if not timedelta(0) <= day - today <= timedelta(days_ahead_max):
         raise ValueError(f"{day} is not from {today} to {days_ahead_max} days ahead")
     return day

@@ -9,7 +9,7 @@ from io import BytesIO, TextIOWrapper
 from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Order, Seen, Sum
+from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Order, Seen, Sum
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
 
 HEADER = (
@@ -116,7 +116,7 @@ class Reader:
         draft = self._draft(place, row["debtor_iban"], row["requested_execution_date"])
         order = order_of(place, row)
         draft.sum.add(order.amount)
-        for name, code, text in checks.faults(order):
+        for name, code, text in (*checks.faults(order), *texts(order)):
             draft.findings.add(place, code, f"{COLUMNS.get(name, name)}: {text}")
         for column in TEXT_COLUMNS:
             if row[column].lstrip().startswith(FORMULA):
@@ -135,12 +135,22 @@ class Reader:
             draft = Draft(name, place, debtor, self.today, Findings(self.allowance))
             self.drafts[debtor, day] = draft
             if not is_iban(debtor):
-                draft.findings.add(place, "IBAN", f"debtor_iban: {debtor or 'nothing'} is no valid IBAN")
+                why = f"{debtor} is no valid IBAN" if debtor else "it is missing"
+                draft.findings.add(place, "IBAN", f"debtor_iban: {why}")
             try:
                 draft.day = checks.read_date(day, self.today, self.days_ahead_max)
             except ValueError as error:
                 draft.findings.add(place, "DATE", f"requested_execution_date: {error}")
         return draft
+
+
+def texts(order: Order) -> Iterator[Fault]:
+    """A csv is no part of the SEPA rulebook (service 2.3): its reference is Belgian or of ISO 11649."""
+    if not checks.IDENTIFICATION.fullmatch(order.endtoend_identification):
+        yield "endtoend_identification", "ENDTOEND_ID", "it takes 1 to 35 characters of the SEPA set"
+    for text in order.structured:
+        if text and checks.read_reference(text) is None:
+            yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
 def order_of(place: str, row: dict[str, str]) -> Order:

@@ -11,6 +11,7 @@ PATHS = {
     "creditor_bic": "CdtrAgt/FinInstnId/BIC",
     "amount": "Amt/InstdAmt",
     "currency": "Amt/InstdAmt",
+    "equivalent": "Amt/EqvtAmt",
     "endtoend_identification": "PmtId/EndToEndId",
     "structured": "RmtInf/Strd/CdtrRefInf/Ref",
     "unstructured": "RmtInf/Ustrd",
@@ -26,6 +27,7 @@ class Dialect:
         self._prefix = f"{{{NAMESPACE}{version}}}"
         self.places = PATHS if version == "pain.001.001.03" else PATHS | NEWER
         self.date = DATES[version]
+        self.debtor_bic = f"DbtrAgt/FinInstnId/{self.places['creditor_bic'].rpartition('/')[2]}"
         self._name = self.path(self.places["creditor_name"])
         self._iban = self.path(self.places["creditor_iban"])
         self._bic = self.path(self.places["creditor_bic"])
@@ -35,6 +37,10 @@ class Dialect:
         self._structured = self.path("Strd")
         self._reference = self.path("CdtrRefInf/Ref")
         self._unstructured = self.path("Ustrd")
+        self._equivalent = self.path("Amt/EqvtAmt")
+        self._instruction = self.path("PmtId/InstrId")
+        self._charge_bearer = self.path("ChrgBr")
+        self._service_level = self.path("PmtTpInf/SvcLvl")
 
     def path(self, path: str) -> str:
         return "/".join(self._prefix + step for step in path.split("/"))
@@ -56,9 +62,18 @@ class Dialect:
             "" if amount is None else (amount.text or "").strip(),
             "" if amount is None else amount.get("Ccy", ""),
             element.findtext(self._endtoend, ""),
-            [part.findtext(self._reference, "") for part in parts if part.tag == self._structured],
+            [part.findtext(self._reference) for part in parts if part.tag == self._structured],
             [part.text or "" for part in parts if part.tag == self._unstructured],
+            element.findtext(self._instruction, ""),
+            element.findtext(self._charge_bearer, ""),
+            self.levels_asked(element),
+            amount is None and element.find(self._equivalent) is not None,
         )
+
+    def levels_asked(self, element: Any) -> list[str]:
+        """The codes of a bulk or a transaction; the newer version may give several."""
+        found = element.findall(self._service_level)
+        return [level.findtext(self.path("Cd")) or "a level of one's own (Prtry)" for level in found]
 
 
 class Head:
@@ -72,5 +87,8 @@ class Head:
         self.iban, self.currency = text("DbtrAcct/Id/IBAN"), text("DbtrAcct/Ccy") or EUR
         self.number, self.total = text("NbOfTxs"), text("CtrlSum")
         self.booking = text("BtchBookg") in ("true", "1")
+        self.charge_bearer, self.debtor_bic = text("ChrgBr"), text(dialect.debtor_bic)
+        self.service_levels = dialect.levels_asked(element)
+        self.is_moment = bool(text(f"{dialect.date}Tm"))
         # A schema date may name a zone, which says nothing about a banking day.
         self.day = text(dialect.date)[:10]

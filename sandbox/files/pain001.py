@@ -6,10 +6,11 @@ from datetime import date
 from typing import Any
 
 from sandbox.banking.iban import is_iban
-from sandbox.files import checks, schemas
+from sandbox.files import before_rulebook, checks, rulebook, schemas
 from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Seen, Sum
 from sandbox.files.dialect import Dialect, Head
+from sandbox.files.encodings import UndecodableError
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
 from sandbox.files.stream import Part, Stream, UnreadableError
 
@@ -27,8 +28,9 @@ class Draft:
 class Reader:
     """Takes the parts of one file as they come."""
 
-    def __init__(self, today: date, days_ahead_max: int) -> None:
+    def __init__(self, today: date, days_ahead_max: int, *, with_rulebook: bool = True) -> None:
         self.today, self.days_ahead_max = today, days_ahead_max
+        self.rules = rulebook if with_rulebook else before_rulebook
         self.message_id: str | None = None
         self.batches: list[Batch | RefusedBatch] = []
         self.allowance = Allowance()
@@ -41,14 +43,16 @@ class Reader:
     def read(self, content: bytes, breathe: Breathe) -> Report:
         stream = Stream()
         try:
+            self.rules.demand_encoding(content)
             parts = stream.parts(content, breathe)
-            next(parts)  # the root, which tells the version
+            _, root = next(parts)
             if stream.version is None:
-                known = " and ".join(schemas.VERSIONS)
-                raise UnreadableError("Document", "VERSION", f"the root is no Document of {known}")
+                raise UnreadableError("Document", "VERSION", schemas.refused_version(root.tag))
             self._take_all(parts, stream.version)
         except UnreadableError as error:
             self.findings.add(*error.args)
+        except UndecodableError as error:
+            self.findings.add("1", "ENCODING", str(error))
         return Report(self.message_id, tuple(self.batches), self.findings)
 
     def _take_all(self, parts: Iterator[tuple[Part, Any]], version: str) -> None:
@@ -84,6 +88,8 @@ class Reader:
             return
         for name, code, text in checks.faults(order):
             draft.findings.add(f"{order.place}/{dialect.places[name]}", code, text)
+        for path, code, text in self.rules.transaction_faults(element, order):
+            draft.findings.add(f"{order.place}/{path}", code, text)
         text = order.endtoend_identification
         if text != checks.NOT_PROVIDED and self.endtoend.again(text):
             where = f"{order.place}/PmtId/EndToEndId"
@@ -101,14 +107,25 @@ class Reader:
             for check in HEAD_CHECKS:
                 for path, code, text in check(head):
                     found.add(f"{draft.place}/{path}", code, text)
-            try:
-                day = checks.read_date(head.day, self.today, self.days_ahead_max)
-            except ValueError as error:
-                found.add(f"{draft.place}/ReqdExctnDt", "DATE", str(error))
+            for path, code, text in self.rules.head_faults(head, element, dialect):
+                found.add(f"{draft.place}/{path}", code, text)
+            day = self._day(draft, head)
         if name and self.names.again(name):
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.sum.join(draft.sum)
         self.batches.append(closed(draft, head, day))
+
+    def _day(self, draft: Draft, head: Head) -> date:
+        """The execution date; today where the bulk is refused for it."""
+        place = f"{draft.place}/ReqdExctnDt"
+        if head.is_moment:
+            draft.findings.add(place, "DATE", "DtTm is not taken: give the date alone, as ReqdExctnDt/Dt")
+            return self.today
+        try:
+            return checks.read_date(head.day, self.today, self.days_ahead_max)
+        except ValueError as error:
+            draft.findings.add(place, "DATE", str(error))
+            return self.today
 
     def _header(self, dialect: Dialect, element: Any) -> None:
         self.message_id = dialect.text(element, "MsgId")
@@ -119,13 +136,9 @@ class Reader:
             self.findings.add(below.removeprefix("/CstmrCdtTrfInitn/") or "Document", "XSD", text)
         for path, code, text in sum_faults(*self.declared, self.sum):
             self.findings.add(f"GrpHdr/{path}", code, text)
-        if self.message_id is not None and not checks.IDENTIFICATION.fullmatch(self.message_id):
-            self.findings.add("GrpHdr/MsgId", "MSG_ID", "it takes 1 to 35 characters of the SEPA set")
-
-
-def pmt_inf_id(head: Head) -> Iterator[Fault]:
-    if not checks.IDENTIFICATION.fullmatch(head.name):
-        yield "PmtInfId", "PMT_INF_ID", "it takes 1 to 35 characters of the SEPA set"
+        why = None if self.message_id is None else self.rules.reference_fault(self.message_id)
+        if why is not None:
+            self.findings.add("GrpHdr/MsgId", "MSG_ID", why)
 
 
 def method(head: Head) -> Iterator[Fault]:
@@ -134,8 +147,10 @@ def method(head: Head) -> Iterator[Fault]:
 
 
 def debtor(head: Head) -> Iterator[Fault]:
-    if not is_iban(head.iban):
-        yield "DbtrAcct/Id/IBAN", "IBAN", f"{head.iban or 'nothing'} is no valid IBAN"
+    if not head.iban:
+        yield "DbtrAcct/Id/IBAN", "IBAN", "it is missing: the account that pays is given by its IBAN"
+    elif not is_iban(head.iban):
+        yield "DbtrAcct/Id/IBAN", "IBAN", f"{head.iban} is no valid IBAN"
     if head.currency != EUR:
         yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
 
@@ -144,7 +159,7 @@ def sums(head: Head) -> Iterator[Fault]:
     yield from sum_faults(head.number, head.total, head.counted)
 
 
-HEAD_CHECKS: tuple[Callable[[Head], Iterator[Fault]], ...] = (pmt_inf_id, method, debtor, sums)
+HEAD_CHECKS: tuple[Callable[[Head], Iterator[Fault]], ...] = (method, debtor, sums)
 
 
 def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:

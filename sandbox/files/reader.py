@@ -25,8 +25,9 @@ def read_file(
     today: date,
     breathe: Breathe = never,
     days_ahead_max: int = Settings.execution_days_ahead_max,
+    rules_edition: int = Settings.rules_edition,
 ) -> Report:
     """What is said about an admitted file later; `breathe` is called every few milliseconds of work."""
     if kind == "csv":
         return csv_lines.Reader(today, days_ahead_max).read(content, breathe)
-    return pain001.Reader(today, days_ahead_max).read(content, breathe)
+    return pain001.Reader(today, days_ahead_max, with_rulebook=rules_edition > 1).read(content, breathe)

@@ -4,7 +4,7 @@ import re
 from datetime import date, timedelta
 
 from sandbox.banking.countries import fixture_bytes
-from sandbox.files.checks import IDENTIFICATION
+from sandbox.files.rulebook import reference_fault
 
 # What a reader gains from each; the debtor accounts are those of the customer `bakkerij`.
 SAMPLES = {
@@ -16,6 +16,7 @@ SAMPLES = {
     "one-bad-bulk.csv": "one bulk holds; the other has a formula, an IBAN, an amount, a currency and a repetition",
     "bad-dates.pain.001.001.09.xml": "refused: one bulk yesterday, one more than 365 days ahead",
     "bad-schema.pain.001.001.09.xml": "refused: values that the schema does not take",
+    "bad-rulebook.pain.001.001.09.xml": "refused: charges, service level, characters, slashes and bank against SEPA",
     "bad-sums.pain.001.001.03.xml": "refused: neither the number nor the sum is right, at both levels",
     "bad-columns.csv": "refused: a cell with `;` that is not quoted",
     "bad-header.csv": "refused: the header row has another name",
@@ -30,8 +31,8 @@ def sample(name: str, today: date, message_id: str | None = None) -> bytes:
     """A sample with the days filled in, ready to send; `today` is the bank's. A ValueError for no MsgId."""
     content = fixture_bytes(f"bulk/{name}")
     if message_id is not None:
-        if not IDENTIFICATION.fullmatch(message_id):
-            raise ValueError("a MsgId takes 1 to 35 characters of the SEPA set")
+        if (why := reference_fault(message_id)) is not None:
+            raise ValueError(f"the MsgId is not taken: {why}")
         if not MESSAGE_ID.search(content):
             raise ValueError("a csv has no MsgId")
         content = MESSAGE_ID.sub(f"<MsgId>{message_id}</MsgId>".encode(), content)

@@ -45,6 +45,15 @@ def version_of(tag: str) -> str | None:
     return version if local == "Document" and version in VERSIONS and namespace == NAMESPACE + version else None
 
 
+def refused_version(tag: str) -> str:
+    """Why a root element is no file that the bank takes."""
+    taken = f"taken are {' and '.join(VERSIONS)}"
+    namespace, _, local = tag.removeprefix("{").rpartition("}")
+    if local == "Document" and namespace.startswith(NAMESPACE):
+        return f"the file is {namespace.removeprefix(NAMESPACE)}; {taken}"
+    return f"the root is {local or 'missing'} in the namespace {namespace or '(none)'}, and no Document; {taken}"
+
+
 def faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
     """What the schema says against the element: where below it, and why; once for each place."""
     if schema.validate(element):

@@ -10,15 +10,13 @@ from lxml import etree
 
 from sandbox.files import schemas
 from sandbox.files.admission import Breathe
+from sandbox.files.encodings import Utf8
 
 NAMES = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "PmtInf", "CdtTrfTxInf")
 PIECE = 1 << 14  # so small that others wait for a few milliseconds only
 UNSWEPT_MAX = 20_000  # ours: tags and attributes outside of transactions, or in one of them
 TAGS_MAX = 2_000  # ours: different opening tags. libxml2 remembers every name as long as its thread lives
 TAG = re.compile(rb"<([^/!][^>]*)>")
-ENCODING = re.compile(rb"""<\?xml[^>]*\sencoding\s*=\s*["']([^"'>]*)["']""")
-UTF_8 = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
-BOM = b"\xef\xbb\xbf"
 
 # The least that the schemas take: it stands in for a part that was handed out.
 TRANSACTION = (
@@ -104,10 +102,10 @@ class Stream:
 
     def parts(self, content: bytes, breathe: Breathe) -> Iterator[tuple[Part, Any]]:
         """Each part once; the caller is done with one when it asks for the next."""
-        demand_utf_8(content)
+        encoding = Utf8()
         try:
             for start in range(0, len(content), PIECE):
-                piece = content[start : start + PIECE]
+                piece = encoding.take(content[start : start + PIECE], start + PIECE >= len(content))
                 self._bound(piece)
                 self._parser.feed(piece)
                 yield from self._closed()
@@ -174,12 +172,3 @@ def stand_in(template: str, version: str | None) -> str:
     namespace = f"{schemas.NAMESPACE}{version}"
     transaction = TRANSACTION.format(ns=namespace)
     return template.format(ns=namespace, date=DATES.get(version or "", ""), transaction=transaction)
-
-
-def demand_utf_8(content: bytes) -> None:
-    """The SEPA rulebook's encoding, which the bounds above rely on."""
-    declared = ENCODING.match(content[:1000].removeprefix(BOM))
-    if content.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or (
-        declared and declared[1].lower() not in UTF_8
-    ):
-        raise UnreadableError("1", "ENCODING", "the file is not in UTF-8")

@@ -66,13 +66,16 @@ class Bulk:
     day: str = "2027-03-02"
     account: str = f"<Id><IBAN>{DEBTOR}</IBAN></Id>"
     after: str = ""
+    agent: str = "<DbtrAgt><FinInstnId/></DbtrAgt>"
+    charges: str = ""
+    kind: str = ""  # PmtTpInf
 
     def text(self, version: str) -> str:
         day = self.day if version == OLD or "<" in self.day else f"<Dt>{self.day}</Dt>"
         return (
             f"<PmtInf><PmtInfId>{self.name}</PmtInfId><PmtMtd>{self.method}</PmtMtd>{self.booking}{self.number}"
-            f"{self.total}<ReqdExctnDt>{day}</ReqdExctnDt><Dbtr><Nm>Bakkerij</Nm></Dbtr><DbtrAcct>{self.account}"
-            f"</DbtrAcct><DbtrAgt><FinInstnId/></DbtrAgt>{''.join(self.transactions)}{self.after}</PmtInf>"
+            f"{self.total}{self.kind}<ReqdExctnDt>{day}</ReqdExctnDt><Dbtr><Nm>Bakkerij</Nm></Dbtr><DbtrAcct>{self.account}"
+            f"</DbtrAcct>{self.agent}{self.charges}{''.join(self.transactions)}{self.after}</PmtInf>"
         )
 
 

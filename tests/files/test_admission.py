@@ -148,12 +148,6 @@ def test_what_is_not_well_formed_is_a_finding(name: str) -> None:
     assert report.is_refused and codes(report)[0][1] in {"XML", "ENCODING", "STRUCTURE"}
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "iso-8859-1"])
-def test_another_encoding_than_utf_8_is_a_finding(encoding: str) -> None:
-    content = SOUND.decode().replace("UTF-8", encoding).encode(encoding)
-    assert codes(read(content)) == [("1", "ENCODING")]
-
-
 def test_a_csv_that_is_not_utf_8_is_a_finding() -> None:
     assert codes(read_file("csv", csv({}) + b"\xe9", TODAY)) == [("1", "ENCODING")]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sepaxml import SepaTransfer
 
+from sandbox.banking.iban import BANK_BIC
 from sandbox.files.reader import admit, read_file
 from sandbox.files.samples import DAYS, SAMPLES, sample
 from tests.files.a_file import CREDITOR, DEBTOR
@@ -27,6 +28,11 @@ VERDICTS: dict[str, tuple[int, int, set[str]]] = {
     ),
     "bad-dates.pain.001.001.09.xml": (0, 2, {"DATE"}),
     "bad-schema.pain.001.001.09.xml": (0, 1, {"XSD"}),
+    "bad-rulebook.pain.001.001.09.xml": (
+        0,
+        1,
+        {"CHARGE_BEARER", "SERVICE_LEVEL", "CHARACTERS", "REFERENCE_SLASHES", "DEBTOR_AGENT"},
+    ),
     "bad-sums.pain.001.001.03.xml": (0, 1, {"NB_OF_TXS", "CTRL_SUM"}),
     "bad-columns.csv": (0, 1, {"COLUMNS", "AMOUNT"}),
     "bad-header.csv": (0, 0, {"HEADER"}),
@@ -73,7 +79,7 @@ def test_the_spreadsheet_sample_is_spelled_as_one() -> None:
 @pytest.mark.parametrize("schema", ["pain.001.001.03", "pain.001.001.09"])
 @pytest.mark.parametrize("in_batches", [True, False])
 def test_files_of_an_independent_library_hold(schema: str, in_batches: bool) -> None:
-    debtor = {"name": "Bakkerij", "IBAN": DEBTOR, "BIC": "KREDBEBB", "batch": in_batches, "currency": "EUR"}
+    debtor = {"name": "Bakkerij", "IBAN": DEBTOR, "BIC": BANK_BIC, "batch": in_batches, "currency": "EUR"}
     transfers = SepaTransfer(debtor, schema=schema, clean=True)
     today = date(2027, 3, 1)
     for number in range(4):

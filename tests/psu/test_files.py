@@ -134,6 +134,16 @@ def test_a_file_that_could_not_be_paid_says_so(language: str, heading: str, tpp:
     assert page.status_code == 409 and title(page).endswith(heading) and status_of(tpp) == "RJCT"
 
 
+@pytest.mark.parametrize("language, told", [("fr", "sont insuffisants"), ("nl", "niet genoeg beschikbaar geld")])
+def test_a_file_of_today_without_funds_says_so_and_may_be_refused(language: str, told: str, tpp: Tpp, psu: Psu) -> None:
+    rows = [row(CURRENT, "2027-03-01", "Ann", "900000.00", "F-1")]
+    address = file_address(tpp, file_id(tpp, *rows, language=language))
+    psu.log_in(address, "bakkerij")
+    page = psu.type(address, psu.read_code(address))
+    assert page.status_code == 422 and told in page.text and CURRENT in page.text and status_of(tpp) == "PATC"
+    assert psu.send(f"{address}/refuse").status_code == 303 and status_of(tpp) == "CANC"
+
+
 def test_an_outdated_address_is_followed_by_a_fresh_one(tpp: Tpp, psu: Psu) -> None:
     found = file_id(tpp, *THREE)
     address = file_address(tpp, found)

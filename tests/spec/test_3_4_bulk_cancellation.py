@@ -40,7 +40,7 @@ CASES: dict[str, tuple[Callable[[Tpp], str], str, bool]] = {
     "waiting for a signature": (lambda tpp: validated(tpp, pain()), "PATC", True),
     "waiting for the second": (half_signed, "PATC", True),
     "future-dated": (lambda tpp: signed(tpp, pain(bulk(day=TOMORROW))), "PDNG", True),
-    "in recycling": (lambda tpp: after(tpp, signed(tpp, pain(bulk(MILLION))), "60s"), "PDNG", True),
+    "in recycling": (lambda tpp: after(tpp, signed(tpp, pain(bulk(MILLION, day=TOMORROW))), "1d"), "PDNG", True),
     "partly paid, the rest future-dated": (
         lambda tpp: after(tpp, signed(tpp, pain(bulk(), bulk(day=TOMORROW, name="B"))), "60s"),
         "PDNG",

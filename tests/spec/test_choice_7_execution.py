@@ -134,9 +134,8 @@ def test_beneficiaries_of_this_bank_are_credited(tpp: Tpp, world: World, booking
 
 
 def test_missing_funds_are_tried_again_three_times(tpp: Tpp) -> None:
-    payment_file_id = signed(tpp, pain(bulk(MILLION)))
-    tpp.advance("60s")
-    for day in ("02", "03", "04"):
+    payment_file_id = signed(tpp, pain(bulk(MILLION, day=TOMORROW)))
+    for day in ("02", "03", "04", "05"):
         assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
         tpp.control("POST", "/clock", set=f"2027-03-{day}T05:59:59+01:00")
         assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
@@ -147,11 +146,11 @@ def test_missing_funds_are_tried_again_three_times(tpp: Tpp) -> None:
 
 
 def test_a_bulk_is_paid_as_soon_as_there_are_funds(tpp: Tpp) -> None:
-    payment_file_id = signed(tpp, pain(bulk(MILLION)))
-    tpp.advance("60s")
+    payment_file_id = signed(tpp, pain(bulk(MILLION, day=TOMORROW)))
+    tpp.advance("1d")
     tpp.control("POST", f"/accounts/{BAKKERIJ}/transactions", amount=MILLION, counterparty="A lender")
     assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
-    tpp.control("POST", "/clock", set="2027-03-02T06:00:00+01:00")
+    tpp.control("POST", "/clock", set="2027-03-03T06:00:00+01:00")
     assert statuses(tpp, payment_file_id) == ["ACSC", "ACSC"]
 
 
@@ -164,18 +163,19 @@ def test_tries_skip_closed_days(tpp: Tpp) -> None:
 
 
 def test_a_file_is_completed_when_its_last_bulk_is_given_up(tpp: Tpp) -> None:
-    payment_file_id = signed(tpp, pain(bulk("10.00"), bulk(MILLION, name="B", of=RESERVE)))
+    payment_file_id = signed(tpp, pain(bulk("10.00"), bulk(MILLION, name="B", of=RESERVE, day=TOMORROW)))
     tpp.advance("60s")
     assert statuses(tpp, payment_file_id) == ["PDNG", "ACSC", "PDNG"]
-    tpp.advance("4d")
+    tpp.advance("5d")
     assert statuses(tpp, payment_file_id) == ["ACSC", "ACSC", "RJCT"]
     assert "reason" not in status(tpp, payment_file_id)
 
 
 def test_bulks_are_paid_in_their_order_while_the_money_lasts(tpp: Tpp, world: World) -> None:
     most = balance(world, BAKKERIJ)
-    payment_file_id = signed(tpp, pain(bulk(f"{most - 1}"), bulk("1.01", name="B"), bulk("1.00", name="C")))
-    tpp.advance("60s")
+    bulks = (bulk(f"{most - 1}"), bulk("1.01", name="B"), bulk("1.00", name="C"))
+    payment_file_id = signed(tpp, pain(*(replace(one, day=TOMORROW) for one in bulks)))
+    tpp.control("POST", "/clock", set="2027-03-02T06:00:00+01:00")
     assert statuses(tpp, payment_file_id) == ["PDNG", "ACSC", "PDNG", "ACSC"]
     assert balance(world, BAKKERIJ) == 0
 
@@ -183,8 +183,8 @@ def test_bulks_are_paid_in_their_order_while_the_money_lasts(tpp: Tpp, world: Wo
 def test_a_payment_of_a_far_day_does_not_hold_up_a_bulk(tpp: Tpp, world: World) -> None:
     far = {"debtor_account": {"iban": BAKKERIJ}, "requested_execution_date": "2027-06-01"}
     amount = f"{balance(world, BAKKERIJ) - 5}"
-    tpp.signed(tpp.initiate(body=payment(instructed_amount__amount=amount, **far)))
     payment_file_id = signed(tpp, pain(bulk("10.00")))
+    tpp.signed(tpp.initiate(body=payment(instructed_amount__amount=amount, **far)))
     tpp.advance("60s")
     assert statuses(tpp, payment_file_id) == ["ACSC", "ACSC"]
 

@@ -118,6 +118,51 @@ def test_the_customers_own_countries_are_looked_at(
     assert approve(tpp, address).status_code == code
 
 
+# The funds of a file of today
+
+
+def balance(worlds: Worlds, iban: str) -> Decimal:
+    return worlds.get("default").ask(lambda bank: bank.ledger.balance(iban, "EUR").number)
+
+
+@pytest.mark.parametrize("more, code", [("0.00", 200), ("0.01", 403)])
+def test_the_funds_of_a_file_of_today_are_looked_at_when_it_is_signed(
+    tpp: Tpp, worlds: Worlds, more: str, code: int
+) -> None:
+    """All bulks of an account count together, and those of another account by themselves."""
+    most = balance(worlds, BAKKERIJ)
+    content = pain(bulk("1.00"), bulk(f"{most - 1 + Decimal(more)}", name="B"), bulk("1.00", name="C", of=RESERVE))
+    payment_file_id = validated(tpp, content)
+    reply = approve(tpp, address_of(tpp, payment_file_id))
+    assert reply.status_code == code
+    if code == 200:
+        assert statuses(tpp, payment_file_id)[0] == "PDNG"
+        return
+    assert refused(reply, 403, "SBX-0403-000001", BAKKERIJ)
+    assert statuses(tpp, payment_file_id) == ["PATC"] * 4
+    tpp.control("POST", f"/accounts/{BAKKERIJ}/transactions", amount="0.01", counterparty="A lender")
+    assert approve(tpp, address_of(tpp, payment_file_id)).status_code == 200
+
+
+def test_a_file_of_a_later_day_may_be_signed_without_funds(tpp: Tpp, worlds: Worlds) -> None:
+    payment_file_id = files.signed(tpp, pain(bulk(f"{balance(worlds, BAKKERIJ) + 1}", day=TOMORROW)))
+    assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
+
+
+def test_the_last_signature_asks_for_the_funds_too(tpp: Tpp, worlds: Worlds) -> None:
+    payment_file_id = validated(tpp, pain(bulk(f"{balance(worlds, NOTARIS)}", of=NOTARIS)))
+    approve(tpp, address_of(tpp, payment_file_id), "notaris")
+    tpp.control("POST", f"/accounts/{NOTARIS}/transactions", amount="-0.01", counterparty="A shop")
+    assert signs(tpp, payment_file_id, "griet") == 403
+    assert statuses(tpp, payment_file_id) == ["PATC", "PATC"]
+
+
+def test_the_first_edition_of_the_rules_did_not_ask_for_funds(tpp: Tpp, worlds: Worlds) -> None:
+    tpp.control("PATCH", "/settings", rules_edition=1)
+    payment_file_id = files.signed(tpp, pain(bulk(f"{balance(worlds, BAKKERIJ) + 1}")))
+    assert statuses(tpp, payment_file_id) == ["PDNG", "PDNG"]
+
+
 # A tester forces moves (choice 10)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from sandbox.bank import accounts, bulks, standing_orders
+from sandbox.bank import accounts, bulk_checks, standing_orders
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.execution import day_of
 from sandbox.bank.records import Debtor, Order, Payment
@@ -192,7 +192,7 @@ def _bulk_seen(bank: Bank, batch: Batch) -> BulkSeen:
         Money(batch.control_sum, batch.debtor_currency),
         batch.number_of_transactions,
         batch.execution_date,
-        bulks.day_of(bank, batch.execution_date) or bank.clock.today,
+        bulk_checks.execution_day(bank, batch.execution_date) or bank.clock.today,
         batch.transfers[:TRANSFERS_SHOWN],
     )
 

@@ -21,6 +21,12 @@ REFUSALS: Words = {
         "Les fonds disponibles sur ce compte sont insuffisants pour ce virement.",
         "Op deze rekening staat niet genoeg beschikbaar geld voor deze overschrijving.",
     ),
+    "FUNDS_MISSING file": (
+        "Les fonds disponibles sur le compte {input} sont insuffisants pour les virements de ce fichier à exécuter "
+        "aujourd’hui. Approvisionnez le compte et signez à nouveau, ou refusez le fichier.",
+        "Op de rekening {input} staat niet genoeg beschikbaar geld voor de overschrijvingen van dit bestand die "
+        "vandaag uitgevoerd worden. Zet geld op de rekening en onderteken opnieuw, of weiger het bestand.",
+    ),
     "ACCOUNT_FOREIGN": (
         "Ce compte n’est pas un compte de notre banque.",
         "Deze rekening is geen rekening van onze bank.",

@@ -118,6 +118,8 @@ def _made(kind: type[Any], content: Any) -> Any:
     if issubclass(kind, Enum):
         return kind(content)
     if isinstance(content, dict):
+        if kind is Settings:  # those of a world that knew no editions
+            content = {"rules_edition": 1} | content
         return kind(**{name: decode(item) for name, item in content.items()})
     return kind(*(decode(item) for item in content))
 
