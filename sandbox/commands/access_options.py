@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from sandbox.connections import Bounds
     from sandbox.pki.trust import Trust
     from sandbox.web.controls.lock import Lock
     from sandbox.world.beginning import Beginning
@@ -33,12 +34,22 @@ class Doors:
     controls_port: int | None
     controls_host: str
     open: bool
+    connections: int | None
 
     @property
     def lock(self) -> "Lock":
         from sandbox.web.controls.lock import Lock
 
         return Lock(self.key, here=self.controls == "on" and self.controls_port is None)
+
+    @property
+    def bounds(self) -> "Bounds":
+        """Of connections; what the process may open is raised to fit."""
+        from sandbox.connections import CONNECTIONS_MAX, Bounds, raise_files
+
+        most = self.connections or CONNECTIONS_MAX
+        raise_files(most)
+        return Bounds(most)
 
     @property
     def trust(self) -> "Trust | None":
@@ -95,8 +106,10 @@ class Doors:
         if self.tls:
             assert self.pki is not None
             made = listening(lambda: self._tls_server(app), f"{self.host}:{self.port}")
-            return address_of("https", self.host, made.socket.getsockname()[1]), made.run
-        server = listening(lambda: server_of(app, self.host, self.port, self.threads), f"{self.host}:{self.port}")
+            return address_of("https", self.host, port_of(made)), made.run
+        server = listening(
+            lambda: server_of(app, self.host, self.port, self.threads, self.bounds), f"{self.host}:{self.port}"
+        )
         return address_of("http", self.host, port_of(server)), server.run
 
     def _tls_server(self, app: Any) -> Any:
@@ -105,7 +118,7 @@ class Doors:
         except ModuleNotFoundError as missing:
             raise click.UsageError(f"--tls needs {missing.name}: pip install 'bank-sandbox[tls]'") from None
         assert self.pki is not None
-        return tls_server_of(app, self.host, self.port, self.threads, self.pki)
+        return tls_server_of(app, self.host, self.port, self.threads, self.pki, self.bounds)
 
 
 def listening(make: Callable[[], Any], where: str) -> Any:
@@ -140,6 +153,11 @@ def door_options(option: Option) -> Callable[[Any], Any]:
         option("--controls", default="on", type=click.Choice(["on", "off"]), help="The controls below /_sandbox."),
         option("--controls-port", type=click.IntRange(0, 65535), help="The controls on a port of their own."),
         option("--controls-host", default="127.0.0.1", help="The address of that port."),
+        option(
+            "--connections",
+            type=click.IntRange(1, 100_000),
+            help="Connections held at once; one more closes the longest silent. 4000, or what the system allows.",
+        ),
         option("--open", is_flag=True, help="Leave the controls open to whoever reaches the server."),
     )
 

@@ -1,19 +1,24 @@
 """waitress, with what the bank needs of it: chunked bodies told, waiting without holding a worker, cut connections."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NamedTuple
 
-from waitress import create_server, wasyncore
-from waitress.channel import ClientDisconnected, HTTPChannel
+from waitress import wasyncore
+from waitress.adjustments import Adjustments
+from waitress.channel import ClientDisconnected
+from waitress.server import MultiSocketServer
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
+from sandbox import connections
+from sandbox.connections import USUAL, Bounds, Listener, fitting
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api.unread_requests import unread
 
 HEADER_BYTES_MAX = 65_536
+BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
@@ -65,6 +70,10 @@ class Task(WSGITask):  # type: ignore[misc]
             environ["wsgi.url_scheme"] = "https"
         return environ
 
+    def finish(self) -> None:
+        super().finish()
+        self.channel.answered()
+
 
 def behind_tls(environ: dict[str, Any]) -> bool:
     """Whether a proxy on this machine, and no other, says that it ended the TLS; addresses begin with https then."""
@@ -80,38 +89,60 @@ class Unread(ErrorTask):  # type: ignore[misc]
         self.status = response.status
         self.response_headers.extend(list(response.headers))
         self.set_close_on_finish()
+        self.channel.linger()
         body = response.get_data()
         self.content_length = len(body)
         self.write(body)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
-    """A line of ours; whoever serves an application of their own in the same program keeps waitress as it is."""
+class Channel(connections.Channel):
+    """A connection of ours; an application of another's in the same program keeps waitress as it is."""
 
     task_class = Task
     error_task_class = Unread
 
 
-def server_of(app: Any, host: str, port: int, threads: int) -> Any:
-    """A server that listens already; `run` serves."""
-    workers = Workers(threads)
-    listeners: dict[int, Any] = {}
-    server = create_server(
-        app,
-        map=listeners,
+class Kind(NamedTuple):
+    """What the server speaks."""
+
+    scheme: str = "http"
+    channel: type[Channel] = Channel
+    wrap: Callable[[Any], Any] = lambda line: line
+
+
+PLAIN = Kind()
+
+
+def server_of(app: Any, host: str, port: int, threads: int, bounds: Bounds = USUAL, kind: Kind = PLAIN) -> Any:
+    """A server that listens already; `run` serves. It holds as many connections as the process may open files."""
+    adjustments = Adjustments(
         host=host,
         port=port,
         threads=threads,
         ident=None,
+        url_scheme=kind.scheme,
         asyncore_use_poll=True,
+        backlog=BACKLOG,
+        recv_bytes=connections.READ_BYTES,
+        inbuf_overflow=connections.OVERFLOW,
+        outbuf_overflow=connections.OVERFLOW,
+        outbuf_high_watermark=connections.DISK_MAX,  # no worker waits for a caller that does not read
         max_request_header_size=HEADER_BYTES_MAX,
         max_request_body_size=BODY_BYTES_MAX,
-        _dispatcher=workers,
     )
-    for listener in listeners.values():
-        if hasattr(listener, "channel_class"):  # what wakes the loop lies among them
-            listener.channel_class = Channel
-    return server
+    workers = Workers(threads)
+    lines: dict[int, Any] = {}
+    opened: dict[int, Any] = {}
+    bounds = bounds._replace(connections=fitting(bounds.connections))
+    listeners = [
+        Listener(app, lines, dispatcher=workers, adj=adjustments, sockinfo=place) for place in adjustments.listen
+    ]
+    for one in listeners:
+        one.active_channels, one.bounds, one.channel_class, one.wrap = opened, bounds, kind.channel, kind.wrap
+    if len(listeners) == 1:
+        return listeners[0]
+    places = [(one.effective_host, one.effective_port) for one in listeners]
+    return MultiSocketServer(lines, adjustments, places, workers, listeners[0].log_info)
 
 
 def port_of(server: Any) -> int:

@@ -1,15 +1,19 @@
 """The extra [tls], with real handshakes: one laptop, no proxy (choice 9)."""
 
+import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from http.client import HTTPSConnection
+from contextlib import ExitStack
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import orjson
 import pytest
 
+from sandbox.serve.server import end, port_of
 from sandbox.serve.tls import tls_server_of
 from tests.tpp import headers, version
 from tests.trust.conftest import Bank, Issue
@@ -25,8 +29,8 @@ def port(bank: Bank, pki: Path) -> Iterator[int]:
     server = tls_server_of(app, "127.0.0.1", 0, 4, pki)
     running = threading.Thread(target=server.run, daemon=True)
     running.start()
-    yield server.socket.getsockname()[1]
-    server.stop()
+    yield port_of(server)
+    end(server)
     running.join(PATIENCE)
 
 
@@ -38,7 +42,7 @@ def line(port: int, pki: Path, certificate: Path | None = None) -> HTTPSConnecti
     return HTTPSConnection("127.0.0.1", port, context=context, timeout=PATIENCE)
 
 
-def ask(connection: HTTPSConnection, method: str, path: str, body: bytes | None = None, **more: str) -> tuple[int, Any]:
+def ask(connection: HTTPConnection, method: str, path: str, body: bytes | None = None, **more: str) -> tuple[int, Any]:
     connection.request(method, path, body, headers(accept=version(3)) | more)
     reply = connection.getresponse()
     return reply.status, orjson.loads(reply.read())
@@ -94,6 +98,32 @@ def test_a_forged_header_does_not_stand_in_for_a_handshake(port: int, pki: Path,
     connection = line(port, pki)
     forged = {"X-Client-Cert": issue().read_text().replace("\n", ""), "Sandbox.certificate": "x"}
     assert ask(connection, "GET", "/accounts", None, **forged)[0] == 495
+    connection.close()
+
+
+def test_fifty_silent_callers_and_fifty_broken_handshakes_hold_nobody_up(port: int, pki: Path) -> None:
+    with ExitStack() as stack:
+        for begun in (b"", b"\x16\x03\x01"):
+            for _ in range(50):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)).sendall(begun)
+            began = perf_counter()
+            connection = line(port, pki)
+            assert ask(connection, "GET", "/_sandbox/health")[0] == 200
+            assert perf_counter() - began < 1
+            connection.close()
+
+
+def test_plain_http_is_refused_in_the_banks_body(port: int) -> None:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    assert ask(connection, "GET", "/accounts")[1]["error_code"] == "GEN-1202-100002"
+    connection.close()
+
+
+def test_a_large_file_and_a_large_reply_pass(port: int, pki: Path) -> None:
+    connection = line(port, pki)
+    assert ask(connection, "POST", "/token", bytes(3_000_000))[0] == 495
+    connection.request("GET", "/_sandbox/openapi.json")
+    assert len(connection.getresponse().read()) > 500_000
     connection.close()
 
 
