@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from sandbox.connections import Bounds
     from sandbox.pki.trust import Trust
+    from sandbox.serve.connections import Bounds
     from sandbox.web.controls.lock import Lock
     from sandbox.world.beginning import Beginning
     from sandbox.world.registry import Worlds
@@ -45,7 +45,7 @@ class Doors:
     @property
     def bounds(self) -> "Bounds":
         """Of connections; what the process may open is raised to fit."""
-        from sandbox.connections import CONNECTIONS_MAX, Bounds, raise_files
+        from sandbox.serve.connections import CONNECTIONS_MAX, Bounds, raise_files
 
         most = self.connections or CONNECTIONS_MAX
         raise_files(most)

@@ -12,9 +12,9 @@ from waitress.channel import ClientDisconnected
 from waitress.server import MultiSocketServer
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
-from sandbox import connections
-from sandbox.connections import USUAL, Bounds, Listener, fitting
 from sandbox.files.admission import FILE_BYTES_MAX
+from sandbox.serve import connections
+from sandbox.serve.connections import USUAL, Bounds, Listener, fitting
 from sandbox.web.api.unread_requests import unread
 
 HEADER_BYTES_MAX = 65_536

@@ -15,7 +15,7 @@ from typing import Any
 from OpenSSL import SSL
 from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
 
-from sandbox.connections import READ_BYTES, USUAL, Bounds
+from sandbox.serve.connections import READ_BYTES, USUAL, Bounds
 from sandbox.serve.server import Channel, Kind, Task, server_of
 from sandbox.web.api.certificates import TLS_KEY
 from sandbox.web.api.unread_requests import unread

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from sandbox import connections
-from sandbox.connections import Bounds, fitting, raise_files
+from sandbox.serve import connections
+from sandbox.serve.connections import Bounds, fitting, raise_files
 from sandbox.serve.server import end, port_of, server_of
 
 PATIENCE = 10
