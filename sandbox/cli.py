@@ -20,7 +20,7 @@ from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
 from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
-from sandbox.commands.options import Instant, option
+from sandbox.commands.options import Instant, Seed, SeedText, option
 from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
@@ -62,9 +62,9 @@ main.add_command(pki)
 @option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
 @option(
     "--seed",
-    type=click.IntRange(0, 2**53 - 1),
+    type=SeedText(),
     default=None,
-    help="Same seed, same bytes; drawn when left out.",
+    help="Same seed, same bytes. Left out, one is drawn; on a network its secret part is not shown.",
 )
 @option("--at", type=Instant(), default=None, help="Where the bank's clock begins, such as 2027-03-01T09:00.")
 @option("--frozen", is_flag=True, help="The bank's clock stands until it is moved.")
@@ -80,7 +80,7 @@ main.add_command(pki)
 @door_options(option)
 def serve(
     scenario: str,
-    seed: int | None,
+    seed: Seed | None,
     at: datetime | None,
     frozen: bool,
     state: Path | None,
@@ -97,13 +97,14 @@ def serve(
     tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept), Doors(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
-    beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen)))
-    worlds, close = kept_worlds(beginning, state, tenancy.room)
+    guarded = seed is None and opened.on_a_network
+    beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen, guarded)))
+    worlds, close = kept_worlds(beginning, state, tenancy.room, guarded)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
     rest_the_collector()
-    click.echo(greeting(controls, beginning.seed, worlds), err=True)
+    click.echo(greeting(controls, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
     try:
@@ -112,18 +113,20 @@ def serve(
         close()
 
 
-def kept_worlds(beginning: "Beginning", path: Path | None, room: "Room") -> "tuple[Worlds, Callable[[], None]]":
+def kept_worlds(
+    beginning: "Beginning", path: Path | None, room: "Room", guarded: bool
+) -> "tuple[Worlds, Callable[[], None]]":
     """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
     said so, and left as it is."""
     from sandbox.world.log.store import StateFileError, Store
     from sandbox.world.registry import Worlds
 
     if path is None:
-        return Worlds(beginning, machine_time, room=room), lambda: None
+        return Worlds(beginning, machine_time, room=room, guarded=guarded), lambda: None
     try:
         store = Store(path, stopwatch)
         try:
-            return Worlds(beginning, machine_time, store, room), store.close
+            return Worlds(beginning, machine_time, store, room, guarded), store.close
         except BaseException:
             store.close()
             raise
@@ -131,20 +134,21 @@ def kept_worlds(beginning: "Beginning", path: Path | None, room: "Room") -> "tup
         raise click.BadParameter(str(error), param_hint="--state") from None
 
 
-def beginning_of(scenario: str, seed: int | None, at: datetime | None, frozen: bool) -> "Beginning":
+def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
     """What the options say wins over what the scenario says; without a seed one is drawn."""
     from sandbox.app import first_beginning
     from sandbox.scenario.reading import load
     from sandbox.scenario.scenario_errors import ScenarioErrors
+    from sandbox.world.beginning import PEOPLE_SEEDS, SECRET_BYTES
 
     try:
         told = load(scenario)
     except ScenarioErrors as errors:
         raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
-    drawn = secrets.randbelow(2**20) if told.seed is None else told.seed
-    beginning = first_beginning(drawn if seed is None else seed, scenario=told)
-    if seed is not None:
-        beginning = replace(beginning, seed=seed)
+    if seed is None:
+        number = secrets.randbelow(PEOPLE_SEEDS) if told.seed is None else told.seed
+        seed = Seed(number, secrets.token_hex(SECRET_BYTES) if told.seed is None or guarded else "")
+    beginning = replace(first_beginning(scenario=told), seed=seed.number, secret=seed.secret)
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning
@@ -157,12 +161,23 @@ def rest_the_collector() -> None:
     gc.set_threshold(5_000, 5, 50)
 
 
-def greeting(controls: str | None, seed: int, worlds: Any) -> str:
+def seed_shown(worlds: Any) -> str:
+    """As `--seed` takes it, to begin again with the same bytes. On a network its secret is shown to nobody."""
+    server, began, expected = worlds.beginning, worlds.get("default").beginning, worlds.beginning_of("default")
+    if (began.seed, began.secret) != (expected.seed, expected.secret):
+        return f"{began.seed} of the state file"
+    if worlds.guarded:
+        return f"{server.seed} and a secret that is not shown"
+    return str(Seed(server.seed, server.secret))
+
+
+def greeting(controls: str | None, worlds: Any) -> str:
     from sandbox.banking.durations import write_instant
 
     world = worlds.get("default")
     return (
-        f"The sandbox bank: no money moves here. Seed {seed}; the bank's time is {write_instant(world.opening)}"
+        f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; "
+        f"the bank's time is {write_instant(world.opening)}"
         f"{', frozen' if world.pace.frozen else ''}.\n"
         f"Client demo-tpp, secret demo-secret. Controls: "
         f"{f'{controls}/_sandbox/clock and beside it' if controls else 'off'}."

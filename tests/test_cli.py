@@ -145,6 +145,8 @@ def test_a_taken_port_is_said_kindly() -> None:
         ("--port", "65536"),
         ("--port", "http"),
         ("--seed", "-1"),
+        ("--seed", "7-f00"),
+        ("--seed", str(2**53)),
         ("--at", "soon"),
         ("--log", "xml"),
         ("--threads", "0"),

@@ -1,21 +1,30 @@
-"""Ids and secrets of a toy bank. Predictable on purpose: never use it outside a sandbox."""
+"""Ids and secrets of a toy bank: the same for the same seed and secret. Never use it outside a sandbox.
+
+Without a secret, anyone who knows the seed can compute every id and token: that is what a tester gives a seed for.
+With a secret they come from a keyed hash, so that those already seen tell nothing about the others.
+"""
 
 from base64 import urlsafe_b64encode
 from hashlib import blake2b
 
 
 class Mint:
-    """The bank's one source of chance: the seed and how often it was asked."""
+    """The bank's one source of chance: the seed, a secret in hexadecimal or none, and how often it was asked."""
 
-    __slots__ = ("asked", "seed")
+    __slots__ = ("_key", "asked", "seed")
 
-    def __init__(self, seed: int, asked: int = 0) -> None:
+    def __init__(self, seed: int, asked: int = 0, secret: str = "") -> None:
         self.seed = seed
         self.asked = asked
+        self._key = bytes.fromhex(secret)  # an empty key is none
 
     def _draw(self, size: int) -> bytes:
         self.asked += 1
-        return blake2b(f"{self.seed}/{self.asked}".encode(), digest_size=size).digest()
+        return blake2b(f"{self.seed}/{self.asked}".encode(), key=self._key, digest_size=size).digest()
+
+    def key(self, purpose: str) -> bytes:
+        """The bank's own key for a purpose, always the same; nothing is drawn."""
+        return blake2b(f"{purpose}/{self.seed}".encode(), key=self._key, digest_size=32).digest()
 
     def id(self) -> str:
         """A version 4 UUID."""

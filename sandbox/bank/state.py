@@ -35,11 +35,12 @@ class Bank:
         clients: dict[str, Client],
         past_of: Callable[[], Books],
         rules: tuple[Rule, ...] = (),
+        secret: str = "",
     ) -> None:
         self.settings = settings
         self.clock = Clock(opening)
         self.agenda = Agenda()
-        self.mint = Mint(seed)
+        self.mint = Mint(seed, secret=secret)
         self.ledger = Ledger(past_of)
         self.journal: list[Fact] = []
         self.rulebook = Rulebook(rules)

@@ -78,6 +78,12 @@ class Doors:
                 "or say --open (SANDBOX_OPEN=1)."
             )
 
+    @property
+    def on_a_network(self) -> bool:
+        """Whether others than this machine may reach the bank or its controls."""
+        apart = self.controls == "on" and self.controls_port is not None
+        return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))
+
     def settled(self, beginning: "Beginning") -> "Beginning":
         """The setting that goes with the server's own handshake, unless the options or the scenario say another."""
         named = self.client_certificates

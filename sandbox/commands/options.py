@@ -1,8 +1,9 @@
 """Options of the commands: each can also be set in the environment."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,6 +24,28 @@ class Span(click.ParamType[timedelta]):
             return read_duration(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class Seed(NamedTuple):
+    """What all chance of a server comes from. With a secret, the number alone foretells people and their past only."""
+
+    number: int
+    secret: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.number}-{self.secret}" if self.secret else str(self.number)
+
+
+class SeedText(click.ParamType[Seed]):
+    """A number, or a number and a secret, as a server shows the seed that it drew."""
+
+    name = "seed"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Seed:
+        found = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(value))
+        if found is None or int(found[1]) >= 2**53:
+            self.fail(f"{value!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it", param, ctx)
+        return Seed(int(found[1]), found[2] or "")
 
 
 class Instant(click.ParamType[datetime]):

@@ -3,15 +3,14 @@
 from dataclasses import replace
 
 from sandbox.scenario.model import Scenario
-from sandbox.world.beginning import Beginning
+from sandbox.world.beginning import Beginning, seeded
 
 
-def began(scenario: Scenario, server: Beginning) -> Beginning:
+def began(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
     """The server's beginning with what the scenario says on top."""
     return replace(
-        server,
+        server if scenario.seed is None else seeded(server, scenario.seed, guarded),
         fixtures=scenario.fixtures,
-        seed=server.seed if scenario.seed is None else scenario.seed,
         at=server.at if scenario.at is None else scenario.at,
         rate=server.rate if scenario.rate is None else scenario.rate,
         scenario=scenario.name,

@@ -24,7 +24,7 @@ from sandbox.world.faults import Fault
 
 ROOT = "default"  # what a scenario extends that does not say
 RATE_MAX = 1_000_000
-SEED_MAX = 2**63 - 1
+SEED_MAX = 2**53 - 1
 
 Library = Mapping[str, str]  # name to text
 

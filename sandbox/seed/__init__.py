@@ -13,7 +13,12 @@ __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 
 
 def open_bank(
-    fixtures: Fixtures, seed: int, opening: datetime, settings: Settings, rules: tuple[Rule, ...] = ()
+    fixtures: Fixtures,
+    seed: int,
+    opening: datetime,
+    settings: Settings,
+    rules: tuple[Rule, ...] = (),
+    secret: str = "",
 ) -> Bank:
     """A bank on its first morning. Its registers are its own; its past is shared, made when first seen."""
     first_day = brussels_date(opening)
@@ -26,4 +31,5 @@ def open_bank(
         dict(fixtures.clients),
         lambda: past_of(fixtures, seed, first_day),
         rules,
+        secret,
     )

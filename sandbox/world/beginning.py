@@ -1,6 +1,6 @@
 """What a world begins with, and how fast its time goes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
@@ -12,8 +12,10 @@ from sandbox.seed import Fixtures, open_bank
 from sandbox.world.faults import Fault
 from sandbox.world.log.codec import keep
 
-# People and history come from a seed's low bits, so that worlds with seeds of their own share them.
+# People and history come from a seed's low bits, so that worlds with seeds of their own share them. Anyone who reads an
+# account can find these bits; what must not be guessed comes from the secret.
 PEOPLE_SEEDS = 2**20
+SECRET_BYTES = 16
 # Where a clock comes to a stand that was left to run fast for days.
 LAST = datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -52,10 +54,11 @@ class Beginning:
     settings: Settings = Settings()
     rules: tuple[Rule, ...] = ()
     faults: tuple[Fault, ...] = ()
+    secret: str = field(default="", repr=False)  # hexadecimal; empty: ids and tokens follow from the seed alone
 
 
 def bank_of(beginning: Beginning, opening: datetime) -> Bank:
-    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules)
+    return open_bank(beginning.fixtures, beginning.seed, opening, beginning.settings, beginning.rules, beginning.secret)
 
 
 def seed_of(seed: int, name: str) -> int:
@@ -66,6 +69,19 @@ def seed_of(seed: int, name: str) -> int:
     return (own + 1) * PEOPLE_SEEDS + seed % PEOPLE_SEEDS
 
 
-def nth_id(seed: int, number: int) -> str:
+def secret_of(secret: str, name: str) -> str:
+    """A world's own secret. It leads neither to the server's nor to that of another world."""
+    if not secret:
+        return ""
+    return blake2b(f"world/{name}".encode(), key=bytes.fromhex(secret), digest_size=SECRET_BYTES).hexdigest()
+
+
+def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
+    """With a seed that was given, from which all ids and tokens follow, unless the server guards them."""
+    return replace(beginning, seed=seed, secret=beginning.secret if guarded else "")
+
+
+def nth_id(beginning: Beginning, number: int) -> str:
     """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
-    return str(UUID(bytes=blake2b(f"response/{seed}/{number}".encode(), digest_size=16).digest(), version=4))
+    told, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
+    return str(UUID(bytes=blake2b(told, key=key, digest_size=16).digest(), version=4))

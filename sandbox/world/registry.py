@@ -9,7 +9,7 @@ from logging import getLogger
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.beginning import Beginning, seed_of
+from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.counters import Tally
 from sandbox.world.log import checkpoint
 from sandbox.world.log.store import StateFileError, Store
@@ -36,8 +36,10 @@ class Worlds:
         machine_time: Callable[[], float],
         store: Store | None = None,
         room: Room = Room(),
+        guarded: bool = False,
     ) -> None:
         self.beginning = beginning
+        self.guarded = guarded  # on a network: worlds whose seed is given keep a secret too
         self.store = store
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
@@ -89,8 +91,9 @@ class Worlds:
             return self._add(World(name, beginning or self.beginning_of(name), self.machine_time, self.store))
 
     def beginning_of(self, name: str) -> Beginning:
-        """The server's, with a seed of the world's own."""
-        return replace(self.beginning, seed=seed_of(self.beginning.seed, name))
+        """The server's, with a seed and a secret of the world's own."""
+        server = self.beginning
+        return replace(server, seed=seed_of(server.seed, name), secret=secret_of(server.secret, name))
 
     def fork(self, name: str, as_name: str, at: datetime | None) -> World:
         """The new world takes the name, also from one that bore it before."""

@@ -171,7 +171,7 @@ class World(Holder):
             if kept != self.exchanges.maxlen:
                 self.exchanges = deque(self.exchanges, kept)
             self.exchanges_made += 1
-            request_id = exchange.request_id or nth_id(self.beginning.seed, self.exchanges_made)
+            request_id = exchange.request_id or nth_id(self.beginning, self.exchanges_made)
             noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
             self.exchanges.append(noted)
             return noted

@@ -72,7 +72,7 @@ def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked) -> Respons
     if asked.psu_involved and not fresh and statements.asks_for_old(bank, query):
         return f"more than {statements.HISTORY_DAYS} days of history need a fresh authentication"
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
-    key = None if page.following is None else write_key(bank.mint.seed, grant.consent_id, page.following)
+    key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
     return replies.transactions_reply(logical_id, page.lines, key)
 
 
@@ -99,7 +99,7 @@ def read_asked(call: Call) -> Asked:
 def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
     """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
     if asked.next is not None:
-        return read_key(bank.mint.seed, grant.consent_id, iban, asked.next)
+        return read_key(bank.mint, grant.consent_id, iban, asked.next)
     size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
     return Query(iban, asked.currency, asked.date_from, asked.date_to, size)
 

@@ -236,7 +236,7 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
     try:
         note(environ, response, worlds, announce, listener)
     except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
-        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(worlds.beginning.seed, 0))
+        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(worlds.beginning, 0))
     return response
 
 

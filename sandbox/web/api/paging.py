@@ -3,36 +3,33 @@
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import date
-from hashlib import blake2b, sha256
+from hashlib import sha256
 
 import orjson
 
+from sandbox.bank.mint import Mint
 from sandbox.bank.statements import Query
 from sandbox.contract.errors import Error, Refusal
 
 SEAL = 16  # bytes
 
 
-def _key(seed: int) -> bytes:
-    return blake2b(f"pages/{seed}".encode(), digest_size=32).digest()
+def _sealed(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
+    return hmac.new(mint.key("pages"), f"{consent_id}/".encode() + content, sha256).digest()[:SEAL]
 
 
-def _sealed(seed: int, consent_id: str | None, content: bytes) -> bytes:
-    return hmac.new(_key(seed), f"{consent_id}/".encode() + content, sha256).digest()[:SEAL]
-
-
-def write_key(seed: int, consent_id: str | None, query: Query) -> str:
+def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
     assert query.before is not None
     row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.seen)
     content = orjson.dumps(row)
-    return _text(_sealed(seed, consent_id, content) + content)
+    return _text(_sealed(mint, consent_id, content) + content)
 
 
 def _text(key: bytes) -> str:
     return urlsafe_b64encode(key).decode().rstrip("=")
 
 
-def read_key(seed: int, consent_id: str | None, iban: str, text: str) -> Query:
+def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
     """A forged key, or one of another consent or account, is refused."""
     try:
         given = urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -41,7 +38,7 @@ def read_key(seed: int, consent_id: str | None, iban: str, text: str) -> Query:
     seal, content = given[:SEAL], given[SEAL:]
     if _text(given) != text:  # base64 reads past letters that it does not know
         raise _refused()
-    if not hmac.compare_digest(seal, _sealed(seed, consent_id, content)):
+    if not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
         raise _refused()
     owner, currency, date_from, date_to, page_size, on, number, seen = orjson.loads(content)
     if owner != iban:

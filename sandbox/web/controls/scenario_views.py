@@ -29,7 +29,7 @@ def one(world: World, request: Request) -> dict[str, Any]:
 def put(worlds: Worlds, world: World, request: Request) -> dict[str, Any]:
     """The world begins again with it."""
     scenario = asked_for(request)
-    world.load(began(scenario, worlds.beginning_of(world.name)))
+    world.load(began(scenario, worlds.beginning_of(world.name), worlds.guarded))
     return shown(world)
 
 

@@ -12,7 +12,7 @@ from sandbox.web.api.replies import json_response
 from sandbox.web.controls.clock import clock_shown, read_rate
 from sandbox.web.controls.request_bodies import body_of, refuse, value_of, whole_number
 from sandbox.web.controls.scenario_bodies import told
-from sandbox.world.beginning import Beginning
+from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -35,9 +35,9 @@ def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
     content = body_of(request, "scenario", "seed", "clock")
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
-        beginning = began(told(content["scenario"], "scenario"), beginning)
+        beginning = began(told(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
-        beginning = replace(beginning, seed=value_of(content, "seed", _seed))
+        beginning = seeded(beginning, value_of(content, "seed", _seed), worlds.guarded)
     if "clock" in content:
         beginning = _clocked(beginning, content["clock"])
     return json_response(shown(worlds.make(name, beginning)), 201)

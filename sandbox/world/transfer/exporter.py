@@ -54,6 +54,7 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
         "world": name,
         "scenario": beginning.scenario,
         "seed": beginning.seed,
+        "secret": beginning.secret,
         "opening": exact(beginning.at),
         "now": exact(life.pace.base),
         "rate": float(life.pace.rate),

@@ -1,6 +1,7 @@
 """From a file to a world's life. The file may come from anyone: all is bounded, and nothing but records is made."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -29,6 +30,7 @@ GZIP = b"\x1f\x8b"
 MONTHS_MAX = 600  # of a generated past
 MONTHS_MAX_OF_ALL = 10_000  # each takes a millisecond or two to make
 NUMBER_MAX = 2**63
+SECRET = re.compile(r"|[0-9a-f]{32}")
 
 
 @dataclass
@@ -87,6 +89,7 @@ def head_of(told: dict[str, Any]) -> Head:
             settings_of(told["settings"]),
             fitting(told["rules"], tuple[Rule, ...], "rules"),
             fitting(told["faults"], tuple[Fault, ...], "faults"),
+            secret(told.get("secret", "")),
         )
         faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
         number(told["acts"]), number(told["calls"]), text(told["past"])
@@ -169,6 +172,12 @@ def number(value: Any) -> int:
     if type(value) is not int or not 0 <= value < NUMBER_MAX:
         raise ValueError(f"{value!r:.40} is no number that fits")
     return value
+
+
+def secret(value: Any) -> str:
+    if SECRET.fullmatch(text(value)) is None:
+        raise ValueError("the secret is not 32 hexadecimal digits")
+    return text(value)
 
 
 def rate(value: Any) -> float:

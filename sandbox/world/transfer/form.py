@@ -11,8 +11,9 @@ from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.world.log.codec import encode, keep
 
 FORMAT = "bank-sandbox world"
-VERSION = 2
-VERSIONS_READ = (1, 2)  # 1 has no outcome and no shape: its acts are held against their marks alone
+VERSION = 3
+# 1 has no outcome and no shape: its acts are held against their marks alone. 1 and 2 have no secret.
+VERSIONS_READ = (1, 2, 3)
 SHIPPED = "default"  # the fixtures that every sandbox brings along
 # Exports name the shipped fixtures by their print. Each print that a released program wrote stays here, with the
 # file in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.

@@ -65,7 +65,7 @@ def told_by(lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank)
     """Does every act as it comes; the last line says what must have come of it."""
     acts = MemoryLog()
     heard: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
-    secret_of = drawn_by(head.beginning.seed)
+    secret_of = drawn_by(head.beginning)
     for line, content in lines:
         if "act" in content:
             act = attempt(f"line {line}", act_of, content, len(acts) + 1)

@@ -1,6 +1,6 @@
 """A life without what its callers kept secret. Each secret has one stand-in, so that all still fits together.
 
-What the bank itself drew follows from the seed, which a replay needs: such a secret is only named by its number.
+What the bank drew follows from the world's seed and secret, which a replay needs: it is only named by its number.
 """
 
 import inspect
@@ -36,7 +36,7 @@ def stripped(life: Life) -> Life:
         acts.append(strip.act(act))
     plain = MemoryLog()
     for act in acts:
-        plain.append(resolved(act, drawn_by(beginning.seed)))
+        plain.append(resolved(act, drawn_by(beginning)))
     bank = replayed(beginning, plain, life.pace.base)
     heard = [strip.exchange(exchange) for exchange in life.heard]
     return life._replace(beginning=beginning, acts=acts, bank=bank, heard=heard)
@@ -46,7 +46,7 @@ class Strip:
     """The secrets of one life, each with its stand-in."""
 
     def __init__(self, life: Life) -> None:
-        mint = Mint(life.beginning.seed)
+        mint = Mint(life.beginning.seed, secret=life.beginning.secret)
         self._drawn = {mint.secret(): number for number in range(1, life.bank.mint.asked + 1)}
         self._known: dict[str, str] = {}
         self._numbers = count(1)
@@ -115,9 +115,9 @@ def names_of(verb: str) -> tuple[str, ...]:
     return tuple(inspect.signature(VERBS[verb]).parameters)[1:]
 
 
-def drawn_by(seed: int) -> Any:
-    """What the mint of a seed draws as its nth secret."""
-    return lambda number: Mint(seed, number - 1).secret()
+def drawn_by(beginning: Beginning) -> Any:
+    """What the mint of a world draws as its nth secret."""
+    return lambda number: Mint(beginning.seed, number - 1, beginning.secret).secret()
 
 
 def resolved(act: Act, secret_of: Any) -> Act:
