@@ -19,9 +19,12 @@ def create_app(beginning: "Beginning | None" = None) -> "Flask":
     """The whole sandbox as one WSGI application; without a beginning, as `bank-sandbox serve` begins."""
     from sandbox.app import assemble, first_beginning
     from sandbox.machine import machine_time
+    from sandbox.web.controls.hosts import Hosts
+    from sandbox.web.controls.lock import Lock
     from sandbox.world.registry import Worlds
 
-    return assemble(Worlds(beginning or first_beginning(), machine_time))
+    # Where the application will be served is not known here, so private names are allowed too.
+    return assemble(Worlds(beginning or first_beginning(), machine_time), lock=Lock(hosts=Hosts(bound="")))
 
 
 def running(

@@ -15,6 +15,7 @@ from sandbox.web.api.app import Announce, frame
 from sandbox.web.api.app import route as route_bank
 from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
+from sandbox.web.controls.attempts import Attempts
 from sandbox.web.controls.lock import OPEN, Lock, guard
 from sandbox.web.controls.metrics import tally_if_wanted
 from sandbox.web.docs.app import route as route_reference
@@ -41,11 +42,18 @@ def assemble(
     route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if lock.here:
-        guard(app, lock)
-        route_controls(app, worlds)
-        route_reference(app, worlds)
-        route_console(app, worlds, lock.key)
+        add_controls(app, worlds, lock)
     return app
+
+
+def add_controls(app: Flask, worlds: Worlds, lock: Lock) -> None:
+    """What is routed already is the bank, which is open; all that follows is guarded."""
+    bank = frozenset(app.view_functions)
+    route_controls(app, worlds)
+    route_reference(app, worlds)
+    keyed = frozenset(app.view_functions)
+    route_console(app, worlds, lock.key)
+    guard(app, lock, Attempts(worlds.machine_time), bank, pages=frozenset(app.view_functions) - keyed)
 
 
 def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
@@ -54,8 +62,5 @@ def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
     app.config[BANK] = bank
     watch_acts(app, worlds)
     frame(app)
-    guard(app, lock)
-    route_controls(app, worlds)
-    route_reference(app, worlds)
-    route_console(app, worlds, lock.key)
+    add_controls(app, worlds, lock)
     return app

@@ -40,7 +40,7 @@ TOKENS = "curl -s http://127.0.0.1:8080/token --user demo-tpp:demo-secret \\"
 STATUS = "curl -s 'http://127.0.0.1:8080/payments/sepa-credit-transfers/INVOICE-1/status?paymentIdType=EXTERNAL' \\"
 CLIENT = "from sandbox.client import Client, Controls"
 BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
-BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock -d \'{"advance": "120s"}\''
+BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock --json \'{"advance": "120s"}\''
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
 CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
 HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY}

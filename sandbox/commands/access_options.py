@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sandbox.world.registry import Worlds
 
 Option = Callable[..., Any]
+KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,24 @@ class Doors:
     controls_host: str
     open: bool
     connections: int | None
+    allowed_hosts: str
 
     @property
     def lock(self) -> "Lock":
+        from sandbox.web.controls.hosts import Hosts, read_hosts
         from sandbox.web.controls.lock import Lock
 
-        return Lock(self.key, here=self.controls == "on" and self.controls_port is None)
+        try:
+            listed = read_hosts(self.allowed_hosts)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--allowed-hosts") from None
+        here = self.controls == "on" and self.controls_port is None
+        return Lock(self.key, here, Hosts(self.exposed, listed | {gethostname().lower()}))
+
+    @property
+    def exposed(self) -> str:
+        """The address on which the controls listen."""
+        return self.host if self.controls_port is None else self.controls_host
 
     @property
     def bounds(self) -> "Bounds":
@@ -68,12 +82,17 @@ class Doors:
             raise click.BadParameter("an empty key locks nothing", param_hint="--key")
         if self.tls and self.pki is None:
             raise click.UsageError("--tls needs --pki, a folder that `bank-sandbox pki init` makes.")
-        if self.key is not None or self.open or self.controls == "off":
+        assert self.lock  # reads --allowed-hosts
+        if self.controls == "off" or is_loopback(self.exposed):
             return
-        exposed = self.host if self.controls_port is None else self.controls_host
-        if not is_loopback(exposed):
+        if self.key is not None and len(self.key) < KEY_LENGTH_MIN:
+            raise click.BadParameter(
+                f"on {self.exposed} it has at least {KEY_LENGTH_MIN} characters; `openssl rand -hex 16` makes one",
+                param_hint="--key",
+            )
+        if self.key is None and not self.open:
             raise click.UsageError(
-                f"anyone who reaches {exposed} could move this bank by its controls. Guard them with --key (or "
+                f"anyone who reaches {self.exposed} could move this bank by its controls. Guard them with --key (or "
                 "SANDBOX_KEY), put them elsewhere with --controls-port, switch them off with --controls off, "
                 "or say --open (SANDBOX_OPEN=1)."
             )
@@ -163,6 +182,13 @@ def door_options(option: Option) -> Callable[[Any], Any]:
             "--connections",
             type=click.IntRange(1, 100_000),
             help="Connections held at once; one more closes the longest silent. 4000, or what the system allows.",
+        ),
+        option(
+            "--allowed-hosts",
+            default="",
+            help="Further names under which the controls may be called, by commas; .x is all below x, * any. Loopback "
+            "names and the address listened on are allowed; on a network also addresses, private names and this "
+            "machine's.",
         ),
         option("--open", is_flag=True, help="Leave the controls open to whoever reaches the server."),
     )

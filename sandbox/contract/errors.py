@@ -187,6 +187,13 @@ class Error(Enum):
     ORIGIN_FOREIGN = Row(
         403, "ACCESS_DENIED", "SBX-0403-000004", "The call comes from a page of another origin.", "choice 10"
     )
+    HOST_FOREIGN = Row(
+        403,
+        "ACCESS_DENIED",
+        "SBX-0403-000005",
+        "The controls do not answer under the name '{host}'; serve --allowed-hosts lists further names.",
+        "choice 10",
+    )
     MOVE_ILLEGAL = Row(
         409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10"
     )
@@ -223,6 +230,7 @@ OF_CONTROLS = frozenset(
         Error.METRICS_MISSING,
         Error.KEY_REFUSED,
         Error.ORIGIN_FOREIGN,
+        Error.HOST_FOREIGN,
         Error.MOVE_ILLEGAL,
         Error.NEVER,
         Error.CLIENT_TAKEN,

@@ -202,7 +202,7 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
     assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T10:01:00+01:00"
     assert tpp.control("GET", f"/payments/{payment_id}").json["reason"] == "TIME_OUT"
     assert (
-        """curl -X POST http://localhost/_sandbox/clock -d &#39;{&#34;advance&#34;:&#34;61m&#34;}&#39;"""
+        """curl -X POST http://localhost/_sandbox/clock --json &#39;{&#34;advance&#34;:&#34;61m&#34;}&#39;"""
         in visitor.page.text
     )
 

@@ -143,14 +143,17 @@ def test_it_does_not_start_before_it_knows_who_may_use_the_controls() -> None:
     assert "SANDBOX_KEY" in done.stderr and "SANDBOX_OPEN=1" in done.stderr
 
 
+RIGHT = "the-key-of-a-team"
+
+
 def test_its_health_check_is_right_about_a_server_with_a_key() -> None:
     _, _, check = one("HEALTHCHECK").partition("CMD ")
     program, *words = json.loads(check)
     assert program == "bank-sandbox"
-    with serving(greets="listening on http://0.0.0.0:", **told_to_the_image(SANDBOX_PORT="0", SANDBOX_KEY="k")) as (
+    with serving(greets="listening on http://0.0.0.0:", **told_to_the_image(SANDBOX_PORT="0", SANDBOX_KEY=RIGHT)) as (
         _,
         port,
     ):
-        for key, code in (("k", 0), ("another", 1)):
+        for key, code in ((RIGHT, 0), ("another", 1)):
             given = environment(**told_to_the_image(SANDBOX_PORT=str(port), SANDBOX_KEY=key))
             assert subprocess.run(command(*words), env=given, capture_output=True).returncode == code

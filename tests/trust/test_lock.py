@@ -15,6 +15,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.cli import main
 from sandbox.machine import machine_time
 from sandbox.web.controls.app import CONTROLS
+from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
@@ -96,6 +97,35 @@ def test_it_does_not_open_its_controls_to_a_network(host: str) -> None:
     refused_start("--controls-port", "0", "--controls-host", host)
 
 
+@pytest.mark.parametrize("words", [("--host", "0.0.0.0"), ("--controls-port", "0", "--controls-host", "192.0.2.1")])
+def test_a_short_key_is_no_lock_on_a_network(words: tuple[str, ...]) -> None:
+    for key in ("k", "k" * 15):
+        assert "at least 16 characters" in " ".join(refused_start(*words, "--key", key).split())
+        assert "at least 16 characters" in " ".join(refused_start(*words, "--open", SANDBOX_KEY=key).split())
+
+
+def test_a_short_key_will_do_on_loopback_and_a_long_one_anywhere() -> None:
+    for host, key in (("127.0.0.1", "k"), ("0.0.0.0", "k" * 16)):
+        with serving("--port", "0", "--host", host, "--key", key, greets=f"listening on http://{host}:") as (server, _):
+            ended(server)
+
+
+@pytest.mark.parametrize("names", ["http://bank.example", "bank.example:8080", "a b", "bank.example/x", "*.example"])
+def test_names_of_hosts_are_read_before_anything_listens(names: str) -> None:
+    assert "no name of a host" in " ".join(refused_start("--allowed-hosts", names).split())
+
+
+def test_the_controls_answer_under_their_names_and_the_bank_under_any() -> None:
+    with serving("--port", "0", SANDBOX_ALLOWED_HOSTS="bank.example, .lab.example") as (server, port):
+        for host in ("localhost", f"127.0.0.1:{port}", "[::1]", "bank.example", "BANK.example.:81", "a.lab.example"):
+            assert ask(port, "GET", "/_sandbox/clock", Host=host)[0] == 200, host
+        for host in ("evil.example", "lab.example", "localhost.evil.example", "192.0.2.1", "bank", "", "a@localhost"):
+            status, body = ask(port, "GET", "/_sandbox/clock", Host=host)
+            assert (status, body["error_code"]) == (403, "SBX-0403-000005"), host
+            assert ask(port, "GET", "/accounts", Host="evil.example")[0] == 406
+        ended(server)
+
+
 def test_other_mistakes_are_told_before_anything_listens(tmp_path: Path) -> None:
     assert "empty key" in refused_start("--key", "")
     assert "--pki" in refused_start("--tls")
@@ -107,6 +137,34 @@ def test_one_of_these_is_enough(words: tuple[str, ...]) -> None:
     with serving("--port", "0", "--host", "127.0.0.1", *words) as (server, port):
         assert ask(port, "GET", "/accounts")[0] == 406
         ended(server)
+
+
+def asked_of(host: str, bound: str) -> bool:
+    return Hosts(bound).allow(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["bank", "bank:8080", "192.0.2.7", "[2001:db8::1]:80", "bank.svc", "x.internal", "a.local"]
+)
+def test_on_a_network_private_names_and_addresses_are_allowed(host: str) -> None:
+    for bound in ("0.0.0.0", "::", "192.0.2.1", ""):
+        assert asked_of(host, bound)
+    assert not asked_of(host, "127.0.0.1") and not asked_of(host, "::1") and not asked_of(host, "localhost")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "bank.example:80", "internal.evil.example", "x.svc.example", "1.2.3.4.5"]
+)
+def test_on_a_network_other_names_are_listed_or_refused(host: str) -> None:
+    for bound in ("0.0.0.0", "192.0.2.1", "127.0.0.1", ""):
+        assert not asked_of(host, bound)
+        assert Hosts(bound, frozenset({"*"})).allow(host)
+
+
+def test_the_address_that_is_listened_on_is_a_name_of_it() -> None:
+    assert (
+        asked_of("bank.example:81", "bank.example") and asked_of("[::]:81", "::") and asked_of("10.0.0.1", "10.0.0.1")
+    )
 
 
 def ask(port: int, method: str, path: str, **headers: str) -> tuple[int, Any]:
@@ -169,7 +227,8 @@ def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: Wo
 def test_a_bank_that_listens_everywhere_is_found_under_the_name_that_was_called(
     listens: str, called: str, found: str, worlds: Worlds
 ) -> None:
-    http = assemble_controls(worlds, OPEN, listens).test_client()
+    lock = Lock(hosts=Hosts("0.0.0.0", frozenset({"bank.example"})))
+    http = assemble_controls(worlds, lock, listens).test_client()
     assert f'href="{found}/psu/channel"' in http.get("/_sandbox/", base_url=called).text
 
 

@@ -20,7 +20,7 @@ from sandbox.web.api.explanations import why
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.api.gate import UUID_4, Call, admit
-from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path
+from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.calls import Exchange
 from sandbox.world.log.store import StateFileError
@@ -133,8 +133,11 @@ def frame(app: Flask) -> None:
 def demand_path() -> None:
     """A path in another spelling is none of ours; only a reference of the bank's interface may be `.` or `..`."""
     path, rule = request.environ["sandbox.path"], request.url_rule
-    beside = rule is not None and rule.endpoint not in BY_NAME
-    if not is_readable(path) or (beside and has_dots(path)):
+    if rule is None:
+        leads_elsewhere = has_dots(path) or has_dots(text_of(path))
+    else:
+        leads_elsewhere = rule.endpoint not in BY_NAME and has_dots(path)
+    if leads_elsewhere or not is_readable(path):
         raise Refusal(Error.NOT_FOUND, input=path[:200])
 
 

@@ -6,7 +6,6 @@ import orjson
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.banking.pkce import same_text
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
 from sandbox.web.console import initiation_page, list_pages, referee_pages, static_files
@@ -17,7 +16,7 @@ from sandbox.web.console.formats import clock_text, machine
 from sandbox.web.console.notices import Notice, Notices
 from sandbox.web.console.templating import draw, guard, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
-from sandbox.web.controls.lock import KEY_COOKIE, print_of
+from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 1_000_000
@@ -113,7 +112,8 @@ def ask_key(visit: Visit, text: str = "") -> Response:
 
 def take_key(visit: Visit) -> Response:
     """Right: the browser keeps a print of it, not the key."""
-    if visit.key is not None and visit.is_proven and same_text(visit.request.form.get("key", ""), visit.key):
+    shown = visit.request.form.get("key", "")
+    if visit.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.key):
         response = go(visit.to("/"))
         keep(visit, response, KEY_COOKIE, print_of(visit.key))
         return response

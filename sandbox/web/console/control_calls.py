@@ -10,8 +10,9 @@ import orjson
 from flask import Request, Response
 from werkzeug.test import EnvironBuilder
 
-from sandbox.web.console.visits import KEY_HEADER, Visit
+from sandbox.web.console.visits import Visit
 from sandbox.web.controls.app import CONTROLS, Reach
+from sandbox.web.controls.lock import KEY_HEADER
 
 VIEWS = {(method, path): view for method, path, view in CONTROLS}
 
@@ -52,7 +53,7 @@ def curl_of(visit: Visit, ask: Ask) -> str:
     if ask.text is not None:
         words += ["-H", "'Content-Type: application/yaml'", "--data-binary", shlex.quote(ask.text)]
     elif ask.body:
-        words += ["-d", shlex.quote(orjson.dumps(ask.body).decode())]
+        words += ["--json", shlex.quote(orjson.dumps(ask.body).decode())]
     return " ".join(words)
 
 

@@ -11,12 +11,11 @@ from flask import Request, Response
 from sandbox.banking.pkce import same_text
 from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import bank_root_of, root_of
-from sandbox.web.controls.lock import KEY_COOKIE, print_of
+from sandbox.web.controls.lock import shows_key
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
 SESSION_COOKIE = "sandbox-console"
-KEY_HEADER = "X-Sandbox-Key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +75,7 @@ class Visit:
     @property
     def is_admitted(self) -> bool:
         """Whether the caller has the key, by the header or by what the key form left with the browser."""
-        if self.key is None:
-            return True
-        shown = self.request.headers.get(KEY_HEADER)
-        if shown is not None:
-            return same_text(shown, self.key)
-        return same_text(self.request.cookies.get(KEY_COOKIE, ""), print_of(self.key))
+        return self.key is None or shows_key(self.request, self.key, by_cookie=True)
 
     @property
     def number(self) -> int:

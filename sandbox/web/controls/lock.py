@@ -1,52 +1,75 @@
-"""The controls' lock (choice 10): a key that every call of /_sandbox must show."""
+"""Who may call the controls (choice 10): a key, the caller's Origin, the Host, and the Content-Type of what changes."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from flask import Flask, request
+from flask import Flask, Request, current_app, request
 
-from sandbox.banking.pkce import same_text
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.controls.attempts import Attempts
+from sandbox.web.controls.hosts import Hosts
+from sandbox.web.controls.media import READ_ONLY, demand_media
 
 PLACE = "/_sandbox/"
-# The console is for browsers, which send no header of their own: it asks for the key itself.
-CONSOLE = (f"{PLACE}console/", f"{PLACE}static/")
+KEY_HEADER = "X-Sandbox-Key"
 KEY_COOKIE = "sandbox-console-key"
+OTHER_SITES = ("cross-site", "same-site")  # what browsers say in Sec-Fetch-Site of another origin
+ATTEMPTS = "sandbox.attempts"  # among the app's extensions
 
 
 @dataclass(frozen=True)
 class Lock:
-    """How the controls are kept: with a key, or not at this address at all."""
+    """How the controls are kept: with a key, under which names, or not at this address at all."""
 
     key: str | None = field(default=None, repr=False)
     here: bool = True  # False: switched off, or on a port of their own
+    hosts: Hosts = Hosts()
 
 
 OPEN = Lock()
 
 
-def guard(app: Flask, lock: Lock) -> None:
-    """Before anything is looked up, so that a stranger learns nothing, not even which calls there are."""
+def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pages: Collection[str]) -> None:
+    """`bank` are the endpoints that anyone may call, `pages` those that ask for the key themselves.
+
+    The matched route decides, however its path was spelled; a route that is in neither demands the key.
+    """
+    app.extensions[ATTEMPTS] = attempts
 
     @app.before_request
-    def demand_key() -> None:
-        environ = request.environ
-        if f"{environ['PATH_INFO']}/".startswith(PLACE):
-            demand_own_page(environ)
-            if environ["PATH_INFO"] == PLACE or environ["PATH_INFO"].startswith(CONSOLE):
-                return
-            if lock.key is not None and not (has_key(lock.key) or may_read(lock.key)):
-                raise Refusal(Error.KEY_REFUSED)
+    def demand_entry() -> None:
+        endpoint = None if request.url_rule is None else request.url_rule.endpoint
+        if endpoint in bank or (endpoint is None and not is_beside_the_bank(request.environ)):
+            return
+        demand_host(request.environ, lock.hosts)
+        demand_own_page(request.environ)
+        if endpoint in pages:
+            return
+        if lock.key is not None and not shows_key(request, lock.key, by_cookie=request.method == "GET"):
+            raise Refusal(Error.KEY_REFUSED)
+        if endpoint is not None:
+            demand_media(request, endpoint)
 
 
-def has_key(key: str) -> bool:
-    return same_text(request.environ.get("HTTP_X_SANDBOX_KEY", ""), key)
+def is_beside_the_bank(environ: dict[str, Any]) -> bool:
+    """Below /_sandbox nothing is told without the key, not even which calls there are."""
+    return f"{environ['PATH_INFO']}/".startswith(PLACE)
 
 
-def may_read(key: str) -> bool:
-    """A browser that gave the key to the console may also look at what the console links to."""
-    return request.method == "GET" and same_text(request.cookies.get(KEY_COOKIE, ""), print_of(key))
+def shows_key(asked: Request, key: str, *, by_cookie: bool) -> bool:
+    """By the header, or by what the console's form left with the browser."""
+    shown, kept = asked.headers.get(KEY_HEADER), asked.cookies.get(KEY_COOKIE)
+    if shown:
+        return is_right(asked, shown, key)
+    return by_cookie and bool(kept) and is_right(asked, str(kept), print_of(key))
+
+
+def is_right(asked: Request, shown: str, expected: str) -> bool:
+    """A comparison that grows slow for callers who try many keys."""
+    attempts: Attempts = current_app.extensions[ATTEMPTS]
+    return attempts.is_right(shown, expected, asked.remote_addr or "", asked.environ.get("sandbox.wait"))
 
 
 def print_of(key: str) -> str:
@@ -54,8 +77,19 @@ def print_of(key: str) -> str:
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()
 
 
+def demand_host(environ: dict[str, Any], hosts: Hosts) -> None:
+    """A page of another site can let its own name lead to this address; browsers then take the sandbox for its own."""
+    host = environ.get("HTTP_HOST")
+    if host is not None and not hosts.allow(host):
+        raise Refusal(Error.HOST_FOREIGN, host=host[:100])
+
+
 def demand_own_page(environ: dict[str, Any]) -> None:
     """A browser tells which page calls: one of another origin may not move the bank behind its user's back."""
     origin = environ.get("HTTP_ORIGIN")
-    if origin is not None and origin.partition("://")[2] != environ.get("HTTP_HOST"):
+    if origin is None:
+        foreign = environ["REQUEST_METHOD"] not in READ_ONLY and environ.get("HTTP_SEC_FETCH_SITE") in OTHER_SITES
+    else:
+        foreign = origin.partition("://")[2] != environ.get("HTTP_HOST")
+    if foreign:
         raise Refusal(Error.ORIGIN_FOREIGN)
