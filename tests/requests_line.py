@@ -7,7 +7,7 @@ from flask import Flask
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
-BANK = "https://bank.test"  # the library wants TLS; nothing leaves this program
+BANK = "https://localhost"  # the library wants TLS; nothing leaves this program
 
 
 class InProcess(BaseAdapter):

@@ -20,7 +20,7 @@ from sandbox.serve.server import end, port_of, server_of
 PATIENCE = 10
 WITHIN = 1.0  # second
 FILES = 8_192  # for both ends of every connection
-HEAD = b"GET /_sandbox/health HTTP/1.1\r\nHost: x\r\n"
+HEAD = b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /token HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n"
 
 
