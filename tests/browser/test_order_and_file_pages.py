@@ -7,15 +7,15 @@ from tests.psu.psu import file_address, file_id, order_address, row
 
 CURRENT, RESERVE, OFFICE = "BE63539100004808", "BE83539100005515", "BE06539100006222"
 ORDER = {
-    "fr": ("Vérifiez l’ordre permanent", "Chaque mois, le 8 du mois", "Sans date de fin"),
-    "nl": ("Controleer de doorlopende opdracht", "Elke maand, op de 8e van de maand", "Zonder einddatum"),
+    "fr": ("Vérifiez l’ordre permanent", "Chaque mois, le 8", "Sans date de fin"),
+    "nl": ("Controleer de doorlopende opdracht", "Elke maand op de 8e", "Zonder einddatum"),
 }
 FILE = {
     "fr": ("Vérifiez le fichier de virements", "1\u202f734,70\xa0€", "Lot BULK-3", "et 1 autre bénéficiaire"),
     "nl": (
         "Controleer het bestand met overschrijvingen",
         "€\xa01.734,70",
-        "Groep BULK-3",
+        "Batch BULK-3",
         "en nog 1 begunstigde",
     ),
 }

@@ -33,7 +33,7 @@ def enter(psu: Psu, customer: str, query: str = "") -> str:
 def test_the_first_signer_hears_that_more_signatures_follow(tpp: Tpp, psu: Psu) -> None:
     address = address_of(tpp)
     psu.log_in(address, "notaris")
-    assert "Ce compte demande 2 signatures." in psu.pick(address, OFFICE).text
+    assert "Ce compte requiert deux signatures." in psu.pick(address, OFFICE).text
 
 
 @pytest.mark.parametrize("query, heading", [("?lang=fr", "Votre espace bancaire"), ("?lang=nl", "Uw bankomgeving")])
@@ -62,7 +62,7 @@ def test_it_is_not_seen_before_logging_in(waiting: str, psu: Psu) -> None:
 def test_a_wrong_code_leaves_it_waiting_and_the_third_ends_the_session(waiting: str, tpp: Tpp, psu: Psu) -> None:
     enter(psu, "griet", "?lang=fr")
     code = shown(psu.open(f"{waiting}?lang=fr"))
-    assert problem(psu.send(f"{waiting}?lang=fr", code="12")).startswith("Tapez les six chiffres")
+    assert problem(psu.send(f"{waiting}?lang=fr", code="12")).startswith("Introduisez les six chiffres")
     assert "2 essais" in problem(psu.send(f"{waiting}?lang=fr", code=wrong(code)))
     assert "un seul essai" in problem(psu.send(f"{waiting}?lang=fr", code=wrong(code)))
     page = psu.send(f"{waiting}?lang=fr", code=wrong(code))

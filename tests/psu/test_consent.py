@@ -152,7 +152,7 @@ def test_three_wrong_codes_refuse(tpp: Tpp, psu: Psu) -> None:
     psu.log_in(address, "alice")
     psu.choose(address, CURRENT)
     code = psu.read_code(address)
-    assert problem(psu.type(address, "12")).startswith("Tapez les six chiffres")
+    assert problem(psu.type(address, "12")).startswith("Introduisez les six chiffres")
     assert "2 essais" in problem(psu.type(address, wrong(code)))
     assert "un seul essai" in problem(psu.type(address, wrong(code)))
     assert "error=access_denied" in psu.type(address, wrong(code)).headers["Location"]
@@ -271,9 +271,9 @@ def test_a_renewal_of_what_was_withdrawn_has_its_page(
 
 
 OVER = {
-    "fr": ("Cette adresse n’est plus valable", "Vous avez déjà donné", "Vous avez refusé"),
+    "fr": ("Ce lien a expiré", "Vous avez déjà donné", "Vous avez refusé"),
     "nl": (
-        "Dit adres is niet langer geldig",
+        "Deze link is verlopen",
         "U hebt deze toestemming al gegeven",
         "U hebt deze toestemming geweigerd",
     ),

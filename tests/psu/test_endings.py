@@ -7,7 +7,7 @@ from tests.psu.psu import Psu, address_of, bare, title
 from tests.tpp import Tpp
 
 ALICE, OFFICE = "BE16539100001774 EUR", "BE06539100006222 EUR"
-OUTDATED = {"fr": "Cette adresse n’est plus valable", "nl": "Dit adres is niet langer geldig"}
+OUTDATED = {"fr": "Ce lien a expiré", "nl": "Deze link is verlopen"}
 SIGNED = {"fr": "Cette opération est déjà signée", "nl": "Deze verrichting is al ondertekend"}
 CANCELLED = {"fr": "Cette opération est annulée", "nl": "Deze verrichting is geannuleerd"}
 UNKNOWN = {"fr": "Cette page n’existe pas", "nl": "Deze pagina bestaat niet"}

@@ -38,13 +38,13 @@ READ = {
         "€\xa01.234,70",
         "maandag 8 maart 2027 (sluitingsdag: zaterdag 6 maart 2027)",
         "dinsdag 2 maart 2027",
-        "Groep BULK-1",
+        "Batch BULK-1",
         "en nog 2 begunstigden",
         "Het bestand weigeren",
         "Stap 2 van 3",
     ),
 }
-REFUSED = {"fr": ("Lots refusés par la banque", "1 erreur"), "nl": ("Door de bank geweigerde groepen", "1 fout")}
+REFUSED = {"fr": ("Lots refusés par la banque", "1 erreur"), "nl": ("Door de bank geweigerde batches", "1 fout")}
 
 
 @pytest.fixture
@@ -101,8 +101,8 @@ def test_nothing_is_picked_for_a_file(tpp: Tpp, psu: Psu) -> None:
 
 
 ENDINGS = {
-    "fr": ("Ce fichier est annulé", "Ce fichier est déjà signé", "Cette adresse n’est plus valable"),
-    "nl": ("Dit bestand is geannuleerd", "Dit bestand is al ondertekend", "Dit adres is niet langer geldig"),
+    "fr": ("Ce fichier est annulé", "Ce fichier est déjà signé", "Ce lien a expiré"),
+    "nl": ("Dit bestand is geannuleerd", "Dit bestand is al ondertekend", "Deze link is verlopen"),
 }
 
 
@@ -174,7 +174,7 @@ def test_a_second_signature_is_given_in_the_channel(language: str, app: Flask, t
     found = file_id(tpp, *OF_THE_OFFICE, language=language)
     address = file_address(tpp, found)
     psu.log_in(address, "notaris")
-    assert "2 signatures" in psu.page.text or "2 handtekeningen" in psu.page.text
+    assert "deux signatures" in psu.page.text or "twee handtekeningen" in psu.page.text
     psu.type(address, psu.read_code(address))
     page = psu.open(address)
     assert (page.status_code, title(page), status_of(tpp)) == (409, COSIGNED[language][0], "PATC")

@@ -112,7 +112,7 @@ def test_what_has_not_the_shape_of_a_code_costs_no_try(typed: str, tpp: Tpp, psu
     psu.log_in(address, "alice")
     psu.open(f"{address}/code")
     for _ in range(4):
-        assert problem(psu.type(address, typed)) == "Tapez les six chiffres affichés par le lecteur."
+        assert problem(psu.type(address, typed)) == "Introduisez les six chiffres affichés par le lecteur."
 
 
 def test_after_insufficient_funds_another_account_is_picked(tpp: Tpp, psu: Psu) -> None:
@@ -215,7 +215,7 @@ def test_a_cross_border_payment_shows_what_leaves_the_account(tpp: Tpp, psu: Psu
     page = psu.log_in(address, "bram")
     assert f'value="{iban_of(tpp, "bram")} USD"' in page.text
     page = psu.pick(address, f"{iban_of(tpp, 'bram')} EUR")
-    for text in ("US$\xa012,50", "Gedebiteerd bedrag", "High Street 2, E1 1AA London, Verenigd Koninkrijk", "Gedeeld"):
+    for text in ("US$\xa012,50", "Te debiteren bedrag", "High Street 2, E1 1AA London, Verenigd Koninkrijk", "Gedeeld"):
         assert text in page.text
 
 

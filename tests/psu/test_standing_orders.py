@@ -40,7 +40,7 @@ READ = {
         "Vérifiez l’ordre permanent",
         "650,00\xa0€",
         "Jan Peeters",
-        "Chaque mois, le 8 du mois",
+        "Chaque mois, le 8",
         "lundi 8 mars 2027",
         "Sans date de fin",
         "BE16 5391 0000 1774, Alice Delvigne",
@@ -54,7 +54,7 @@ READ = {
         "Controleer de doorlopende opdracht",
         "€\xa0650,00",
         "Jan Peeters",
-        "Elke maand, op de 8e van de maand",
+        "Elke maand op de 8e",
         "maandag 8 maart 2027",
         "Zonder einddatum",
         "BE16 5391 0000 1774, Alice Delvigne",
@@ -82,13 +82,13 @@ def test_a_standing_order_is_read_and_signed(language: str, tpp: Tpp, psu: Psu) 
 RHYTHMS = (
     ("fr", {"frequency": "WEEKLY", "execution_date": "2027-03-11"}, "Chaque semaine, le jeudi"),
     ("nl", {"frequency": "WEEKLY", "execution_date": "2027-03-11"}, "Elke week, op donderdag"),
-    ("fr", {"frequency": "TWO_MONTHLY", "start_date": "2027-04-01"}, "Tous les deux mois, le 1er du mois"),
-    ("nl", {"frequency": "QUARTERLY"}, "Om de drie maanden, op de 8e van de maand"),
-    ("fr", {"frequency": "HALF_YEARLY"}, "Tous les six mois, le 8 du mois"),
+    ("fr", {"frequency": "TWO_MONTHLY", "start_date": "2027-04-01"}, "Tous les deux mois, le 1er"),
+    ("nl", {"frequency": "QUARTERLY"}, "Om de drie maanden op de 8e"),
+    ("fr", {"frequency": "HALF_YEARLY"}, "Tous les six mois, le 8"),
     ("fr", {"frequency": "YEARLY", "start_date": "2027-06-01"}, "Chaque année, le 1er juin"),
     ("nl", {"frequency": "YEARLY"}, "Elk jaar, op 8 maart"),
-    ("fr", {"start_date": "2027-03-31"}, "le 31 du mois (le dernier jour d’un mois plus court)"),
-    ("nl", {"start_date": "2027-03-31"}, "op de 31e van de maand (de laatste dag van een kortere maand)"),
+    ("fr", {"start_date": "2027-03-31"}, "le 31 (ou le dernier jour du mois)"),
+    ("nl", {"start_date": "2027-03-31"}, "op de 31e (of de laatste dag van de maand)"),
 )
 
 
@@ -169,13 +169,13 @@ ENDINGS = {
     "fr": (
         "Cet ordre permanent est déjà signé",
         "Cet ordre permanent a pris fin",
-        "Cette adresse n’est plus valable",
+        "Ce lien a expiré",
         "L’ordre permanent n’a pas été créé.",
     ),
     "nl": (
         "Deze doorlopende opdracht is al ondertekend",
         "Deze doorlopende opdracht is afgelopen",
-        "Dit adres is niet langer geldig",
+        "Deze link is verlopen",
         "De doorlopende opdracht is niet aangemaakt.",
     ),
 }

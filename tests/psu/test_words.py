@@ -12,46 +12,69 @@ from flask import Flask
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.psu import formats
-from sandbox.web.psu.refusals import REFUSALS, say_refusal
-from sandbox.web.psu.words import LANGUAGES, WORDS, say
+from sandbox.web.psu.refusals import say_refusal
+from sandbox.web.psu.words import LANGUAGES, SCREENS, catalogue, say, spelled
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import Tpp
 
 ROOM = Path(__file__).parents[2] / "sandbox" / "web" / "psu"
-TABLE = [*WORDS.items(), *REFUSALS.items()]
-SAME = {"code.shown"}  # written alike in both
+KEYS = sorted(catalogue("fr"))
+SAME = {"code.shown", "kind.private", "number 6"}  # written alike in French and Dutch
 # Keys that a template or a view puts together from what it shows.
 MADE = re.compile(
     r"kind\.|review\.|consent\.(tpp|sees|life|again)|channel\.(signed|waiting|withdrawn|sees)|"
     r"(outdated|signed|cosigned|cancelled|ended|rejected|withdrawn|unknown|lost|failed)\.|"
-    r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk|consent|renewal|one)$"
+    r"(current|savings)-account|.*-credit-transfers|SHAR|DEBT|CRED|[A-Z_]+LY$|.* (order|bulk|consent|renewal|one)$|"
+    r"number |refusal "
 )
 
 
-@pytest.mark.parametrize("key, pair", TABLE, ids=[key for key, _ in TABLE])
-def test_every_sentence_is_there_in_both_languages_with_the_same_facts(key: str, pair: tuple[str, str]) -> None:
-    french, dutch = ({name for _, name, _, _ in Formatter().parse(text) if name} for text in pair)
-    assert all(text.strip() for text in pair)
-    assert french == dutch
-    assert pair[0] != pair[1] or key in SAME | {"kind.private"}
-    assert not any("'" in text for text in pair)  # the typographic apostrophe
+def names_in(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_catalogue_has_every_sentence_with_the_same_facts(language: str) -> None:
+    assert sorted(catalogue(language)) == KEYS
+    for key, text in catalogue(language).items():
+        assert text.strip(), key
+        assert names_in(text) == names_in(catalogue("fr")[key]), key
+        assert "'" not in text, key  # the typographic apostrophe
+
+
+def test_no_sentence_was_left_in_the_other_language() -> None:
+    french, dutch = catalogue("fr"), catalogue("nl")
+    assert {key for key in KEYS if french[key] == dutch[key]} <= SAME
+
+
+def test_each_language_has_a_catalogue_and_each_catalogue_a_language() -> None:
+    assert {file.stem for file in (ROOM / "catalogues").iterdir()} == set(SCREENS)
+
+
+def test_a_key_that_no_catalogue_has_is_our_mistake() -> None:
+    with pytest.raises(KeyError):
+        say("fr", "no.such.sentence")
+
+
+def test_small_numbers_are_words_and_large_ones_are_digits() -> None:
+    assert (spelled("fr", 2), spelled("nl", 3), spelled("nl", 12)) == ("deux", "drie", "12")
 
 
 def test_every_sentence_is_used() -> None:
     files = [*ROOM.glob("*.py"), *(ROOM / "templates").glob("*.html")]
-    used = "".join(file.read_text() for file in files if file.name not in ("words.py", "refusals.py"))
-    assert [key for key in WORDS if not MADE.match(key) and f'"{key}"' not in used and f"'{key}'" not in used] == []
+    used = "".join(file.read_text() for file in files if file.name != "words.py")
+    assert [key for key in KEYS if not MADE.match(key) and f'"{key}"' not in used and f"'{key}'" not in used] == []
 
 
 def test_french_has_a_blank_before_double_punctuation() -> None:
-    for french, _ in (pair for _, pair in TABLE):
+    for french in catalogue("fr").values():
         assert not re.search(r"[^\s][:;!?](\s|$)", french), french
 
 
 def test_every_no_of_the_domain_has_its_sentence() -> None:
     for language in LANGUAGES:
-        known = {pair[LANGUAGES.index(language)] for pair in REFUSALS.values()}
-        assert say_refusal(language, Refusal(Error.FUNDS_MISSING, input="x")) in known
+        found = say_refusal(language, Refusal(Error.FUNDS_MISSING, input="x"))
+        assert found == catalogue(language)["refusal FUNDS_MISSING"]
     unknown = Refusal(Error.INTERNAL)
     assert say_refusal("fr", unknown) == "Votre demande n’a pas pu être acceptée."
 

@@ -3,15 +3,14 @@
 from datetime import date
 
 from sandbox.banking.money import Money
-
-LOCALES = {"fr": "fr_BE", "nl": "nl_BE"}
+from sandbox.web.psu.words import SCREENS
 
 
 def amount(language: str, money: Money) -> str:
     """`1 234,80 €`, `€ 1.234,80`; the blanks do not break."""
     from babel.numbers import format_currency
 
-    return format_currency(money.number, money.currency, locale=LOCALES[language])
+    return format_currency(money.number, money.currency, locale=SCREENS[language].locale)
 
 
 def long_date(language: str, day: date) -> str:
@@ -24,7 +23,7 @@ def country(language: str, code: str) -> str:
     """The country's name."""
     from babel import Locale
 
-    return str(Locale.parse(LOCALES[language]).territories.get(code, code))
+    return str(Locale.parse(SCREENS[language].locale).territories.get(code, code))
 
 
 def account(number: str) -> str:
@@ -53,10 +52,10 @@ def count(language: str, number: int) -> str:
     """`12 345`, `12.345`."""
     from babel.numbers import format_decimal
 
-    return format_decimal(number, locale=LOCALES[language])
+    return format_decimal(number, locale=SCREENS[language].locale)
 
 
 def _dated(language: str, day: date, pattern: str) -> str:
     from babel.dates import format_date
 
-    return format_date(day, pattern, locale=LOCALES[language])
+    return format_date(day, pattern, locale=SCREENS[language].locale)

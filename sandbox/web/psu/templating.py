@@ -10,7 +10,7 @@ from sandbox.web.html import environment_of
 from sandbox.web.psu import formats
 from sandbox.web.psu.phrases import counted
 from sandbox.web.psu.visits import Visit, proof_of
-from sandbox.web.psu.words import LANGUAGES, NAMES, say
+from sandbox.web.psu.words import SCREENS, say, spelled
 
 HEADERS = {
     "X-Frame-Options": "DENY",
@@ -45,9 +45,10 @@ def draw(
     text = page.render(
         seen,
         language=language,
-        languages=[(code, NAMES[code]) for code in LANGUAGES],
+        languages=[(code, row.name) for code, row in SCREENS.items()],
         proof=proof_of(session_id) if session_id else "",
         say=lambda key, **facts: say(language, key, kind, **facts),
+        spelled=lambda number: spelled(language, number),
         amount=lambda money: formats.amount(language, money),
         account=formats.account,
         day=lambda date: formats.long_date(language, date),
