@@ -1,6 +1,5 @@
 """The command `bank-sandbox`."""
 
-import gc
 import secrets
 import signal
 import sys
@@ -93,6 +92,7 @@ def serve(
     """Serves the bank until it is told to stop."""
     from sandbox.app import assemble
     from sandbox.serve.access_log import announcer
+    from sandbox.world.log.collector import tend
 
     tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept), Doors(**doors)
     opened.demand_closed()
@@ -103,7 +103,7 @@ def serve(
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
-    rest_the_collector()
+    tend(stopwatch)
     click.echo(greeting(controls, worlds), err=True)
     click.echo(f"listening on {address}")
     sys.stdout.flush()
@@ -152,13 +152,6 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning
-
-
-def rest_the_collector() -> None:
-    """Circles come from single calls and die young. Looking for them among all payments costs a pause that grows."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(5_000, 5, 50)
 
 
 def seed_shown(worlds: Any) -> str:

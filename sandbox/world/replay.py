@@ -1,12 +1,15 @@
 """A bank from its beginning and what it was asked to do: played again, or read back from a state file."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
+from sandbox.bank.twin import twin_of
 from sandbox.world.beginning import Beginning, bank_of
-from sandbox.world.log import unloaded
+from sandbox.world.log import apart, checkpoint, unloaded
+from sandbox.world.log.apart import made_by
+from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.play import play
 from sandbox.world.log.store import StateFileError
@@ -22,6 +25,24 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     play(bank, log)
     timeline.advance(bank, until)
     return bank
+
+
+def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:
+    """A bank of the same beginning that is this one as it stands; a large one is read from what a copy of it writes,
+    once it is asked for."""
+    if made_by(bank) < apart.SMALL:
+        twin = twin_of(bank)
+        return lambda: twin
+    answer = apart.ask(bank, checkpoint.write)
+
+    def read() -> Bank:
+        assert beginning.at is not None
+        fresh = bank_of(beginning, beginning.at)
+        with collector_at_rest():
+            checkpoint.read_onto(fresh, answer)
+        return fresh
+
+    return read
 
 
 def read_back(

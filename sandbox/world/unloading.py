@@ -14,7 +14,7 @@ from sandbox.world.beginning import Beginning, Pace
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Faults
 from sandbox.world.limits import Limits
-from sandbox.world.log import checkpoint, unloaded
+from sandbox.world.log import unloaded
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.store import Store
 from sandbox.world.log.stored_log import StoredLog
@@ -123,8 +123,8 @@ class Holder:
             due = next(timeline.coming(self.bank), None)
             packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
             self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
-            written = checkpoint.written(self.bank)
-            self._store.keep_checkpoint(self._row, len(self.log), checkpoint.shape(), written)
+            assert isinstance(self.log, StoredLog)
+            self.log.keep_last_checkpoint(self.bank)
             self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
             self._due_next = None if due is None else due.at
             for name in HELD:

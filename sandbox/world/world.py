@@ -4,20 +4,21 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.bank.state import Bank
-from sandbox.bank.twin import twin_of
 from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
+from sandbox.world.log import apart
+from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.play import made_by
 from sandbox.world.log.store import Store
 from sandbox.world.log.stored_log import StoredLog
-from sandbox.world.replay import replayed
+from sandbox.world.replay import replayed, second
 from sandbox.world.unloading import Holder, Log
 
 P = ParamSpec("P")
@@ -109,7 +110,7 @@ class World(Holder):
 
     def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.log.append(Act(self.bank.clock.now, NAMES[verb], args, made_by(self.bank)))
-        if self.log.is_checkpoint_due(self.bank.settings.acts_kept):
+        if self.log.acts_until_checkpoint(self.bank.settings.acts_kept) <= 0:
             self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -188,24 +189,38 @@ class World(Holder):
     def life(self, at: datetime | None = None) -> Life:
         """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
         with self._lock:
-            self._catch_up()
-            now = self.bank.clock.now
-            if at is not None and not self.opening <= at <= now:
-                raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
-            self._demand_unfolded(at)
-            beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
-            if isinstance(log, MemoryLog):
-                log = log.first(count)  # now, as acts may be folded meanwhile; those of a file are read without haste
-            twin = twin_of(self.bank) if at is None else None
-            pace = Pace(at or now, self._machine_time(), self.pace.rate)
-            met, calls = self.faults.copy(), self.exchanges_made
-            heard = [exchange for exchange in self.exchanges if at is None or exchange.at <= at]
-        acts = log.first(count)
-        if len(acts) < count:
-            raise Refusal(Error.CONTROL_INVALID, input="world", why="it began again meanwhile")
-        acts = acts if at is None else acts.until(at)
-        bank = twin or replayed(beginning, acts, pace.base)
-        return Life(beginning, pace, bank, acts, (met.rules, met.met), heard, calls)
+            live, log, count = self._begin_life(at)
+            beginning = replace(self.beginning, at=self.opening)
+            twin = second(self.bank, beginning) if at is None else None
+        acts = first_of(log, count)
+        if twin is not None:
+            return live(acts=acts, bank=twin())
+        assert at is not None
+        acts = acts.until(at)
+        return live(acts=acts, bank=replayed(beginning, acts, at))
+
+    def life_and(self, question: apart.Question) -> tuple[Life, apart.Answer]:
+        """This world as it is, but with a bank at its opening, and what a question to the bank as it is now gives."""
+        with self._lock:
+            live, log, count = self._begin_life(None)
+            beginning, opening, answer = self.beginning, self.opening, apart.ask(self.bank, question)
+        return live(acts=first_of(log, count), bank=bank_of(beginning, opening)), answer
+
+    def _begin_life(self, at: datetime | None) -> tuple[Callable[..., Life], Log, int]:
+        """All but the bank and so many acts of the log, which are read without the lock."""
+        self._catch_up()
+        now = self.bank.clock.now
+        if at is not None and not self.opening <= at <= now:
+            raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
+        self._demand_unfolded(at)
+        beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
+        if isinstance(log, MemoryLog):
+            log = log.first(count)  # now, as it may be compacted meanwhile
+        pace = Pace(at or now, self._machine_time(), self.pace.rate)
+        met = self.faults.copy()
+        heard = [exchange for exchange in self.exchanges if at is None or exchange.at <= at]
+        faults, calls = (met.rules, met.met), self.exchanges_made
+        return partial(Life, beginning=beginning, pace=pace, faults=faults, heard=heard, calls=calls), log, count
 
     def fork(self, name: str, at: datetime | None) -> "World":
         """A second world: this one as it is, or as it was; its log is this one's up to then."""
@@ -222,3 +237,11 @@ class World(Holder):
         """The calls after a number."""
         with self._lock:
             return [exchange for exchange in self.exchanges if exchange.seq > since]
+
+
+def first_of(log: Log, count: int) -> MemoryLog:
+    """So many acts of a log, for a world that goes on from them."""
+    acts = log if isinstance(log, MemoryLog) else log.first(count)
+    if len(acts) < count:
+        raise Refusal(Error.CONTROL_INVALID, input="world", why="it began again meanwhile")
+    return acts

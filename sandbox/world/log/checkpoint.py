@@ -3,12 +3,14 @@
 import io
 import pickle
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from sandbox.bank.ledger import Ledger
@@ -36,9 +38,9 @@ EVERY = 5_000  # acts; doing as many again takes well under a second
 SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and all that writing grows with the log
 
 
-def is_due(acts: int, written: int) -> bool:
-    """Whether so many acts since the last one are worth another."""
-    return acts - written >= max(EVERY, written // SHARE)
+def next_after(written: int) -> int:
+    """The number of acts after which the checkpoint that follows is worth writing."""
+    return written + max(EVERY, written // SHARE)
 
 
 @cache
@@ -65,14 +67,19 @@ class Reader(pickle.Unpickler):
         raise ValueError(f"a checkpoint holds no {module}.{name}")
 
 
-def written(bank: Bank) -> bytes:
+def write(bank: Bank, send: Callable[[bytes], object]) -> None:
     """All registers but the shared past, which follows from the beginning."""
     registers = {name: value for name, value in vars(bank).items() if not isinstance(value, Ledger)}
-    content = io.BytesIO()
-    writer = pickle.Pickler(content, protocol=5)
+    writer = pickle.Pickler(SimpleNamespace(write=send), protocol=5)
     writer.dispatch_table = _records()
     writer.dump((registers, bank.ledger.kept()))
-    return content.getvalue()
+
+
+def write_packed(bank: Bank, send: Callable[[bytes], object]) -> None:
+    """The same in a tenth of the bytes."""
+    packer = zlib.compressobj(1)
+    write(bank, lambda content: send(packer.compress(content)))
+    send(packer.flush())
 
 
 def _records() -> dict[type[Any], Callable[[Any], Any]]:
@@ -92,12 +99,34 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
     return lambda record: (kind, values(record))
 
 
-def read_onto(bank: Bank, content: bytes) -> None:
+def read_onto(bank: Bank, content: bytes | Iterable[bytes]) -> None:
     """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
-    registers, ledger = Reader(io.BytesIO(content)).load()
+    source = io.BytesIO(content) if isinstance(content, bytes) else io.BufferedReader(_Pieces(iter(content)))
+    registers, ledger = Reader(source).load()
     bank.ledger.restore(ledger)
     for name, value in registers.items():
         setattr(bank, name, value)
+
+
+class _Pieces(io.RawIOBase):
+    """A file of what comes in pieces; together they need not stand in memory."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            try:
+                self._left = next(self._pieces)
+            except StopIteration:
+                return 0
+        size = min(len(self._left), len(buffer))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
 
 
 def read_plain(content: bytes) -> Any:

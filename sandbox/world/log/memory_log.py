@@ -1,12 +1,16 @@
 """What a world was asked to do, kept in memory."""
 
+import threading
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
-from sandbox.world.log import checkpoint
+from sandbox.world.log import apart, checkpoint
+
+AT_ONCE = 1_000  # acts whose memory is given back in one go
 
 
 class Act(NamedTuple):
@@ -19,25 +23,51 @@ class Act(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """What so many acts came to: the bank as it stood then, made small."""
+    """A checkpoint in memory: the bank as it stood after so many acts, packed."""
 
     acts: int
     at: datetime
     bank: bytes
 
 
-class MemoryLog:
-    """Acts in order; played again on the same beginning, or on what was folded, they give the same bank.
+class Folding:
+    """A checkpoint that is being written beside the calls; nothing of it counts before it is whole."""
 
-    There are two foldings: acts before the earlier one are gone, so that half of what may be kept always is.
+    def __init__(self, acts: int, at: datetime, answer: apart.Answer) -> None:
+        self.acts = acts
+        self.done: Folded | None = None
+        self._thread = threading.Thread(target=self._read, args=(at, answer), name="compaction", daemon=True)
+        if answer.is_here:
+            self._read(at, answer)
+        else:
+            self._thread.start()
+
+    def _read(self, at: datetime, answer: apart.Answer) -> None:
+        with suppress(apart.CutShortError):  # the log is compacted later then
+            self.done = Folded(self.acts, at, answer.whole())
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._thread.is_alive()
+
+
+class MemoryLog:
+    """Acts in order; replayed on the same beginning, or on the earlier checkpoint, they give the same bank.
+
+    The log is compacted at every second checkpoint: acts before the earlier one are dropped, so half of what may be
+    kept always is.
     """
 
     def __init__(self) -> None:
-        self._acts: list[Act] = []  # since the earlier folding
+        self._acts: list[Act] = []  # since the earlier checkpoint
         self.folded: Folded | None = None
         self._later: Folded | None = None
+        self._folding: Folding | None = None
+        self._tried = 0  # acts, at the last checkpoint that was begun
 
     def append(self, act: Act) -> None:
+        if self._folding is not None and not self._folding.is_under_way:
+            self._fold(self._folding)
         self._acts.append(act)
 
     def first(self, count: int) -> "MemoryLog":
@@ -54,17 +84,31 @@ class MemoryLog:
         earlier._acts = [act for act in self._acts if act.at <= at]
         return earlier
 
-    def is_checkpoint_due(self, kept: int) -> bool:
-        """Whether half of what may be kept came since the last folding, and of a large world a share of all."""
-        last = self._later.acts if self._later else self._before
-        return len(self) - last >= max(kept // 2, last // checkpoint.SHARE)
+    def acts_until_checkpoint(self, kept: int) -> int:
+        """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
+        last = max(self._tried, self._before)
+        return last + max(kept // 2, last // checkpoint.SHARE) - len(self)
 
     def keep_checkpoint(self, bank: Bank) -> None:
-        """Folds all acts so far; those before the last time go."""
+        """Begins one of all acts so far; it counts from the act on that finds it written."""
+        self._tried = len(self)
+        if self._folding is None:
+            answer = apart.ask(bank, checkpoint.write_packed)
+            self._folding = Folding(len(self), bank.clock.now, answer)
+            if answer.is_here:
+                self._fold(self._folding)
+
+    def _fold(self, folding: Folding) -> None:
+        """Acts before the checkpoint that was the last one are dropped."""
+        self._folding = None
+        if folding.done is None:
+            return
         if self._later is not None:
-            del self._acts[: self._later.acts - self._before]
+            gone = self._acts[: self._later.acts - self._before]
+            del self._acts[: len(gone)]
             self.folded = self._later
-        self._later = Folded(len(self), bank.clock.now, zlib.compress(checkpoint.written(bank), 1))
+            let_go(gone)
+        self._later = folding.done
 
     def begin_on(self, bank: Bank) -> None:
         """A fresh bank becomes what was folded; the acts that are left go on from there."""
@@ -83,3 +127,14 @@ class MemoryLog:
 
     def __len__(self) -> int:
         return self._before + len(self._acts)
+
+
+def let_go(acts: list[Act]) -> None:
+    """Gives the memory of many acts back little by little: all at once would stop every thread."""
+
+    def work() -> None:
+        while acts:
+            del acts[-AT_ONCE:]
+
+    if len(acts) > AT_ONCE:
+        threading.Thread(target=work, name="compaction", daemon=True).start()

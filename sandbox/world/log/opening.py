@@ -17,6 +17,9 @@ WORLDS = """CREATE TABLE worlds (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT
   beginning BLOB NOT NULL, pace BLOB NOT NULL, faults BLOB)"""  # an id is never used again: what comes late finds none
 CHECKPOINTS = """CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL,
   shape TEXT NOT NULL, mark INTEGER NOT NULL)"""
+# The content of a checkpoint; the row above holds it itself in files of earlier programs.
+PIECES = """CREATE TABLE IF NOT EXISTS pieces (world INTEGER NOT NULL, acts INTEGER NOT NULL, number INTEGER NOT NULL,
+  content BLOB NOT NULL, UNIQUE (world, acts, number))"""
 # What worlds that are away take along, of this program's life alone.
 ASIDE = "CREATE TABLE IF NOT EXISTS aside (world INTEGER PRIMARY KEY, content BLOB NOT NULL)"
 CREATED = (
@@ -137,7 +140,9 @@ def _connected(path: Path, known: int) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
         gone = "DELETE FROM {} WHERE world NOT IN (SELECT id FROM worlds)"
-        cleared = (ASIDE, "DELETE FROM aside", *(gone.format(table) for table in ("acts", "checkpoints")))
+        cut = "DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)"
+        made = (ASIDE, "DELETE FROM aside", PIECES)
+        cleared = (*made, *(gone.format(table) for table in ("acts", "checkpoints", "pieces")), cut)
         _all_or_nothing(database, [(text, ()) for text in cleared])
         database.isolation_level = "DEFERRED"
     except sqlite3.Error as error:

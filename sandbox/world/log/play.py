@@ -1,23 +1,17 @@
 """Doing again what was done, and seeing at once where it does not go as it went."""
 
-import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
 from sandbox.contract.errors import Refusal
+from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act
 
 
 class Astray(Exception):
     """An act that went one way does not go that way now."""
-
-
-def made_by(bank: Bank) -> int:
-    """How many ids, lines of the journal and postings a bank has made: a cheap mark of the way that it went."""
-    return bank.mint.asked + len(bank.journal) + bank.ledger.posted
 
 
 def play(bank: Bank, acts: Iterable[Act], done: int = 0) -> int:
@@ -37,15 +31,3 @@ def play(bank: Bank, acts: Iterable[Act], done: int = 0) -> int:
         if act.made and act.made != made_by(bank):
             raise Astray(f"act {done} ({act.verb}) goes another way than it went: {made_by(bank)} and not {act.made}")
     return done
-
-
-@contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """While a bank grows from a log nothing dies, and looking for what died takes longer than the rest."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -1,11 +1,13 @@
 """One way to write any state down, so that two states can be held against each other."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from hashlib import sha256
+from itertools import chain
+from typing import NamedTuple
 
 from sandbox.bank.clock import Agenda
 from sandbox.bank.ledger import Ledger
@@ -30,27 +32,68 @@ def canonical(value: object) -> object:
     return [canonical(item) for item in value]
 
 
-def state_of(bank: Bank) -> dict[str, object]:
-    """Every register of a bank, canonical. The shared past is a function of the beginning, so it is left out."""
-    registers: dict[str, object] = {}
-    for name, value in vars(bank).items():
+def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
+    """Every register of a bank by its name. The shared past is a function of the beginning, so it is left out."""
+    for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
-                registers[name] = [canonical(value.added()), canonical(value.totals())]
+                yield name, Both(value.added(), value.totals())
             case Agenda():
-                registers[name] = canonical(sorted(value.promises))
+                yield name, sorted(value.promises)
             case Mint():
-                registers[name] = [value.seed, value.asked]
-            case _ if name == "clock":
-                registers[name] = canonical(value.now)
+                yield name, [value.seed, value.asked]
             case _:
-                registers[name] = canonical(value)
-    return registers
+                yield name, value.now if name == "clock" else value
+
+
+class Both(NamedTuple):
+    """Two values that are written down as a list of them."""
+
+    first: object
+    second: object
+
+
+def written(value: object) -> Iterator[str]:
+    """The text of what is canonical, in pieces: that of a large register never stands in memory whole."""
+    match value:
+        case Both(first, second):
+            yield from chain("[", written(first), [", "], written(second), "]")
+        case Mapping():
+            yield from _listed(sorted(repr([canonical(key), canonical(of)]) for key, of in value.items()))
+        case list() | tuple():
+            yield from _listed(repr(canonical(item)) for item in value)
+        case _:
+            yield repr(canonical(value))
+
+
+def _listed(items: Iterable[str]) -> Iterator[str]:
+    yield "["
+    for number, item in enumerate(items):
+        yield f", {item}" if number else item
+    yield "]"
+
+
+def _texts(bank: Bank) -> Iterator[str]:
+    between = "["
+    for name, value in state_of(bank):
+        yield f"{between}({name!r}, "
+        yield from written(value)
+        yield ")"
+        between = ", "
+    yield "]"
 
 
 def state_hash(bank: Bank) -> str:
     """Two banks with the same hash are the same bank."""
-    return sha256(repr(sorted(state_of(bank).items())).encode()).hexdigest()
+    found = sha256()
+    for text in _texts(bank):
+        found.update(text.encode())
+    return found.hexdigest()
+
+
+def write_hashes(bank: Bank, write: Callable[[bytes], object]) -> None:
+    """The hash of a bank's state, and that of what came of it."""
+    write(f"{state_hash(bank)} {outcome_hash(bank)}".encode())
 
 
 def outcome_hash(bank: Bank) -> str:

@@ -38,6 +38,7 @@ class Store:
         self._gather = threading.Lock()
         self._writing = threading.Lock()
         self._beside: list[threading.Thread] = []
+        self._checkpoints: set[int] = set()  # worlds whose checkpoint is being written
         self._opened = Opened(path)
         self._database = self._opened.database
 
@@ -178,16 +179,53 @@ class Store:
     def checkpoint(self, world: int, shape: str) -> tuple[int, bytes] | None:
         """A bank as it was written down, and after how many acts; one that is damaged or of another shape is none."""
         query = "SELECT acts, bank, mark FROM checkpoints WHERE world = ? AND shape = ?"
+        pieces = "SELECT content FROM pieces WHERE world = ? AND acts = ? ORDER BY number"
         with self._use() as database:
             found = database.execute(query, (world, shape)).fetchone()
-        return None if found is None or crc32(found[1]) != found[2] else (int(found[0]), bytes(found[1]))
+            if found is None:
+                return None
+            acts, whole, mark = found  # whole in files of before
+            content = whole or b"".join(piece for (piece,) in database.execute(pieces, (world, acts)))
+        return None if crc32(content) != mark else (int(acts), bytes(content))
 
-    def keep_checkpoint(self, world: int, acts: int, shape: str, bank: bytes) -> None:
-        """Only of a world that is still there, and never before the acts that it stands for."""
-        query = "INSERT OR REPLACE INTO checkpoints SELECT id, ?, ?, ?, ? FROM worlds WHERE id = ?"
+    def keep_checkpoint(self, world: int, acts: int, shape: str, bank: Iterable[bytes]) -> None:
+        """Only of a world that is still there, and never before the acts that it stands for. No flush waits for more
+        than one of its pieces. One at a time of each world: another that comes meanwhile is not kept."""
+        with self._gather:
+            if world in self._checkpoints:
+                return
+            self._checkpoints.add(world)
+        try:
+            self._keep_checkpoint(world, acts, shape, bank)
+        finally:
+            with self._gather:
+                self._checkpoints.remove(world)
+
+    def _keep_checkpoint(self, world: int, acts: int, shape: str, bank: Iterable[bytes]) -> None:
+        with self._use() as database:
+            known = database.execute("SELECT acts, shape FROM checkpoints WHERE world = ?", (world,)).fetchone()
+        if known == (acts, shape):
+            return
+        self._clear_pieces(world, known[0] if known else -1)  # of one that was cut short
+        mark = 0
+        piece = "INSERT OR REPLACE INTO pieces SELECT id, ?, ?, ? FROM worlds WHERE id = ?"
+        for number, content in enumerate(bank):
+            mark = crc32(content, mark)
+            with self._use() as database:
+                database.execute(piece, (acts, number, content, world))
+        query = "INSERT OR REPLACE INTO checkpoints SELECT id, ?, x'', ?, ? FROM worlds WHERE id = ?"
         with self._use() as database:
             self._write_gathered(database)
-            database.execute(query, (acts, bank, shape, crc32(bank), world))
+            database.execute(query, (acts, shape, mark, world))
+        self._clear_pieces(world, acts)
+
+    def _clear_pieces(self, world: int, acts: int) -> None:
+        """Deletes those of other checkpoints, each by itself."""
+        query = "DELETE FROM pieces WHERE rowid IN (SELECT rowid FROM pieces WHERE world = ? AND acts != ? LIMIT 1)"
+        gone = 1
+        while gone:
+            with self._use() as database:
+                gone = database.execute(query, (world, acts)).rowcount
 
     def aside(self, world: int) -> bytes | None:
         """What a world that is away took along."""
@@ -225,7 +263,7 @@ class Store:
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
         row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
         if row is not None:
-            for table in ("acts", "checkpoints", "aside"):
+            for table in ("acts", "checkpoints", "pieces", "aside"):
                 database.execute(f"DELETE FROM {table} WHERE world = ?", row)
             database.execute("DELETE FROM worlds WHERE id = ?", row)
 

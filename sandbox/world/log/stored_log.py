@@ -6,11 +6,11 @@ from contextlib import suppress
 from itertools import islice
 
 from sandbox.bank.state import Bank
-from sandbox.bank.twin import twin_of
-from sandbox.world.log import checkpoint
+from sandbox.world.log import apart, checkpoint
+from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.opening import program
-from sandbox.world.log.play import Astray, collector_at_rest, play
+from sandbox.world.log.play import Astray, play
 from sandbox.world.log.store import StateFileError, Store
 
 
@@ -44,19 +44,29 @@ class StoredLog:
         self._count += 1
         self.store.gather(self.world, self._count, act)
 
-    def is_checkpoint_due(self, kept: int) -> bool:
+    def acts_until_checkpoint(self, kept: int) -> int:
         """However few acts memory would keep."""
-        return checkpoint.is_due(self._count, self._written)
+        return checkpoint.next_after(self._written) - self._count
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""
-        with collector_at_rest():
-            twin = twin_of(bank)
-        acts = self._written = self._count
+        self._beside(self._count, apart.ask(bank, checkpoint.write))
+
+    def keep_last_checkpoint(self, bank: Bank) -> None:
+        """Before the bank is given back. A small one is written at once, which takes less than another thread."""
+        answer = apart.ask(bank, checkpoint.write)
+        if answer.is_here:
+            self.store.keep_checkpoint(self.world, self._count, checkpoint.shape(), answer)
+        else:
+            self._beside(self._count, answer)
+
+    def _beside(self, acts: int, answer: apart.Answer) -> None:
+        self._written = acts
 
         def write() -> None:
-            with suppress(StateFileError):  # a file that breaks or is closed is told to whoever acts
-                self.store.keep_checkpoint(self.world, acts, checkpoint.shape(), checkpoint.written(twin))
+            # A file that breaks or is closed is told to the next act; without this checkpoint a start takes longer.
+            with suppress(StateFileError, apart.CutShortError):
+                self.store.keep_checkpoint(self.world, acts, checkpoint.shape(), answer)
 
         self.store.beside(threading.Thread(target=write, name="checkpoint", daemon=True))
 

@@ -1,6 +1,6 @@
 """From a world to its file: a head, every act, the calls that are still known, and what it came to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -8,11 +8,11 @@ from typing import Any
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.calls import Exchange
-from sandbox.world.log import checkpoint
+from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.opening import program
-from sandbox.world.log.state_hash import outcome_hash, state_hash
+from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, is_shipped, line_of, past_print, people_print
 from sandbox.world.transfer.stripping import STRIPPED, stripped
 from sandbox.world.world import Life, World
@@ -20,20 +20,24 @@ from sandbox.world.world import Life, World
 
 def exported(world: World, strip: bool = False) -> Iterator[bytes]:
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
-    life = world.life()
+    life, hashes = (world.life(), None) if strip else world.life_and(write_hashes)
     if life.acts.folded is not None:
         why = "its first acts are folded together (the setting acts_kept); a bank with a state file keeps all"
         raise Refusal(Error.CONTROL_INVALID, input="world", why=why)
-    return lines_of(world.name, stripped(life) if strip else life, strip)
+    if hashes is None:
+        life = stripped(life)
+        hashes = apart.ask(life.bank, write_hashes)
+    return lines_of(world.name, life, hashes, strip)
 
 
-def lines_of(name: str, life: Life, strip: bool) -> Iterator[bytes]:
+def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Iterator[bytes]:
     yield line_of(head_of(name, life, strip))
     for number, act in enumerate(life.acts, 1):
         yield line_of(act_line(number, act))
     for exchange in life.heard:
         yield line_of({"call": call_of(exchange)})
-    yield line_of({"end": len(life.acts), "state": state_hash(life.bank), "outcome": outcome_hash(life.bank)})
+    state, outcome = b"".join(hashes).decode().split()
+    yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
 
 
 def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
