@@ -24,7 +24,7 @@ def create_app(beginning: "Beginning | None" = None) -> "Flask":
     from sandbox.world.registry import Worlds
 
     # Where the application will be served is not known here, so private names are allowed too.
-    return assemble(Worlds(beginning or first_beginning(), machine_time), lock=Lock(hosts=Hosts(bound="")))
+    return assemble(Worlds(beginning or first_beginning(life="on"), machine_time), lock=Lock(hosts=Hosts(bound="")))
 
 
 def running(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
+from sandbox.contract.settings import Settings
 from sandbox.referee.stream import REFEREE, watch_acts
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.model import Scenario
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 
 def first_beginning(
-    seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None
+    seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: str = "off"
 ) -> Beginning:
     """What a server starts from: the default scenario, unless another is given."""
-    return began(scenario or load("default"), Beginning(load_fixtures(), seed, at, rate))
+    server = Beginning(load_fixtures(), seed, at, rate, settings=Settings(life=life))
+    return began(scenario or load("default"), server)
 
 
 def assemble(

@@ -148,7 +148,7 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     if seed is None:
         number = secrets.randbelow(PEOPLE_SEEDS) if told.seed is None else told.seed
         seed = Seed(number, secrets.token_hex(SECRET_BYTES) if told.seed is None or guarded else "")
-    beginning = replace(first_beginning(scenario=told), seed=seed.number, secret=seed.secret)
+    beginning = replace(first_beginning(scenario=told, life="on"), seed=seed.number, secret=seed.secret)
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning

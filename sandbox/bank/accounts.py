@@ -3,7 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.bank.ledger import NOTHING
+from sandbox.bank.ledger import NOTHING, Compartment
 from sandbox.bank.records import Account, Debtor, Order
 from sandbox.bank.state import Bank
 from sandbox.banking import countries
@@ -70,15 +70,37 @@ def cost(amount: Money, currency: str) -> Money:
 
 
 def available(bank: Bank, debtor: Debtor) -> Money:
-    """Funds: the balance less what is reserved (choice 5)."""
-    key = (debtor.iban, debtor.currency)
-    reserved = bank.reserved.get(key, NOTHING) + bank.reserved_later.get(key, NOTHING)
-    return Money(bank.ledger.number(key) - reserved, debtor.currency)
+    """Funds: the balance and the overdraft, less what is reserved (choice 5)."""
+    return Money(unreserved(bank, debtor) + overdraft(bank, debtor), debtor.currency)
+
+
+def unreserved(bank: Bank, debtor: Debtor) -> Decimal:
+    """The customer's own money: the balance less what is reserved."""
+    reserved = bank.reserved.get(debtor, NOTHING) + bank.reserved_later.get(debtor, NOTHING)
+    return bank.ledger.number(debtor) - reserved
 
 
 def payable(bank: Bank, debtor: Debtor) -> Money:
-    """The balance less what is promised at once: at an execution, payments that wait for a day block nothing."""
-    return bank.ledger.balance(*debtor) - Money(bank.reserved.get(debtor, Decimal()), debtor.currency)
+    """Funds at an execution: payments that wait for a later day block nothing."""
+    reserved = bank.reserved.get(debtor, NOTHING)
+    return Money(bank.ledger.number(debtor) - reserved + overdraft(bank, debtor), debtor.currency)
+
+
+def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
+    """How far below zero a compartment may go: the account's first one alone (choice 5)."""
+    account = bank.accounts.get(debtor.iban)
+    if account is None or account.overdraft is None or debtor.currency != account.first_currency:
+        return NOTHING
+    return account.overdraft.number
+
+
+def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decimal) -> None:
+    """Reserves an amount, or releases it where the change is below zero."""
+    left = register.get(debtor, NOTHING) + change
+    if left:
+        register[debtor] = left
+    else:
+        register.pop(debtor, None)
 
 
 def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:

@@ -123,12 +123,8 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
     """From the signature until the settlement begins."""
     assert payment.debtor is not None
     register = bank.reserved if payment.executes_on is None else bank.reserved_later
-    amount = accounts.cost(payment.order.amount, payment.debtor.currency).number
-    left = register.get(payment.debtor, Decimal()) + sign * amount
-    if left:
-        register[payment.debtor] = left
-    else:
-        register.pop(payment.debtor, None)
+    amount = accounts.cost(payment.order.amount, payment.debtor.currency)
+    accounts.reserve(register, payment.debtor, sign * amount.number)
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:

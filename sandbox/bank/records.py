@@ -34,6 +34,7 @@ class Account:
     limit_day: Money | None = None
     limit_week: Money | None = None
     countries: tuple[str, ...] | None = None  # accepted destinations; None is all
+    overdraft: Money | None = None  # how far below zero its first compartment may go
 
     @property
     def may_sign(self) -> tuple[str, ...]:

@@ -8,4 +8,7 @@ from sandbox.bank.state import Bank
 
 def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:
     """Applies from now on; events that are already scheduled keep their times."""
+    before = bank.settings.life
     bank.settings = replace(bank.settings, **dict(changes))
+    if bank.settings.life != before:
+        bank.habits.switch(bank, bank.settings.life == "on", bank.clock.now)

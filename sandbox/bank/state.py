@@ -7,6 +7,7 @@ from decimal import Decimal
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
+from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, ScaAddress
@@ -34,6 +35,7 @@ class Bank:
         accounts: dict[str, Account],
         clients: dict[str, Client],
         past_of: Callable[[], Books],
+        habits: Habits,
         rules: tuple[Rule, ...] = (),
         secret: str = "",
     ) -> None:
@@ -42,6 +44,7 @@ class Bank:
         self.agenda = Agenda()
         self.mint = Mint(seed, secret=secret)
         self.ledger = Ledger(past_of)
+        self.habits = habits
         self.journal: list[Fact] = []
         self.rulebook = Rulebook(rules)
         self.rule_at_work: str | None = None  # the title of the rule that moves something now
@@ -74,6 +77,14 @@ class Bank:
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}
         self.spent: dict[tuple[str, date], Decimal] = {}
+
+    @property
+    def next_at(self) -> datetime | None:
+        """When something happens next, a promise or a habit."""
+        promised, habit = self.agenda.next_at, self.habits.next_at
+        if promised is None or habit is None:
+            return habit if promised is None else promised
+        return min(promised, habit)
 
     def known(self, subject_id: str) -> Subject | None:
         """Whatever an agenda, a journal or an address speaks of."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from heapq import merge
+from operator import attrgetter
 
 from sandbox.bank import bulk_checks, bulks, execution, rule_actions, standing_orders
 from sandbox.bank.bulk_records import Bulk, Part
@@ -97,8 +99,10 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def coming(bank: Bank) -> Iterator[Promise]:
-    """What will still happen as things stand, soonest first."""
-    return (promise for promise in bank.agenda.in_order() if matters(bank, promise))
+    """What will still happen as things stand, soonest first: of each habit its next occurrence."""
+    promises = (promise for promise in bank.agenda.in_order() if matters(bank, promise))
+    habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.coming())
+    return merge(habits, promises, key=attrgetter("at"))
 
 
 def matters(bank: Bank, promise: Promise) -> bool:
@@ -124,6 +128,8 @@ def _execution_of(subject: Subject, promised: datetime) -> datetime:
 def advance(bank: Bank, until: datetime) -> None:
     """Advancing by a and then by b equals advancing by a + b."""
     for _ in range(bank.settings.due_events_max):
+        if _habit_is_next(bank, until):
+            continue
         promise = bank.agenda.pop_due(until)
         if promise is None:
             bank.clock.set(until)
@@ -131,3 +137,14 @@ def advance(bank: Bank, until: datetime) -> None:
         bank.clock.set(promise.at)
         happen(bank, promise.subject_id, promise.trigger)
     raise AssertionError("the agenda never empties")
+
+
+def _habit_is_next(bank: Bank, until: datetime) -> bool:
+    """Lets the soonest habit happen. At one instant habits come first: money that comes in is there for payments."""
+    at = bank.habits.next_at
+    promised = bank.agenda.next_at
+    if at is None or at > until or (promised is not None and promised < at):
+        return False
+    bank.clock.set(at)
+    bank.habits.happen(bank)
+    return True

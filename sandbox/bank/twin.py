@@ -7,6 +7,7 @@ from typing import Any
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.grants import Consent, Session
+from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Payment
@@ -26,7 +27,7 @@ def twin_of(bank: Bank) -> Bank:
 
 def _twin(value: Any) -> Any:
     match value:
-        case Ledger():
+        case Ledger() | Habits():
             return value.copy()
         case Clock() | Mint():
             return copy(value)

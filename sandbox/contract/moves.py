@@ -43,6 +43,7 @@ class Trigger(StrEnum):
     INVALID = "invalid"
     RULED = "ruled"  # a scenario's rule says what comes
     PSU_ACTS = "psu_acts"  # and what its customer does
+    HABIT = "habit"  # what a customer does without a TPP
 
 
 class Subject(Protocol):

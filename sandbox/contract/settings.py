@@ -19,6 +19,9 @@ class Settings:
     worlds: str = choice("on_demand", "choice 10")  # on_demand or declared
     settled_status: str = choice("ACSC", "choice 5")  # ACSC or ACSP
     closed_days: str = choice("ignore", "choice 5")  # ignore or respect, for direct execution
+    # Whether the customers' habits go on under the clock: on or off. A bank whose beginning does not say is from before
+    # there was such a thing, so this default never changes; `bank-sandbox serve` begins its own banks with on.
+    life: str = choice("off", "choice 13")
 
     signatures: str = choice("lenient", "choice 2")  # off, lenient or strict
     date_tolerance: timedelta = choice(timedelta(minutes=3), "choice 9")  # of the Date beside a signature

@@ -7,14 +7,19 @@ from sandbox.world.beginning import Beginning, seeded
 
 
 def began(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
-    """The server's beginning with what the scenario says on top."""
+    """The server's beginning with what the scenario says on top.
+
+    Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on
+    money: there it is off, unless the scenario says otherwise (choice 13).
+    """
+    life = scenario.life or (server.settings.life if scenario.is_root else "off")
     return replace(
         server if scenario.seed is None else seeded(server, scenario.seed, guarded),
         fixtures=scenario.fixtures,
         at=server.at if scenario.at is None else scenario.at,
         rate=server.rate if scenario.rate is None else scenario.rate,
         scenario=scenario.name,
-        settings=scenario.settings,
+        settings=replace(scenario.settings, life=life),
         rules=scenario.rules,
         faults=scenario.faults,
     )

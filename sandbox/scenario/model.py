@@ -9,6 +9,8 @@ from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import Fault
 
+ROOT = "default"  # what a scenario extends that does not say
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -38,3 +40,9 @@ class Scenario:
     faults: tuple[Fault, ...]
     steps: tuple[Step, ...]
     bank: dict[str, Any] = field(compare=False, repr=False)  # the content that the fixtures were read from
+    life: str | None = None  # the setting, where the file or one that it extends names it
+
+    @property
+    def is_root(self) -> bool:
+        """The shipped scenario that every other one extends."""
+        return self.name == ROOT and self.extends is None

@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
-from sandbox.scenario.model import Scenario
+from sandbox.scenario.model import ROOT, Scenario
 from sandbox.scenario.people import BANK, NOBODY, nobody, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
@@ -22,7 +22,6 @@ from sandbox.scenario.yaml_text import TEXT_MAX, read_yaml
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import Fault
 
-ROOT = "default"  # what a scenario extends that does not say
 RATE_MAX = 1_000_000
 SEED_MAX = 2**53 - 1
 
@@ -150,6 +149,7 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
         _titled(rows.get("faults", ()), name, "fault") + (parent.faults if parent else ()),
         rows.get("steps", ()),
         bank,
+        rows.get("settings", {}).get("life", parent.life if parent else None),
     )
 
 

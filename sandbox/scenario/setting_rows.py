@@ -16,6 +16,7 @@ WORDS = {
     "certificate_clock": ("real", "bank"),
     "settled_status": ("ACSC", "ACSP"),
     "closed_days": ("ignore", "respect"),
+    "life": ("on", "off"),
     "referee": ("on", "off"),
 }
 NUMBER_MAX = 1_000_000_000

@@ -2,11 +2,13 @@
 
 from datetime import datetime
 
+from sandbox.bank.habits import Habits
 from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.seed.future import future_of, runs_before
 from sandbox.seed.past import past_of
 
 __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
@@ -20,8 +22,12 @@ def open_bank(
     rules: tuple[Rule, ...] = (),
     secret: str = "",
 ) -> Bank:
-    """A bank on its first morning. Its registers are its own; its past is shared, made when first seen."""
-    first_day = brussels_date(opening)
+    """A bank at its opening. Its registers are its own; its past is shared, made when first seen.
+
+    Where life goes on, the runs of the opening day that lie before the opening belong to the past.
+    """
+    first_day, on = brussels_date(opening), settings.life == "on"
+    runs = runs_before(opening) if on else 0
     return Bank(
         opening,
         seed,
@@ -29,7 +35,8 @@ def open_bank(
         dict(fixtures.customers),
         dict(fixtures.accounts),
         dict(fixtures.clients),
-        lambda: past_of(fixtures, seed, first_day),
+        lambda: past_of(fixtures, seed, first_day, runs),
+        Habits(future_of(fixtures, seed, first_day, runs), opening if on else None),
         rules,
         secret,
     )

@@ -50,7 +50,21 @@ class Chronicle:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self.balances: dict[Compartment, int] = defaultdict(int)
+        self.references: dict[str, int] = defaultdict(int)  # how many each account has used
+        self._balances: dict[Compartment, int] = defaultdict(int)
+
+    def reference(self, iban: str) -> str:
+        """The next one of an account."""
+        self.references[iban] += 1
+        return f"P{iban[7:14]}{self.references[iban]:06}"
+
+    def above(self, iban: str, kept: int) -> int:
+        """How many euro cents an account has beyond what it keeps."""
+        return self._balances[iban, "EUR"] - kept
+
+    def is_open(self, iban: str) -> bool:
+        """Whether an account of the same customer takes savings by now."""
+        return bool(self._balances.get((iban, "EUR")))
 
     def outside(self, note: Note, iban: str, cents: int, currency: str, party: Party | None) -> None:
         """Money from the world or to it; what the account cannot pay does not happen."""
@@ -67,7 +81,7 @@ class Chronicle:
         """Euros from one account of a customer to another."""
         if not self._may(payer, "EUR", -cents):
             return
-        self.balances[payee, "EUR"] += cents
+        self._gain(payee, "EUR", cents)
         self._write(
             note,
             Posting(payer, money(-cents, "EUR"), payee, owner),
@@ -79,7 +93,7 @@ class Chronicle:
         paid = bought.converted(rate, "EUR")
         if not self._may(iban, "EUR", -minor(paid)):
             return
-        self.balances[iban, bought.currency] += minor(bought)
+        self._gain(iban, bought.currency, minor(bought))
         self._write(
             note,
             Posting(iban, -paid, iban, owner),
@@ -91,11 +105,14 @@ class Chronicle:
     def _may(self, iban: str, currency: str, cents: int) -> bool:
         """Whether that leaves the balance at nothing or more; then it is counted."""
         key = (iban, currency)
-        balance = self.balances[key] + cents
+        balance = self._balances[key] + cents
         if balance < 0:
             return False
-        self.balances[key] = balance
+        self._balances[key] = balance
         return True
+
+    def _gain(self, iban: str, currency: str, cents: int) -> None:
+        self._balances[iban, currency] += cents
 
     def _write(self, note: Note, *postings: Posting) -> None:
         self.entries.append(

@@ -10,7 +10,7 @@ from sandbox.bank.records import Account, Client, Customer
 from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import make_belgian
 from sandbox.banking.money import Money
-from sandbox.seed.habits import LIVES
+from sandbox.seed.habits import LIVES, Habit
 from sandbox.seed.shape import Row, table
 
 BANK_CODE = "539"  # allocated to no bank (choice 11)
@@ -27,6 +27,12 @@ class Profile(NamedTuple):
     income: Money
     keeps: Money | None
     saves_to: str | None  # an IBAN
+    goes_on: bool = False  # under the clock, in a bank whose setting `life` is on
+    habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
+
+    def practised(self, account: Account) -> list[Habit]:
+        """The habits for which the account has a compartment."""
+        return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,7 @@ def _account(row: Row, iban: str, customers: dict[str, Customer]) -> Account:
         row.money("limit_day", None),
         row.money("limit_week", None),
         row.texts("countries", None),
+        row.money("overdraft", None),
     )
     for code in account.countries or ():
         if not is_country(code):
@@ -139,4 +146,5 @@ def _profile(row: Row, account: Account, names: dict[str, str]) -> Profile:
         row.money("income", Money.zero("EUR")),
         row.money("keeps", None),
         names[saves_to] if saves_to else None,
+        row.flag("goes_on", False),
     )

@@ -11,6 +11,12 @@ class When(Enum):
     LAST = "last banking day"
 
 
+# The hours at which habits are booked. Salaries and debits come before payments are executed or tried again (06:00,
+# choice 5); who spends all of it does so an hour after that.
+MORNING, LATER = 5, 7
+HOURS = (MORNING, LATER)
+
+
 class Habit(NamedTuple):
     """Money that comes (above zero) or goes, in thousandths of the owner's monthly income."""
 
@@ -28,6 +34,11 @@ class Habit(NamedTuple):
     each: bool = False  # once for everyone of that role
     sweep: bool = False  # whatever lies above what the account keeps, instead of an amount
     currency: str = "EUR"
+    fixed: bool = False  # low and high are minor units, whatever the income
+    hour: int = MORNING  # of the banking day, in Brussels: one of HOURS
+    hold: int = 0  # minor units that a terminal reserves when the card is used; released when the amount is booked
+    party: tuple[str, str | None] | None = None  # name and IBAN of the other side, instead of one of its role
+    text: str | None = None  # the communication, instead of the words of `word`
 
     @property
     def by_card(self) -> bool:
@@ -52,6 +63,8 @@ CIRCLE = {
     "worker": 2,
     "american": 4,
     "british": 4,
+    "grocer": 3,
+    "petrol": 2,
 }
 
 EARN = (
@@ -88,6 +101,20 @@ TRADE = (
     Habit("social", "authority", -70, -60, 25, every=3, structured=True),
 )
 
+# Of customers whose life goes on. A row is never changed: banks that lived by it would live another life when their
+# log is played again. What is to be different is a new row, in a life of a new name.
+PURCHASES = (
+    Habit("groceries", "grocer", -46, -9, a_week=1.6, remark=CARD),
+    Habit("fuel", "petrol", -34, -15, a_week=0.8, remark=CARD, hold=12_500),
+    Habit("purchase", "shop", -15, -1, a_week=6.0, remark=CARD),
+)
+ABROAD = (
+    Habit("fee", "employer", 45, 95, 15, currency="USD"),
+    Habit("fee", "employer", 25, 55, 22, currency="GBP"),
+    *TRAVEL[2:],
+)
+CARD_FEE = (Habit("card_fee", NOBODY, -2400, -2400, 15, every=12, remark="CARD FEE", fixed=True),)
+
 LIVES: dict[str, tuple[Habit, ...]] = {
     "still": (),
     "earner": EARN + HOUSEHOLD + SHOPPING + SAVE,
@@ -98,6 +125,14 @@ LIVES: dict[str, tuple[Habit, ...]] = {
         Habit("rent", "landlord", -450, -420, When.LAST, steady=True),
         Habit("energy", "energy", -80, -50, When.LAST, remark=DEBIT, structured=True),
         Habit("budget", "mediator", 0, 0, When.LAST, sweep=True),
+    ),
+    "employee": EARN + HOUSEHOLD + PURCHASES + SAVE + CARD_FEE,
+    "globetrotter": EARN[:1] + HOUSEHOLD + PURCHASES + SAVE + ABROAD + CARD_FEE,
+    "modest": (
+        Habit("salary", "employer", 1000, 1000, 25, steady=True),
+        Habit("rent", "landlord", -450, -420, 25, steady=True, hour=LATER),
+        Habit("energy", "energy", -80, -50, 25, remark=DEBIT, structured=True, hour=LATER),
+        Habit("budget", "mediator", 0, 0, 25, sweep=True, hour=LATER),
     ),
     "saver": (Habit("interest", NOBODY, 1000, 1000, When.FIRST, every=12, remark="INTEREST"),),
     "reserve": (
@@ -123,6 +158,8 @@ LIVES: dict[str, tuple[Habit, ...]] = {
     ),
 }
 
+PURCHASE_FR = "Achat du {day} à {town}, terminal {terminal}"
+PURCHASE_NL = "Aankoop op {day} te {town}, terminal {terminal}"
 # What the other side, or the customer, wrote: French and Dutch.
 WORDS: dict[str, dict[str, str]] = {
     word: {"fr": french, "nl": dutch}
@@ -147,5 +184,9 @@ WORDS: dict[str, dict[str, str]] = {
         ("supplier", "Facture {number}, livraison {month}", "Factuur {number}, levering {month}"),
         ("takings", "Recettes au {day}", "Ontvangsten tot {day}"),
         ("case", "Dossier {number}", "Dossier {number}"),
+        ("groceries", PURCHASE_FR, PURCHASE_NL),
+        ("fuel", PURCHASE_FR, PURCHASE_NL),
+        ("purchase", PURCHASE_FR, PURCHASE_NL),
+        ("card_fee", "Cotisation annuelle carte {year}", "Jaarlijkse bijdrage kaart {year}"),
     )
 }

@@ -66,6 +66,9 @@ ROLES = {
     "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, many=2),
     "american": Role(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver")),
     "british": Role(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York")),
+    # New roles go to the end: those before them keep the people that a seed draws.
+    "grocer": Role({"fr": ("Supermarché", "Épicerie fine"), "nl": ("Supermarkt", "Versmarkt")}, has_account=False),
+    "petrol": Role({"fr": ("Station-service",), "nl": ("Tankstation",)}, many=4, has_account=False),
 }
 
 People = dict[tuple[str, str], tuple[Party, ...]]  # by role and language

@@ -141,7 +141,7 @@ class Holder:
 
     def _catch_up(self) -> None:
         now = self.pace.at(self._machine_time())
-        due = self.bank.agenda.next_at
+        due = self.bank.next_at
         if now > self.bank.clock.now or (due is not None and due <= now):
             timeline.advance(self.bank, max(now, self.bank.clock.now))
 

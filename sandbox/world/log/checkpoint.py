@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.state import Bank
 
@@ -69,10 +70,10 @@ class Reader(pickle.Unpickler):
 
 def write(bank: Bank, send: Callable[[bytes], object]) -> None:
     """All registers but the shared past, which follows from the beginning."""
-    registers = {name: value for name, value in vars(bank).items() if not isinstance(value, Ledger)}
+    registers = {name: value for name, value in vars(bank).items() if not isinstance(value, Ledger | Habits)}
     writer = pickle.Pickler(SimpleNamespace(write=send), protocol=5)
     writer.dispatch_table = _records()
-    writer.dump((registers, bank.ledger.kept()))
+    writer.dump((registers, bank.ledger.kept(), bank.habits.kept()))
 
 
 def write_packed(bank: Bank, send: Callable[[bytes], object]) -> None:
@@ -102,8 +103,9 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
 def read_onto(bank: Bank, content: bytes | Iterable[bytes]) -> None:
     """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
     source = io.BytesIO(content) if isinstance(content, bytes) else io.BufferedReader(_Pieces(iter(content)))
-    registers, ledger = Reader(source).load()
+    registers, ledger, habits = Reader(source).load()
     bank.ledger.restore(ledger)
+    bank.habits.restore(habits)
     for name, value in registers.items():
         setattr(bank, name, value)
 

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from sandbox.bank.clock import Agenda
+from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.state import Bank
@@ -38,6 +39,8 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
         match value:
             case Ledger():
                 yield name, Both(value.added(), value.totals())
+            case Habits():
+                yield name, value.state()
             case Agenda():
                 yield name, sorted(value.promises)
             case Mint():

@@ -1,0 +1,100 @@
+"""What customers do by themselves while the clock goes on: the next occurrence of each habit, and nothing beyond it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from heapq import heappop, heappush
+from typing import Any, NamedTuple, Protocol
+
+
+class Occurrence(NamedTuple):
+    """Something that a habit does at an instant. Equal instants go by rank: the order of accounts and their habits."""
+
+    at: datetime
+    rank: int
+    slot: int  # the day, or the chance on a day: what is drawn follows from the seed, the habit and this
+    held: bool = False  # its terminal has reserved an amount, which the booking releases
+
+
+class Source(Protocol):
+    """Where habits come from: the people of a seed."""
+
+    def first(self, since: datetime) -> tuple[Occurrence, ...]:
+        """The first occurrence of each habit after an instant, soonest first."""
+
+    def happen(self, bank: Any, now: Occurrence) -> Occurrence:
+        """Does what is due; the answer is what the habit does next."""
+
+    def let_go(self, bank: Any, held: Occurrence) -> None:
+        """Releases what a terminal has reserved."""
+
+    def name(self, rank: int) -> str:
+        """The account and the habit, for who looks ahead."""
+
+
+class Habits:
+    """The habits of one bank. A bank whose clock stands shares the first occurrences with all others of its morning."""
+
+    __slots__ = ("_ahead", "_source", "references", "since")
+
+    def __init__(self, source: Source, since: datetime | None) -> None:
+        self._source = source
+        self._ahead: list[Occurrence] | tuple[Occurrence, ...] | None = None
+        self.since = since  # None: nobody does anything (setting `life`)
+        self.references: dict[str, int] | None = None  # how many each account has used since the opening
+
+    @property
+    def next_at(self) -> datetime | None:
+        if self.since is None:
+            return None
+        ahead = self._ahead or self._all()
+        return ahead[0].at if ahead else None
+
+    def _all(self) -> list[Occurrence] | tuple[Occurrence, ...]:
+        if self._ahead is None:
+            self._ahead = () if self.since is None else self._source.first(self.since)
+        return self._ahead
+
+    def happen(self, bank: Any) -> None:
+        """The soonest occurrence; what follows it takes its place."""
+        ahead = self._all()
+        if isinstance(ahead, tuple):  # shared until now; in order of time, so it is a heap
+            ahead = self._ahead = list(ahead)
+        heappush(ahead, self._source.happen(bank, heappop(ahead)))
+
+    def switch(self, bank: Any, on: bool, now: datetime) -> None:
+        """Begins or ends them; what would have happened in between never does."""
+        for occurrence in self._all():
+            if occurrence.held:
+                self._source.let_go(bank, occurrence)
+        self._ahead, self.since = None, now if on else None
+
+    def coming(self) -> Iterable[tuple[Occurrence, str]]:
+        """What comes next of each, soonest first, with its name."""
+        return ((occurrence, self._source.name(occurrence.rank)) for occurrence in sorted(self._all()))
+
+    def count(self, iban: str) -> int:
+        """One more reference of an account."""
+        if self.references is None:
+            self.references = defaultdict(int)
+        self.references[iban] += 1
+        return self.references[iban]
+
+    def kept(self) -> tuple[Any, ...]:
+        """For a checkpoint: what is still as the seed gives it is left out."""
+        ahead = self._ahead if isinstance(self._ahead, list) else None
+        return self.since, ahead, self.references and dict(self.references)
+
+    def restore(self, kept: tuple[Any, ...]) -> None:
+        self.since, self._ahead, references = kept
+        self.references = references and defaultdict(int, references)
+
+    def state(self) -> list[Any]:
+        """All of it, to hold two banks against each other."""
+        return [self.since, sorted(self._all()), self.references or {}]
+
+    def copy(self) -> "Habits":
+        twin = Habits(self._source, self.since)
+        twin._ahead = list(self._ahead) if isinstance(self._ahead, list) else self._ahead
+        twin.references = self.references and self.references.copy()
+        return twin

@@ -1,0 +1,56 @@
+"""Habits written into the books of a running bank; the past is written by the class that this one extends."""
+
+from collections.abc import Mapping
+
+from sandbox.bank import accounts
+from sandbox.bank.ledger import Entry, Posting
+from sandbox.bank.records import Debtor
+from sandbox.bank.state import Bank
+from sandbox.banking.money import Money
+from sandbox.seed.chronicle import Chronicle, Note, minor, money
+from sandbox.seed.habits import Habit
+
+
+class Booking(Chronicle):
+    """An occurrence as it is booked. What a payment has reserved is not the habits' to spend."""
+
+    def __init__(self, bank: Bank, references: Mapping[str, int] | None = None) -> None:
+        self._bank = bank
+        self._before = references or {}  # those that the past used
+
+    def reference(self, iban: str) -> str:
+        number = self._before.get(iban, 0) + self._bank.habits.count(iban)
+        return f"P{iban[7:14]}{number:06}"
+
+    def above(self, iban: str, kept: int) -> int:
+        return minor(Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR")) - kept
+
+    def is_open(self, iban: str) -> bool:
+        return iban in self._bank.accounts
+
+    def reserve(self, iban: str, habit: Habit) -> bool:
+        """A terminal reserves an amount where there are funds for it."""
+        if self._cents(iban, habit.currency) < habit.hold:
+            return False
+        self._hold(iban, habit, +1)
+        return True
+
+    def release(self, iban: str, habit: Habit) -> None:
+        self._hold(iban, habit, -1)
+
+    def _hold(self, iban: str, habit: Habit, sign: int) -> None:
+        amount = sign * money(habit.hold, habit.currency).number
+        accounts.reserve(self._bank.reserved, Debtor(iban, habit.currency), amount)
+
+    def _cents(self, iban: str, currency: str) -> int:
+        return minor(accounts.available(self._bank, Debtor(iban, currency)))
+
+    def _may(self, iban: str, currency: str, cents: int) -> bool:
+        return cents >= 0 or self._cents(iban, currency) + cents >= 0
+
+    def _gain(self, iban: str, currency: str, cents: int) -> None:
+        """It follows from the posting."""
+
+    def _write(self, note: Note, *postings: Posting) -> None:
+        entry = Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
+        self._bank.ledger.post(entry)

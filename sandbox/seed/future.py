@@ -1,0 +1,166 @@
+"""Life under the clock: the habits of a seed's people after the opening. Nothing here is drawn from the bank's mint.
+
+An occurrence follows from the seed, the account, the habit and its slot alone, so it is the same however the clock gets
+there. Habits never take what an account does not have: what it cannot pay does not happen, as in its past.
+"""
+
+from calendar import monthrange
+from collections.abc import Iterator
+from datetime import date, datetime
+from functools import lru_cache
+from hashlib import blake2b
+from random import Random
+from typing import NamedTuple
+
+from sandbox.bank.habits import Occurrence
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import (
+    BRUSSELS,
+    DAY,
+    at_brussels,
+    following_banking_day,
+    next_banking_day,
+    previous_banking_day,
+)
+from sandbox.seed.booking import Booking
+from sandbox.seed.fixtures import Fixtures
+from sandbox.seed.habits import HOURS, MORNING, Habit, When
+from sandbox.seed.homes import CHANCES
+from sandbox.seed.past import PEOPLE_SEEDS, Past, whole_past_of
+
+USED_AT = 18  # hour at which a terminal reserves, on the day that the card is used
+A_WEEK = 7 * CHANCES  # chances of a habit without a day
+BITS = 24  # of each chance
+
+
+class Row(NamedTuple):
+    """A habit of an account that goes on; `number` is its place among the account's habits."""
+
+    iban: str
+    number: int
+    habit: Habit
+    key: bytes
+    chance: int  # of 2**BITS
+
+
+def runs_before(opening: datetime) -> int:
+    """How many of the opening day's runs lie before the opening, or at it."""
+    hour = opening.astimezone(BRUSSELS).hour
+    return sum(hour >= run for run in HOURS)
+
+
+class Future:
+    """What the people of a seed do after an opening. Shared by all banks that begin so, and never changed."""
+
+    def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
+        self._began = (fixtures, seed, first_day, runs)
+        self._past: Past | None = None  # made when the first habit happens
+        self.rows = [row for iban in fixtures.accounts for row in _rows_of(fixtures, seed, iban)]
+
+    def first(self, since: datetime) -> tuple[Occurrence, ...]:
+        local = since.astimezone(BRUSSELS)
+        return self._first(local.date(), runs_before(since))
+
+    @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
+    def _first(self, day: date, runs: int) -> tuple[Occurrence, ...]:
+        last = HOURS[runs - 1] if runs else -1  # what this day's runs did is done
+        return tuple(sorted(self._begin(rank, row, day, last) for rank, row in enumerate(self.rows)))
+
+    def _begin(self, rank: int, row: Row, day: date, last: int) -> Occurrence:
+        if row.habit.due is not None:
+            done = day if row.habit.hour <= last else day - DAY
+            return self._dated(rank, row, done)
+        booking = next_banking_day(day if last < MORNING else day + DAY)
+        since = previous_banking_day(booking - DAY)
+        return self._by_chance(rank, row, since.toordinal() * CHANCES, at_brussels(day + DAY, 0))
+
+    def name(self, rank: int) -> str:
+        row = self.rows[rank]
+        return f"{row.iban}/{row.habit.word}"
+
+    def happen(self, bank: Bank, now: Occurrence) -> Occurrence:
+        row = self.rows[now.rank]
+        if row.habit.due is not None:
+            on = date.fromordinal(now.slot)
+            self._book(bank, row, now, on, on)
+            return self._dated(now.rank, row, on)
+        spent_on = date.fromordinal(now.slot // CHANCES)
+        on = following_banking_day(spent_on)
+        booked_at = at_brussels(on, MORNING)
+        if now.at < booked_at:
+            if Booking(bank).reserve(row.iban, row.habit):
+                return Occurrence(booked_at, now.rank, now.slot, held=True)
+        else:
+            if now.held:
+                self.let_go(bank, now)
+            self._book(bank, row, now, on, spent_on)
+        return self._by_chance(now.rank, row, now.slot + 1, now.at)
+
+    def let_go(self, bank: Bank, held: Occurrence) -> None:
+        row = self.rows[held.rank]
+        Booking(bank).release(row.iban, row.habit)
+
+    def _book(self, bank: Bank, row: Row, now: Occurrence, on: date, spent_on: date) -> None:
+        past = self._past = self._past or whole_past_of(*self._began)
+        home = past.homes[row.iban]
+        rng = Random(_drawn(row.key, b"slot", now.slot, 16))
+        home.happen(Booking(bank, past.references), rng, on, spent_on, home.routines[row.number])
+
+    def _dated(self, rank: int, row: Row, after: date) -> Occurrence:
+        """The first banking day after one on which the habit falls."""
+        habit = row.habit
+        on = next(day for day in _due_days(habit, after) if day > after and day.month % habit.every == 1 % habit.every)
+        return Occurrence(at_brussels(on, habit.hour), rank, on.toordinal())
+
+    def _by_chance(self, rank: int, row: Row, slot: int, now: datetime) -> Occurrence:
+        """The first chance from a slot on that comes true. A terminal that reserves comes before the booking."""
+        found = _chance_from(row, slot)
+        spent_on = date.fromordinal(found // CHANCES)
+        used_at = at_brussels(spent_on, USED_AT)
+        if row.habit.hold and used_at > now:
+            return Occurrence(used_at, rank, found)
+        return Occurrence(at_brussels(following_banking_day(spent_on), MORNING), rank, found)
+
+
+def _rows_of(fixtures: Fixtures, seed: int, iban: str) -> Iterator[Row]:
+    """Dated habits before the others, as in the past."""
+    profile = fixtures.profiles[iban]
+    if not profile.goes_on:
+        return
+    habits = list(enumerate(profile.practised(fixtures.accounts[iban])))
+    for number, habit in sorted(habits, key=lambda one: one[1].due is None):
+        key = f"habit/{seed}/{iban}/{number}".encode()
+        yield Row(iban, number, habit, key, int(habit.a_week / A_WEEK * 2**BITS))
+
+
+def _due_days(habit: Habit, after: date) -> Iterator[date]:
+    """The banking days on which a dated habit falls, month by month, from the month before one."""
+    year, month = (after.year, after.month - 1) if after.month > 1 else (after.year - 1, 12)
+    while True:
+        if habit.due is When.LAST:
+            yield previous_banking_day(date(year, month, monthrange(year, month)[1]))
+        else:
+            day = habit.due if isinstance(habit.due, int) else 1
+            yield next_banking_day(date(year, month, day))
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+
+
+def _chance_from(row: Row, slot: int) -> int:
+    """The chances of a week are drawn together, three bytes each."""
+    week, place = divmod(slot, A_WEEK)
+    while True:
+        drawn = blake2b(row.key + b"/week/%d" % week, digest_size=A_WEEK * BITS // 8).digest()
+        for at in range(place, A_WEEK):
+            if int.from_bytes(drawn[3 * at : 3 * at + 3]) < row.chance:
+                return week * A_WEEK + at
+        week, place = week + 1, 0
+
+
+def _drawn(key: bytes, what: bytes, number: int, size: int) -> int:
+    return int.from_bytes(blake2b(key + b"/%b/%d" % (what, number), digest_size=size).digest())
+
+
+@lru_cache(maxsize=16)
+def future_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
+    """Seeds that agree modulo 2**20 share it."""
+    return Future(fixtures, seed % PEOPLE_SEEDS, first_day, runs)

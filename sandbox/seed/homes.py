@@ -1,0 +1,151 @@
+"""An account and its habits: with whom, how much, and what is written. The past and the future use the same hand."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from hashlib import blake2b
+from random import Random
+from typing import NamedTuple
+
+from sandbox.bank.records import Account, Customer
+from sandbox.banking import iban, remittance
+from sandbox.banking.countries import rate
+from sandbox.seed.chronicle import Chronicle, Day, Note, minor, money
+from sandbox.seed.fixtures import Profile
+from sandbox.seed.habits import CIRCLE, EXCHANGE, NOBODY, SELF, WORDS, Habit, When
+from sandbox.seed.people import BANK_CODES, Party, People
+
+CHANCES = 3  # of a habit without a day, on each day
+
+
+class Routine(NamedTuple):
+    """A habit with its counterparties, its amount where that is steady, and its chance where it has no day."""
+
+    habit: Habit
+    circle: Sequence[Party | None]
+    steady: int
+    chance: float
+
+
+class Home:
+    """An account with its owner, its routines and a chance of its own: other accounts do not change it."""
+
+    def __init__(self, account: Account, profile: Profile, owner: Customer, people: People, seed: int) -> None:
+        self.iban = account.iban
+        self.profile = profile
+        self.owner = owner
+        self.rng = Random(f"{seed}/{account.iban}")
+        self.income = minor(profile.income)
+        self.keeps = minor(profile.keeps) if profile.keeps else 0
+        self.routines = list(self._routines(profile.practised(account), people))
+        self.dated = [routine for routine in self.routines if routine.habit.due is not None]
+        self.free = [routine for routine in self.routines if routine.habit.due is None]
+
+    def open(self, chronicle: Chronicle, day: Day) -> None:
+        """The balances that the account brings along."""
+        for amount in self.profile.opening:
+            if amount.is_positive:
+                text = WORDS["opening"][self.owner.language]
+                self.rng.randrange(1000, 10000)  # drawn once, so drawn for ever: what follows stays as it is
+                note = Note(chronicle.reference(self.iban), day.on, day.on, text, "BALANCE BROUGHT FORWARD")
+                chronicle.outside(note, self.iban, minor(amount), amount.currency, None)
+
+    def live(self, chronicle: Chronicle, day: Day, hours: Sequence[int]) -> None:
+        """A banking day up to one of its hours: dated habits first, then those that chance decides."""
+        for routine in self.dated:
+            if routine.habit.hour in hours and falls_on(routine.habit, day):
+                self.happen(chronicle, self.rng, day.on, day.on, routine)
+        draw = self.rng.random
+        for routine in self.free:
+            chance = routine.chance
+            for spent_on in day.since:
+                for _ in range((draw() < chance) + (draw() < chance) + (draw() < chance)):
+                    self.happen(chronicle, self.rng, day.on, spent_on, routine)
+
+    def happen(self, chronicle: Chronicle, rng: Random, on: date, spent_on: date, routine: Routine) -> None:
+        """An occurrence of a habit, booked on that banking day."""
+        value_on = spent_on if routine.habit.by_card else on
+        for party in routine.circle if routine.habit.each else (rng.choice(routine.circle),):
+            self._book(chronicle, rng, on, value_on, routine, party)
+
+    def _book(
+        self, chronicle: Chronicle, rng: Random, on: date, value_on: date, routine: Routine, party: Party | None
+    ) -> None:
+        habit = routine.habit
+        cents = routine.steady or self._amount(habit, rng)
+        if habit.sweep:
+            above = chronicle.above(self.iban, self.keeps)
+            cents = min(above % habit.unit - above, 0)
+        if not cents:
+            return
+        note = self._note(chronicle, rng, habit, on, value_on, party)
+        own = self.profile.saves_to
+        if habit.role == EXCHANGE:
+            bought = money(cents, habit.currency)
+            chronicle.exchanged(note, self.iban, bought, rate(habit.currency), self.owner.name)
+        elif habit.role == SELF and own and chronicle.is_open(own):
+            chronicle.between(note, self.iban, own, -cents, self.owner.name)
+        else:
+            chronicle.outside(note, self.iban, cents, habit.currency, party)
+
+    def _note(
+        self, chronicle: Chronicle, rng: Random, habit: Habit, on: date, value_on: date, party: Party | None
+    ) -> Note:
+        reference = chronicle.reference(self.iban)
+        if habit.structured:
+            text = remittance.make_structured(rng.randrange(10**10))
+        elif habit.text is not None:
+            text = habit.text
+        else:
+            text = WORDS[habit.word][self.owner.language].format(
+                month=f"{on.month:02}/{on.year}",
+                year=on.year,
+                day=f"{value_on.day:02}/{value_on.month:02}",
+                number=f"{on.year}-{rng.randrange(1000, 10000)}",
+                street=party.street if party else "",
+                town=party.town if party else "",
+                terminal=terminal_of(party) if party and habit.by_card else "",
+            )
+        return Note(reference, on, value_on, text, habit.remark, habit.structured)
+
+    def _routines(self, habits: Sequence[Habit], people: People) -> Iterator[Routine]:
+        circles: dict[str, Sequence[Party | None]] = {
+            NOBODY: (None,),
+            EXCHANGE: (None,),
+            SELF: (self._elsewhere(),),
+        }
+        for habit in habits:
+            if habit.role not in circles and habit.party is None:
+                known = people[habit.role, self.owner.language]
+                circles[habit.role] = self.rng.sample(known, CIRCLE.get(habit.role, 1))
+            own = None if habit.party is None else (Party(*habit.party, "", ""),)
+            steady = self._amount(habit, self.rng) if habit.steady else 0
+            chance = habit.a_week / 7 / CHANCES
+            yield Routine(habit, own or circles[habit.role], steady, chance)
+
+    def _elsewhere(self) -> Party:
+        """The customer's account at another bank, for a customer who saves on none of ours."""
+        account = iban.make_belgian(self.rng.choice(BANK_CODES), self.rng.randrange(10_000_000))
+        return Party(self.owner.name, account, "", "")
+
+    def _amount(self, habit: Habit, rng: Random) -> int:
+        if habit.fixed:
+            return rng.randint(habit.low, habit.high)
+        cents = self.income * rng.randint(habit.low * 1000, habit.high * 1000) // 1_000_000
+        return cents - cents % habit.unit
+
+
+def falls_on(habit: Habit, day: Day) -> bool:
+    """Whether a dated habit falls on that banking day."""
+    if habit.due is When.FIRST:
+        falls = day.first
+    elif habit.due is When.LAST:
+        falls = day.last
+    else:
+        falls = habit.due in day.due
+    return falls and day.on.month % habit.every == 1 % habit.every
+
+
+def terminal_of(party: Party) -> str:
+    """The number of a shop's terminal: always the same."""
+    drawn = blake2b(f"{party.name}/{party.town}".encode(), digest_size=4).digest()
+    return f"{int.from_bytes(drawn) % 10**8:08}"
