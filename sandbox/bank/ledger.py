@@ -149,8 +149,11 @@ class Ledger:
 
     def kept(self) -> tuple[Any, ...]:
         """What this bank added, for a checkpoint: its own lines and not those of the shared past."""
-        own = {key: [line for line in lines if line.number > self.past.count] for key, lines in self._lines.items()}
-        return own, self._balances, self._added
+        return self.own(), self._balances, self._added
+
+    def own(self) -> dict[Compartment, list[Line]]:
+        """The lines that this bank added, without those of the shared past."""
+        return {key: [line for line in lines if line.number > self.past.count] for key, lines in self._lines.items()}
 
     def restore(self, kept: tuple[Any, ...]) -> None:
         own, self._balances, self._added = kept

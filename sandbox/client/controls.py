@@ -133,9 +133,10 @@ class Controls:
         scenario: str | Mapping[str, Any] | None = None,
         seed: int | None = None,
         clock: Mapping[str, Any] | None = None,
+        life: str | None = None,
     ) -> "Controls":
         """A new bank, of a scenario's name or content; what is left out is as the server was started."""
-        wanted = {"scenario": scenario, "seed": seed, "clock": clock}
+        wanted = {"scenario": scenario, "seed": seed, "clock": clock, "life": life}
         body = {key: value for key, value in wanted.items() if value is not None}
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
         return self.world(name)

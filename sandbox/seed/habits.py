@@ -104,9 +104,9 @@ TRADE = (
 # Of customers whose life goes on. A row is never changed: banks that lived by it would live another life when their
 # log is played again. What is to be different is a new row, in a life of a new name.
 PURCHASES = (
-    Habit("groceries", "grocer", -46, -9, a_week=1.6, remark=CARD),
-    Habit("fuel", "petrol", -34, -15, a_week=0.8, remark=CARD, hold=12_500),
-    Habit("purchase", "shop", -15, -1, a_week=6.0, remark=CARD),
+    Habit("groceries", "grocer", -40, -8, a_week=1.4, remark=CARD),
+    Habit("fuel", "petrol", -34, -15, a_week=0.7, remark=CARD, hold=12_500),
+    Habit("purchase", "shop", -15, -1, a_week=5.5, remark=CARD),
 )
 ABROAD = (
     Habit("fee", "employer", 45, 95, 15, currency="USD"),

@@ -8,10 +8,11 @@ from flask import Request, Response
 from sandbox.banking.durations import read_instant
 from sandbox.banking.names import is_world_name
 from sandbox.scenario.beginnings import began
+from sandbox.scenario.reading import read_settings
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.clock import clock_shown, read_rate
 from sandbox.web.controls.request_bodies import body_of, refuse, value_of, whole_number
-from sandbox.web.controls.scenario_bodies import told
+from sandbox.web.controls.scenario_bodies import reading, told
 from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -32,7 +33,7 @@ def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
     name = path["name"]
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
-    content = body_of(request, "scenario", "seed", "clock")
+    content = body_of(request, "scenario", "seed", "clock", "life")
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
         beginning = began(told(content["scenario"], "scenario"), beginning, worlds.guarded)
@@ -40,6 +41,9 @@ def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
         beginning = seeded(beginning, value_of(content, "seed", _seed), worlds.guarded)
     if "clock" in content:
         beginning = _clocked(beginning, content["clock"])
+    if "life" in content:
+        settings = reading(lambda: read_settings({"life": content["life"]}, beginning.settings), "life")
+        beginning = replace(beginning, settings=settings)
     return json_response(shown(worlds.make(name, beginning)), 201)
 
 

@@ -41,7 +41,8 @@ TOLD: dict[str, Told] = {
     ),
     "GET /worlds/<name>": Told("One world, without waking it when it is away."),
     "PUT /worlds/<name>": Told(
-        "Makes a world. What is left out is as the server was started.",
+        "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
+        "customers' habits go on under its clock.",
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},
         201,
     ),

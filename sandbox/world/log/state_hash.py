@@ -38,7 +38,7 @@ def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
     for name, value in sorted(vars(bank).items()):
         match value:
             case Ledger():
-                yield name, Both(value.added(), value.totals())
+                yield name, Both(value.own(), value.totals())
             case Habits():
                 yield name, value.state()
             case Agenda():
