@@ -60,6 +60,15 @@ class Bank:
         self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = {}
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
+        self._begin_grants()
+        # What was signed once and needs more; a dict for its order.
+        self.partly_signed: dict[str, None] = {}
+        # What is promised to leave: at once, or on a later day.
+        self.reserved: dict[Compartment, Decimal] = {}
+        self.reserved_later: dict[Compartment, Decimal] = {}
+        self.spent: dict[tuple[str, date], Decimal] = {}
+
+    def _begin_grants(self) -> None:
         self.sessions: dict[str, Session] = {}
         self.codes: dict[str, Code] = {}
         self.pairs: dict[PairKey, Pair] = {}
@@ -71,12 +80,6 @@ class Bank:
         self.answered: dict[str, str] = {}  # consent addresses that were used, and how
         self.consents: dict[str, Consent] = {}
         self.consent_of: dict[PairKey, str] = {}  # the one that counts
-        # What was signed once and needs more; a dict for its order.
-        self.partly_signed: dict[str, None] = {}
-        # What is promised to leave: at once, or on a later day.
-        self.reserved: dict[Compartment, Decimal] = {}
-        self.reserved_later: dict[Compartment, Decimal] = {}
-        self.spent: dict[tuple[str, date], Decimal] = {}
 
     @property
     def next_at(self) -> datetime | None:

@@ -46,8 +46,8 @@ def set_clock(tpp: Tpp, at: str) -> None:
 
 
 def test_a_served_bank_lives_and_a_scenario_file_does_not_unless_it_says_so() -> None:
-    assert beginning_of("default", 7, None, True).settings.life == "on"
-    assert beginning_of("a_payment_goes_its_ordinary_way", 7, None, True).settings.life == "off"
+    assert beginning_of("default", None, None, True, False).settings.life == "on"
+    assert beginning_of("a_payment_goes_its_ordinary_way", None, None, True, False).settings.life == "off"
     server = first_beginning(life="on")
     assert began(read_scenario("scenario: Silent", "silent.yaml"), server).settings.life == "off"
     assert began(read_scenario("settings: {life: on}", "loud.yaml"), server).settings.life == "on"
