@@ -12,11 +12,13 @@ from socket import SHUT_RDWR, SHUT_WR
 from typing import Any, NamedTuple
 
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
+from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
+from sandbox.serve.framing import demand_framing
 
 CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
 FIRST_SECONDS = 30  # for the first byte of the first request, with TLS also for the handshake
@@ -53,6 +55,18 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """waitress bounds headers and bodies, but neither size lines nor trailers of a chunked body."""
 
     completed: bool
+    refusal: Refusal | None = None  # why the request is not passed on, in the bank's words
+
+    def parse_header(self, head: bytes) -> None:
+        try:
+            super().parse_header(head)
+            demand_framing(head, self.version)
+        except Refusal as refusal:
+            self.refusal = refusal
+            raise ParsingError(refusal.text) from None
+        except ValueError:  # of a target such as http://[::1/
+            self.refusal = Refusal(Error.INPUT_INVALID, input="request", why="its target cannot be read")
+            raise ParsingError(self.refusal.text) from None
 
     def received(self, data: bytes) -> int:
         taken: int = super().received(data)

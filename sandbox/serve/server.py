@@ -85,7 +85,8 @@ class Unread(ErrorTask):  # type: ignore[misc]
     """What waitress refuses by itself, in the bank's body."""
 
     def execute(self) -> None:
-        response = unread(self.request.error.code, getattr(self.request, "headers", {}).get("REQUEST_ID", ""))
+        request_id = getattr(self.request, "headers", {}).get("REQUEST_ID", "")
+        response = unread(self.request.error.code, request_id, getattr(self.request, "refusal", None))
         self.status = response.status
         self.response_headers.extend(list(response.headers))
         self.set_close_on_finish()

@@ -16,9 +16,9 @@ REASONS = {
 }
 
 
-def unread(status: int, request_id: str = "") -> Response:
+def unread(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
     """The reply to a request of which the server could make nothing; its own trouble is 500."""
     error, name, why = REASONS.get(status, (Error.INTERNAL, "", ""))
-    response = refusal_response(Refusal(error, input=name, why=why))
+    response = refusal_response(refusal or Refusal(error, input=name, why=why))
     response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
     return response

@@ -1,0 +1,27 @@
+"""Where a request begins and ends (RFC 9112): what leaves room for two readings is refused, and the connection ends."""
+
+from collections import Counter
+
+from sandbox.contract.errors import Error, Refusal
+
+VERSIONS = ("1.0", "1.1")
+
+
+def demand_framing(head: bytes, version: str) -> None:
+    """`head` is the request line and the headers, as they were sent."""
+    sent = Counter(names_of(head))
+    if version not in VERSIONS:
+        raise Refusal(Error.INPUT_INVALID, input="request", why="its version is neither HTTP/1.1 nor HTTP/1.0")
+    if sent[b"transfer-encoding"] and (sent[b"content-length"] or version == "1.0"):
+        why = "beside Content-Length" if sent[b"content-length"] else "HTTP/1.0 knows none"
+        raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why=why)  # RFC 9112, 6.1
+    if sent[b"host"] > 1:
+        raise Refusal(Error.HEADER_INVALID, input="Host", why="it is there twice")  # RFC 9112, 3.2
+    if not sent[b"host"] and version != "1.0":
+        raise Refusal(Error.HEADER_MISSING, input="Host")
+
+
+def names_of(head: bytes) -> list[bytes]:
+    """The names of the headers in small letters; a line that begins with a space belongs to the one before."""
+    lines = head.split(b"\r\n")[1:]
+    return [line.partition(b":")[0].lower() for line in lines if line and line[:1] not in b" \t"]
