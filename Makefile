@@ -1,15 +1,18 @@
 # Everything here sets itself up: `make run` and `make test` need only make and Python 3.11 or newer with venv.
-# A stamp in .venv says what is installed; it grows old when setup.cfg or constraints.txt change.
+# A stamp in .venv says what is installed; it grows old when setup.cfg or a list in requirements/ changes.
 
 VENV = .venv
 BIN = $(VENV)/bin
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-LISTS = setup.cfg pyproject.toml constraints.txt
+INSTALL = -m pip install --quiet --disable-pip-version-check
+# What others wrote: only files whose hash requirements/ knows. The project itself: without fetching anything.
+LOCKED = $(INSTALL) --require-hashes --requirement requirements
+OURS = $(INSTALL) --no-deps --no-build-isolation
+LISTS = setup.cfg pyproject.toml $(wildcard requirements/*.txt)
 PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo test check lint types format bench bench-compare soak pictures clean
+.PHONY: run demo test check lint types format bench bench-compare soak pictures lock audit sbom clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -47,8 +50,26 @@ bench-compare: $(VENV)/stamp-test
 pictures: $(VENV)/stamp-test
 	$(BIN)/python -m tests.browser.pictures
 
+# After a change of what setup.cfg demands: make lock, or make lock ARGS='--upgrade [NAME]'. It needs the network.
+lock:
+	.ci/lock $(ARGS)
+
+# Whether a package that is installed has a known vulnerability. It asks a database over the network, so it is no part of
+# the tests; a package that could not be looked up fails it too.
+audit: $(VENV)-audit/stamp
+	$(VENV)-audit/bin/pip-audit --strict --require-hashes --disable-pip \
+	  $(addprefix --requirement ,$(wildcard requirements/*.txt)) $(ARGS)
+
+# What the image holds, as CycloneDX: dist/bank-sandbox.cdx.json. The environment is made anew, and holds nothing else.
+sbom: $(VENV)-audit/stamp
+	rm -rf build/sbom && mkdir -p dist && $(VENV)-audit/bin/python -m venv --without-pip build/sbom
+	$(VENV)-audit/bin/python -m pip --python build/sbom/bin/python $(subst -m pip ,,$(LOCKED))/image.txt
+	$(VENV)-audit/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/sbom/wheel .
+	$(VENV)-audit/bin/python -m pip --python build/sbom/bin/python install --quiet --no-deps --no-index --find-links build/sbom/wheel bank-sandbox
+	$(VENV)-audit/bin/cyclonedx-py environment --output-reproducible --output-file dist/bank-sandbox.cdx.json build/sbom
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # setuptools stands in the environment itself, so that its version is ours and a later install needs no network.
@@ -56,7 +77,7 @@ $(VENV)/stamp-made:
 	@for python in $(PYTHONS); do \
 	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	    echo "making $(VENV) with $$($$python --version)"; \
-	    rm -rf $(VENV) && $$python -m venv $(VENV) && $(INSTALL) setuptools && touch $@; \
+	    rm -rf $(VENV) && $$python -m venv $(VENV) && $(BIN)/python $(LOCKED)/build.txt && touch $@; \
 	    exit $$?; \
 	  fi; \
 	done; \
@@ -65,13 +86,21 @@ $(VENV)/stamp-made:
 	exit 1
 
 $(VENV)/stamp-run: $(VENV)/stamp-made $(LISTS)
-	$(INSTALL) --no-build-isolation --editable .
+	$(BIN)/python $(LOCKED)/run.txt
+	$(BIN)/python $(OURS) --editable .
 	@touch $@
 
 $(VENV)/stamp-test: $(VENV)/stamp-made $(LISTS)
-	$(INSTALL) --no-build-isolation --editable '.[test]'
+	$(BIN)/python $(LOCKED)/test.txt
+	$(BIN)/python $(OURS) --editable .
 	@touch $@ $(VENV)/stamp-run
 
 $(VENV)/stamp-dev: $(VENV)/stamp-made $(LISTS)
-	$(INSTALL) --no-build-isolation --editable '.[test,dev]'
+	$(BIN)/python $(LOCKED)/dev.txt
+	$(BIN)/python $(OURS) --editable .
 	@touch $@ $(VENV)/stamp-test $(VENV)/stamp-run
+
+$(VENV)-audit/stamp: $(VENV)/stamp-made requirements/audit.txt requirements/build.txt
+	rm -rf $(VENV)-audit && $(BIN)/python -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python $(LOCKED)/audit.txt --requirement requirements/build.txt
+	@touch $@

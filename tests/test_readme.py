@@ -106,7 +106,7 @@ def test_every_block_is_run_or_it_is_said_why_not() -> None:
 
 def test_make_run_serves(shell: Shell) -> None:
     """What it sets up first is what `.ci/run` sets up for the tests; here that has been done."""
-    for name in ("Makefile", "setup.cfg", "pyproject.toml", "constraints.txt"):
+    for name in ("Makefile", "setup.cfg", "pyproject.toml"):
         (shell.folder / name).write_bytes((ROOT / name).read_bytes())
     (shell.folder / ".venv").mkdir()
     (shell.folder / ".venv" / "bin").symlink_to(shell.programs)
