@@ -108,10 +108,10 @@ def test_what_it_copies_is_there_and_is_let_in() -> None:
 
 
 def test_what_it_throws_away_of_the_languages_is_not_what_the_pages_need() -> None:
-    from sandbox.web.psu.formats import LOCALES
+    from sandbox.web.psu.words import SCREENS
 
     kept = re.findall(r"! -name '([a-z]+)\*?\.dat'", " ".join(told("RUN", STEPS)))
-    assert set(kept) == {"root", "en"} | set(LOCALES)
+    assert set(kept) == {"root", "en"} | {screens.locale.partition("_")[0] for screens in SCREENS.values()}
 
 
 def test_the_folder_of_scenarios_is_where_files_are_looked_for(tmp_path: Path) -> None:
