@@ -2,7 +2,8 @@
 
 _POST = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
 _GET = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
-_DELETE = (400, 401, 403, 404, 405, 406, 409, 429, 495, 500, 503)  # service 4.4; 409 is choice 5
+_DELETE = (400, 401, 403, 404, 405, 406, 429, 495, 500, 503)  # service 4.4
+_READ = (400, 401, 403, 404, 405, 406, 408, 415, 429, 495, 500, 503)  # service 4.7, 4.9 and 4.10 list none: ours
 
 ANSWERS: dict[str, tuple[int, ...]] = {
     "payment_initiation": _POST,
@@ -16,11 +17,11 @@ ANSWERS: dict[str, tuple[int, ...]] = {
     "bulk_initiation": _POST,
     "bulk_status": _GET,
     "bulk_cancellation": _DELETE,
-    "consent_addresses": _GET,
+    "consent_addresses": _READ,
     "token": _POST,
-    "accounts": _GET,
-    "account": _GET,
-    "transactions": _GET,
+    "accounts": _READ,
+    "account": _READ,
+    "transactions": _READ,
 }
 
 # The operation that an initiation of each kind begins with (choice 13).

@@ -185,14 +185,12 @@ def test_csv_has_no_reference_of_its_own(tpp: Tpp) -> None:
     assert ask(tpp, payment_file_id, "csv", "?paymentFileIdType=INTERNAL").status_code == 200
 
 
-def test_a_reference_that_fits_several_is_a_conflict(tpp: Tpp) -> None:
+def test_a_reference_that_fits_several_is_refused(tpp: Tpp) -> None:
     for message_id in ("M-1", "M-2"):
         sent(tpp, pain(message_id=message_id), PaymentInformationID="MARCH")
-    for reply in (
-        ask(tpp, "MARCH", query="?paymentFileIdType=EXTERNAL"),
-        files.delete(tpp, "MARCH", query="?paymentFileIdType=EXTERNAL"),
-    ):
-        assert refused(reply, 409, "SBX-0409-000001", "payment-file-id")
+    query = "?paymentFileIdType=EXTERNAL"
+    assert refused(ask(tpp, "MARCH", query=query), 409, "SBX-0409-000001", "payment-file-id")
+    assert refused(files.delete(tpp, "MARCH", query=query), 400, "GEN-1202-100002", "payment-file-id")
 
 
 def test_a_reference_is_looked_up_within_its_product(tpp: Tpp) -> None:

@@ -17,7 +17,7 @@ from sandbox.files.report import Finding
 from sandbox.web.api import replies
 from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.gate import Call
-from sandbox.web.api.payments import is_external
+from sandbox.web.api.payments import is_external, without_conflict
 
 PARAMETER = "paymentFileIdType"
 PACKED_LEVEL = 1  # the fastest
@@ -80,8 +80,9 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str
 
 def bulk_cancellation(call: Call) -> Response:
     external = is_external(call, PARAMETER)
-    call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
-    return Response(status=204)
+    with without_conflict():
+        call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
+    return replies.no_content()
 
 
 def kind_of(call: Call) -> Kind:

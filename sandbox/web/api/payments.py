@@ -1,5 +1,7 @@
 """Views of single payments: read, act, write."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from flask import Response
@@ -63,8 +65,21 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
 def payment_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
     call.subject = None if external else call.path["payment_id"]
-    call.world.act(payments.cancel, *whose(call), call.product, call.path["payment_id"], external)
+    with without_conflict():
+        call.world.act(payments.cancel, *whose(call), call.product, call.path["payment_id"], external)
     return replies.no_content()
+
+
+@contextmanager
+def without_conflict() -> Iterator[None]:
+    """A DELETE has no 409 (service 4.4): a reference that fits several is an input that is not accepted (choice 5)."""
+    try:
+        yield
+    except Refusal as refusal:
+        if refusal.error is not Error.CONFLICT:
+            raise
+        facts = {"input": refusal.facts["input"], "why": "it fits several initiations"}
+        raise Refusal(Error.INPUT_INVALID, **facts) from None
 
 
 def whose(call: Call) -> tuple[str, str]:

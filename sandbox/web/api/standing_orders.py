@@ -8,7 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.web.api import bodies, replies, standing_order_bodies
 from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.gate import Call
-from sandbox.web.api.payments import asker, body_of, is_external, whose
+from sandbox.web.api.payments import asker, body_of, is_external, whose, without_conflict
 
 KIND = standing_orders.KIND
 
@@ -46,5 +46,6 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
 def standing_order_cancellation(call: Call) -> Response:
     external = is_external(call, "paymentIdType")
     call.subject = None if external else call.path["payment_id"]
-    call.world.act(standing_orders.delete, *whose(call), call.product, call.path["payment_id"], external)
+    with without_conflict():
+        call.world.act(standing_orders.delete, *whose(call), call.product, call.path["payment_id"], external)
     return replies.no_content()

@@ -42,8 +42,8 @@ def with_token(operation: Operation) -> bool:
 
 
 def by_reference(operation: Operation) -> bool:
-    """Where an initiation is named in the path."""
-    return bool(operation.products) and operation.method != "POST"
+    """Where an initiation is named in the path; a cancellation has no 409 (service 4.4)."""
+    return bool(operation.products) and operation.method == "GET"
 
 
 def with_signature(operation: Operation) -> bool:
