@@ -46,8 +46,10 @@ def judge(name: str, product: str, status: int, version: int) -> Draft202012Vali
     if "content" not in response:
         return None
     media = f"application/vnd.{VENDOR}.api+json; version={version}"
-    chosen = response["content"].get(media) or response["content"]["application/json"]
-    return Draft202012Validator({**chosen["schema"], "components": told()["components"]})
+    on_the_wire = response["content"]["application/json"]
+    chosen = response["content"].get(media) or on_the_wire
+    both = [chosen["schema"], on_the_wire["schema"]]
+    return Draft202012Validator({"allOf": both, "components": told()["components"]})
 
 
 def form_of(content: Any) -> Any:
@@ -92,6 +94,8 @@ class Recorder:
         body = response.get_data()
         if status == 204:
             return "a body" if body else None
+        if response.content_type != "application/json;charset=utf-8":
+            return f"the Content-Type is {response.content_type}"
         content = orjson.loads(body)
         code = content.get("error_code") if isinstance(content, dict) else None
         form = (name, product, status, call.version, code, form_of(content))

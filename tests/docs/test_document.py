@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Flask, Response
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from sandbox.contract.errors import OF_CONTROLS, Error
@@ -106,9 +107,41 @@ def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) ->
             assert needed, path
 
 
-def test_the_newest_version_is_offered_first() -> None:
+def test_the_newest_version_is_offered_first_and_what_is_on_the_wire_last() -> None:
     content = operations()["payment_status", "sepa-credit-transfers"]["responses"]["200"]["content"]
-    assert [name.rpartition("=")[2] for name in content] == ["3", "2", "1"]
+    assert [name.rpartition("=")[2] for name in content] == ["3", "2", "1", "application/json"]
+
+
+def test_a_cancellation_names_its_version_although_its_success_has_no_body() -> None:
+    """A generated client takes its Accept from the media types of the replies."""
+    responses = operations()["payment_cancellation", "sepa-credit-transfers"]["responses"]
+    assert "content" not in responses["204"]
+    for status in set(responses) - {"204"}:
+        assert list(responses[status]["content"]) == ["application/vnd.service.api+json; version=2", "application/json"]
+
+
+def test_what_is_on_the_wire_is_one_of_the_versions() -> None:
+    """Version 1 of an initiation replies otherwise."""
+    content = operations()["payment_initiation", "sepa-credit-transfers"]["responses"]["201"]["content"]
+    assert len(content["application/json"]["schema"]["anyOf"]) == 2
+    content = operations()["payment_initiation", "instant-sepa-credit-transfers"]["responses"]["201"]["content"]
+    assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/PaymentInitiationReply"}
+
+
+def test_no_example_has_a_hole() -> None:
+    assert "{{" not in json.dumps(told())
+
+
+def test_the_two_variants_of_the_token_form_are_never_mixed() -> None:
+    form = Draft202012Validator(told()["components"]["schemas"]["TokenForm"])
+    code = {"grant_type": "authorization_code", "code": "c", "redirect_uri": "u", "code_verifier": "v"}
+    refresh = {"grant_type": "refresh_token", "refresh_token": "r"}
+    for good in (code, refresh, refresh | {"scope": "AIS"}):
+        assert form.is_valid(good)
+    for bad in (code | {"scope": "AIS"}, code | {"refresh_token": "r"}, refresh | {"code": "c"}, {"grant_type": "x"}):
+        assert not form.is_valid(bad)
+    for name in code:
+        assert not form.is_valid({field: value for field, value in code.items() if field != name})
 
 
 def test_the_document_names_the_world_and_the_vendor(tpp: Tpp) -> None:

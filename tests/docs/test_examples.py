@@ -75,4 +75,4 @@ def test_every_body_of_an_example_stands_in_the_document() -> None:
     text = json.dumps(told())
     for step in steps(TODAY):
         if isinstance(step, Example) and step.body is not None:
-            assert json.dumps(step.body) in text, step.title
+            assert json.dumps(step.shown) in text, step.title

@@ -78,8 +78,8 @@ def without_conflict() -> Iterator[None]:
     except Refusal as refusal:
         if refusal.error is not Error.CONFLICT:
             raise
-        facts = {"input": refusal.facts["input"], "why": "it fits several initiations"}
-        raise Refusal(Error.INPUT_INVALID, **facts) from None
+        why = "it fits several initiations"
+        raise Refusal(Error.INPUT_INVALID, input=refusal.facts["input"], why=why) from None
 
 
 def whose(call: Call) -> tuple[str, str]:

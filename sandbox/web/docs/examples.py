@@ -67,6 +67,13 @@ class Example:
         return sent | dict(self.more)
 
     @property
+    def shown(self) -> Any:
+        """The body as the document shows it: what an earlier reply gave is a value of its kind."""
+        if not isinstance(self.body, dict):
+            return self.body
+        return {name: GIVEN.get(value, value) if isinstance(value, str) else value for name, value in self.body.items()}
+
+    @property
     def content(self) -> str | None:
         """The body as it is sent."""
         if self.body is None or isinstance(self.body, str):
@@ -94,6 +101,12 @@ class PsuStep:
         return json.dumps({"address": f"{{{{{self.address}}}}}", "customer": self.customer}, indent=2)
 
 
+GIVEN = {  # the examples of RFC 6749, 4.1.3 and 6
+    "{{code}}": "SplxlOBeZQQYbYS6WxSbIA",
+    "{{pis_refresh}}": "tGzv3JOkF0XG5Qx2TlKWIA",
+    "{{ais_refresh}}": "tGzv3JOkF0XG5Qx2TlKWIA",
+    "{{caf_refresh}}": "tGzv3JOkF0XG5Qx2TlKWIA",
+}
 Step = Example | PsuStep
 ADDRESS = "_links.sca_redirect.href"
 BELGIAN = "BE68539007547034"  # valid, and of no bank

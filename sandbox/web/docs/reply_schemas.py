@@ -1,10 +1,13 @@
 """The replies that the wire writes by hand, as schemas; the tests hold what is replied against them."""
 
+from typing import Any
+
 from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
 from sandbox.banking.recurrence import Frequency
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
+from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
 
 PAYMENT_STATUSES = ("RCVD", "PATC", "PDNG", "ACSP", "ACSC", "RJCT", "CANC")  # service 3.1
@@ -210,18 +213,28 @@ class ErrorReply(Schema):
     _links = fields.Nested(ErrorLinks)
 
 
-class CodeForm(Schema):
-    """The variant for a code that came to the callback (service 4.8)."""
+class TokenForm(Schema):
+    """The form of POST /token: one of two variants, never mixed (service 4.8)."""
 
-    grant_type = one_of("authorization_code")
-    code = fields.String(required=True)
-    redirect_uri = fields.String(required=True)
-    code_verifier = fields.String(required=True)
-
-
-class RefreshForm(Schema):
-    """The variant for a refresh token (service 4.8)."""
-
-    grant_type = one_of("refresh_token")
-    refresh_token = fields.String(required=True)
+    grant_type = one_of(*VARIANTS)
+    code = fields.String()
+    redirect_uri = fields.String()
+    code_verifier = fields.String()
+    refresh_token = fields.String()
     scope = fields.String()
+
+
+def _variant(grant_type: str) -> dict[str, Any]:
+    """What a variant needs, and that it takes no field of another."""
+    needed, optional = VARIANTS[grant_type]
+    foreign = [name for row in VARIANTS.values() for part in row for name in part if name not in needed + optional]
+    taken: dict[str, Any] = {name: {"type": "string"} for name in ("grant_type", *needed, *optional)}
+    return {"required": list(needed), "properties": taken | {name: {"not": {}} for name in foreign}}
+
+
+# One flat form with one list of grant types: of two forms generators keep only the last one's.
+TOKEN_VARIANTS = {
+    "if": {"properties": {"grant_type": {"const": "authorization_code"}}},
+    "then": _variant("authorization_code"),
+    "else": _variant("refresh_token"),
+}

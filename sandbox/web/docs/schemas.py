@@ -18,6 +18,10 @@ JsonSchema = dict[str, Any]
 DECIMAL = f"^{AMOUNT.pattern}$"
 
 
+def reference(name: str) -> JsonSchema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
 def kind_of(field: fields.Field[Any]) -> JsonSchema:
     """The kinds of value that bodies hold; the library knows only its own."""
     match field:

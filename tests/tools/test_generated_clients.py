@@ -1,0 +1,65 @@
+"""Clients that openapi-generator writes from the documents pay, read and cancel, with nothing added by hand."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from sandbox.serve.server import in_background
+from tests.tools.node import HERE, packages, run
+from tests.tpp import CALLBACK, CHALLENGE, VERIFIER, Tpp
+
+GENERATOR = "openapi-generator-cli"
+
+
+def paid(tpp: Tpp) -> list[Any]:
+    """Status at first, customer, amount, status in the end, the answer to a second cancellation."""
+    name = next(row["name"] for row in tpp.listed("customers") if row["customer"] == "alice")
+    return ["RCVD", name, "12.50", "CANC", [403, "NOT_CANCELLABLE"]]
+
+
+def generate(document: str, kind: str, folder: Path, **more: str) -> None:
+    """Writes a client of that kind; it must not complain about the document."""
+    if shutil.which(GENERATOR) is None:
+        assert os.environ.get("NODE_TOOLS_REQUIRED") != "1", f"{GENERATOR} is required, and is not there"
+        pytest.skip(f"not run: there is no {GENERATOR} on this machine")
+    file = folder / f"{kind}.json"
+    file.write_text(document)
+    properties = ",".join(f"{name}={value}" for name, value in more.items())
+    words = ["-i", str(file), "-g", kind, "-o", str(folder / "client"), "--additional-properties", properties]
+    code, said = run([GENERATOR, "generate", *words], folder)
+    assert code == 0, said[-3000:]
+
+
+def facts_of(base: str) -> str:
+    return json.dumps({"base": base, "redirect_uri": CALLBACK, "challenge": CHALLENGE, "verifier": VERIFIER})
+
+
+def test_a_client_in_python(app: Flask, tpp: Tpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generate(tpp.http.get("/_sandbox/openapi.json").text, "python", tmp_path, packageName="generated_bank")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "client"))
+    with in_background(app) as base:
+        code, said = run([sys.executable, str(HERE / "paying.py"), facts_of(base)], tmp_path)
+    assert code == 0, said
+    assert json.loads(said) == paid(tpp)
+
+
+def test_a_client_in_typescript(app: Flask, tpp: Tpp, tmp_path: Path) -> None:
+    modules = packages("axios", "typescript", "@types/node")
+    document = tpp.http.get("/_sandbox/openapi.json").text
+    generate(document, "typescript-axios", tmp_path, useSingleRequestParameter="true")
+    (tmp_path / "node_modules").symlink_to(modules, target_is_directory=True)
+    shutil.copy(HERE / "paying.ts", tmp_path)
+    strict = ["--strict", "--target", "es2022", "--module", "node16", "--moduleResolution", "node16", "--skipLibCheck"]
+    code, said = run(["node", str(modules / "typescript/bin/tsc"), *strict, "paying.ts"], tmp_path)
+    assert code == 0, said
+    with in_background(app) as base:
+        (tmp_path / "facts.json").write_text(facts_of(base))
+        code, said = run(["node", "paying.js"], tmp_path)
+    assert code == 0, said
+    assert json.loads(said) == paid(tpp)
