@@ -22,11 +22,12 @@ from sandbox.web.docs.schemas import JsonSchema, clause_marks, of_product, plugi
 OPENAPI = "3.1.0"
 VERSION = "3.0.1"  # service 9.3
 SCHEMAS: tuple[type[Schema], ...] = (
-    PaymentBody, EarlierBody, ContractBody, reply_schemas.TokenForm,
-    reply_schemas.PaymentInitiationReply, replies.EarlierInitiationReply, reply_schemas.ContractInitiationReply,
-    replies.BulkInitiationReply, reply_schemas.PaymentStatusReply, reply_schemas.ContractStatusReply, reply_schemas.BulkStatusReply,
-    reply_schemas.PaymentDetailsReply, reply_schemas.ContractDetailsReply, replies.TokenReply, reply_schemas.ConsentAddressesReply,
-    reply_schemas.AccountsReply, account_replies.AccountReply, reply_schemas.TransactionsReply, reply_schemas.ErrorReply,
+    PaymentBody, EarlierBody, ContractBody, reply_schemas.TokenForm, reply_schemas.PaymentInitiationReply,
+    replies.EarlierInitiationReply, reply_schemas.ContractInitiationReply, replies.BulkInitiationReply,
+    reply_schemas.PaymentStatusReply, reply_schemas.ContractStatusReply, reply_schemas.BulkStatusReply,
+    reply_schemas.PaymentDetailsReply, reply_schemas.ContractDetailsReply, replies.TokenReply,
+    reply_schemas.ConsentAddressesReply, reply_schemas.AccountsReply, account_replies.AccountReply,
+    reply_schemas.TransactionsReply, reply_schemas.ErrorReply,
 )  # fmt: skip
 NEEDED = {  # the readers look for these by themselves, to refuse them in an order
     "EarlierBody": {"remote_account", "amount", "payment_id"},
