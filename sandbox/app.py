@@ -19,6 +19,7 @@ from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.attempts import Attempts
 from sandbox.web.controls.lock import OPEN, Lock, guard
 from sandbox.web.controls.metrics import tally_if_wanted
+from sandbox.web.controls.pki_files import route as route_pki
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
 from sandbox.world.beginning import Beginning
@@ -43,6 +44,8 @@ def assemble(
     worlds.tally = worlds.tally or tally_if_wanted()
     route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
+    if trust is not None:
+        route_pki(app, trust.folder)
     if lock.here:
         add_controls(app, worlds, lock)
     return app

@@ -42,8 +42,9 @@ CLIENT = "from sandbox.client import Client, Controls"
 BULK = 'bank-sandbox bulk sample three-bulks.pain.001.001.09.xml --message-id "RUN-$(date +%s)" > wages.xml'
 BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock --json \'{"advance": "120s"}\''
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
+REVOKE = "bank-sandbox pki revoke pki/demo/qwac.pem"
 CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
-HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY}
+HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY, REVOKE}
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
@@ -116,6 +117,15 @@ def test_make_run_serves(shell: Shell) -> None:
     for stamp in ("stamp-made", "stamp-run"):
         (shell.folder / ".venv" / stamp).touch()
     served(shell, block(MAKE_RUN))
+
+
+def test_a_certificate_is_revoked_as_the_readme_tells(shell: Shell) -> None:
+    shown(shell, "bank-sandbox pki init\nbank-sandbox pki issue demo --organisation PSDBE-NBB-1234567890")
+    revoke, verify = block(REVOKE).split("\n", 1)
+    assert "qwac.pem: OK" in shown(shell, verify)
+    shown(shell, revoke)
+    code, said = shell.run(verify)
+    assert code == 2 and "certificate revoked" in said
 
 
 def test_a_payment_goes_as_the_readme_tells(shell: Shell) -> None:

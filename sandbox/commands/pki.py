@@ -43,15 +43,22 @@ def pki() -> None:
 @directory
 @click.option("--host", "hosts", multiple=True, help="A further name or address of the sandbox's own server.")
 @click.option("--keep", is_flag=True, help="A PKI that is there already is no mistake: it stays as it is.")
-def init(path: Path, hosts: tuple[str, ...], keep: bool) -> None:
-    """Makes a root, an issuing authority, the server's own certificate and an empty revocation list."""
+@click.option(
+    "--address",
+    default="http://127.0.0.1:8080",
+    show_default=True,
+    help="The base address of the sandbox that serves this PKI: certificates name it for their revocation lists.",
+)
+def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
+    """Makes a root, an issuing authority, the server's own certificate and empty revocation lists."""
     from sandbox.pki.folder import Folder
 
     if keep and Folder(path).exists():
+        kindly(Folder(path).complete, now())
         click.echo(f"{path} holds a PKI already, which is kept")
         return
-    kindly(Folder(path).init, now(), hosts)
-    click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem")
+    kindly(Folder(path).init, now(), hosts, address)
+    click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem, root-crl.pem")
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
 
 
@@ -65,7 +72,7 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool) -> None:
 @click.option("--authority-id", default=None, help="Such as BE-NBB; by default as the organisation says.")
 @click.option("--key", type=click.Choice(["ec", "rsa"]), default="ec", show_default=True)
 @click.option("--from", "begins", type=Instant(), default=None, help="When it begins; now when left out.")
-@click.option("--days", type=click.IntRange(1, 3650), default=365, show_default=True, help="How long it is valid.")
+@click.option("--days", type=click.IntRange(1, 3650), default=199, show_default=True, help="How long it is valid.")
 @click.option("--host", "hosts", multiple=True, help="A name or address for the subject's alternative names.")
 @click.option(
     "--fault",
@@ -106,7 +113,7 @@ def issue(
     identifier = authority_id or kindly(authority_of, organisation)
     for each in (QWAC, QSEAL) if kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[kind],):
         said = Qualified(each, kindly(read_roles, roles), authority_name, identifier)
-        wanted = Wanted(name, organisation, said, start, start + timedelta(days=days), key, hosts)
+        wanted = Wanted(name, organisation, said, start, start + timedelta(days=days, seconds=-1), key, hosts)
         click.echo(kindly(Folder(path).issue, wanted, fault, now()))
 
 

@@ -20,12 +20,20 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sandbox.pki import making
+from sandbox.pki.extensions import DEFAULT_ADDRESS, Served
 from sandbox.pki.making import Pair, Wanted
 from sandbox.pki.statements import QSEAL, QWAC
 
 FILE_OF = {QWAC: "qwac", QSEAL: "qseal"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LISTS = {"issuing": "crl.pem", "root": "root-crl.pem"}  # each authority's revocation list
+ADDRESS = "address.txt"  # where the files of the PKI are served
+BASE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?\Z")
+DISCLOSURE = (
+    "These certificates are made for tests by bank-sandbox. No trust service provider stands behind them, and they "
+    "prove nothing about anybody.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -37,27 +45,39 @@ class Folder:
     def exists(self) -> bool:
         return (self.path / "issuing.pem").is_file()
 
-    def init(self, now: datetime, hosts: tuple[str, ...] = ()) -> None:
-        """Root, issuing authority and the server's own certificate. What is there is not overwritten."""
+    def init(self, now: datetime, hosts: tuple[str, ...] = (), address: str = DEFAULT_ADDRESS) -> None:
+        """Root, issuing authority and the server's own certificate. What is there is not overwritten.
+
+        Certificates say that their files are fetched at `address`, where a sandbox with this PKI serves them."""
         if self.exists():
             raise ValueError(f"{self.path} holds a PKI already")
-        root = making.authority("Sandbox root authority", now)
-        issuing = making.authority("Sandbox issuing authority", now, root)
-        server = making.server((*LOOPBACK, *hosts), issuing, now)
+        served = Served(read_address(address))
+        root = making.authority("Sandbox root authority", now, served=served)
+        issuing = making.authority("Sandbox issuing authority", now, root, served)
+        server = making.server((*hosts, *LOOPBACK), issuing, now, served)
         self.path.mkdir(parents=True, exist_ok=True)
         self._write_pair("root", root)
         self._write_pair("issuing", issuing)
         self._write_pair("server", server)
         self._write("authorities.pem", pem(issuing.certificate, root.certificate))
         self._write("server-chain.pem", pem(server.certificate, issuing.certificate))
-        self._write("crl.pem", making.revocations(issuing, None, None, now).public_bytes(Encoding.PEM))
+        self._write(ADDRESS, served.base.encode())
+        self._write(LISTS["issuing"], making.revocations(issuing, None, None, now).public_bytes(Encoding.PEM))
+        self._write(LISTS["root"], making.revocations(root, None, None, now).public_bytes(Encoding.PEM))
+
+    def complete(self, now: datetime) -> None:
+        """A folder of an older sandbox has no list of its root."""
+        if not (self.path / LISTS["root"]).is_file():
+            self._write(
+                LISTS["root"], making.revocations(self._pair("root"), None, None, now).public_bytes(Encoding.PEM)
+            )
 
     def issue(self, wanted: Wanted, fault: str | None, now: datetime) -> Path:
         """One certificate of a TPP; the path is its PEM."""
         if NAME.match(wanted.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
         issuing = self.issuing()
-        pair = making.made(wanted, fault, issuing, now)
+        pair = making.made(wanted, fault, issuing, now, self.served())
         assert wanted.said.kind is not None
         place = f"{wanted.name}/{FILE_OF[wanted.said.kind]}"
         (self.path / wanted.name).mkdir(exist_ok=True)
@@ -73,13 +93,32 @@ class Folder:
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
             after = making.revocations(self.issuing(), before, certificate.serial_number, now)
-            self._write("crl.pem", after.public_bytes(Encoding.PEM))
+            self._write(LISTS["issuing"], after.public_bytes(Encoding.PEM))
+
+    def served(self) -> Served | None:
+        """None for a folder of an older sandbox, whose certificates name no addresses."""
+        file = self.path / ADDRESS
+        return Served(file.read_text()) if file.is_file() else None
+
+    def published(self, name: str) -> tuple[bytes, str] | None:
+        """A file as it is served, in DER, and its media type; None for a name that is none of them."""
+        who, _, kind = name.partition(".")
+        if name == "disclosure.txt":
+            return DISCLOSURE.encode(), "text/plain; charset=utf-8"
+        if who not in LISTS:
+            return None
+        if kind == "cer":
+            certificate = read_certificate(self.path / f"{who}.pem")
+            return certificate.public_bytes(Encoding.DER), "application/pkix-cert"
+        file = self.path / LISTS[who]
+        if kind != "crl" or not file.is_file():
+            return None
+        revoked = x509.load_pem_x509_crl(file.read_bytes())
+        return revoked.public_bytes(Encoding.DER), "application/pkix-crl"
 
     def issuing(self) -> Pair:
         self.demand()
-        key = load_pem_private_key((self.path / "issuing.key").read_bytes(), None)
-        assert isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey)
-        return Pair(read_certificate(self.path / "issuing.pem"), key)
+        return self._pair("issuing")
 
     def demand(self) -> None:
         if not self.exists():
@@ -87,13 +126,18 @@ class Folder:
 
     def revocations(self) -> x509.CertificateRevocationList:
         self.demand()
-        return x509.load_pem_x509_crl((self.path / "crl.pem").read_bytes())
+        return x509.load_pem_x509_crl((self.path / LISTS["issuing"]).read_bytes())
 
     def certificates(self) -> Iterator[tuple[str, x509.Certificate]]:
         """Those of TPPs, by their place in the folder."""
         for file in sorted(self.path.glob("*/q*.pem")):
             if not file.name.endswith("-chain.pem"):
                 yield str(file.relative_to(self.path)), read_certificate(file)
+
+    def _pair(self, name: str) -> Pair:
+        key = load_pem_private_key((self.path / f"{name}.key").read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey)
+        return Pair(read_certificate(self.path / f"{name}.pem"), key)
 
     def _write_pair(self, place: str, pair: Pair) -> None:
         key = pair.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -108,6 +152,13 @@ class Folder:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
             out.write(content)
         draft.replace(file)
+
+
+def read_address(text: str) -> str:
+    """The base address of a sandbox, without a slash at its end."""
+    if BASE.match(text) is None:
+        raise ValueError(f"an address is like {DEFAULT_ADDRESS}, and it is {text!r:.100}")
+    return text.rstrip("/")
 
 
 def read_certificate(file: Path) -> x509.Certificate:

@@ -1,5 +1,6 @@
 """Certificates made on the spot: the sandbox's authorities, and QWAC and QSealC for any TPP, also wrong on purpose."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -9,9 +10,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from sandbox.pki import statements
+from sandbox.pki import extensions, statements
+from sandbox.pki.extensions import Served
 from sandbox.pki.statements import QWAC, Qualified
 
+COUNTRY = re.compile(r"[A-Z]{2}")
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 LIFE = timedelta(days=365)
@@ -58,11 +61,34 @@ def new_key(kind: str) -> PrivateKey:
     return rsa.generate_private_key(65537, 1024 if kind == "weak" else 2048)
 
 
-def named(name: str, organisation: str = "", country: str = "BE") -> x509.Name:
-    parts = [x509.NameAttribute(NameOID.COUNTRY_NAME, country), x509.NameAttribute(NameOID.ORGANIZATION_NAME, name)]
-    if organisation:
-        parts.append(x509.NameAttribute(NameOID.ORGANIZATION_IDENTIFIER, organisation))
-    return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, name)])
+def named(*parts: tuple[x509.ObjectIdentifier, str]) -> x509.Name:
+    return x509.Name([x509.NameAttribute(oid, text) for oid, text in parts])
+
+
+def subject_of(wanted: Wanted) -> x509.Name:
+    """A QWAC bears the name of its address and what extended validation asks for; a QSealC the name alone."""
+    organisation = wanted.organisation
+    country, _, number = organisation[3:].partition("-")
+    if not COUNTRY.fullmatch(country):
+        country = "BE"
+    place, who = (NameOID.COUNTRY_NAME, country), (NameOID.ORGANIZATION_NAME, wanted.name)
+    identifier = (NameOID.ORGANIZATION_IDENTIFIER, organisation)
+    if wanted.said.kind != QWAC:
+        return named(place, who, identifier, (NameOID.COMMON_NAME, wanted.name))
+    return named(
+        place,
+        (NameOID.LOCALITY_NAME, "Sandbox"),
+        who,
+        (NameOID.COMMON_NAME, hosts_of(wanted)[0]),
+        (NameOID.BUSINESS_CATEGORY, "Private Organization"),
+        (NameOID.JURISDICTION_COUNTRY_NAME, country),
+        (NameOID.SERIAL_NUMBER, number or organisation),
+        identifier,
+    )
+
+
+def hosts_of(wanted: Wanted) -> tuple[str, ...]:
+    return wanted.hosts or (f"{_host_of(wanted.name)}.example",)
 
 
 def usage(*names: str) -> x509.KeyUsage:
@@ -73,48 +99,77 @@ def usage(*names: str) -> x509.KeyUsage:
     return x509.KeyUsage(**{name: name in names for name in every})
 
 
-def authority(name: str, now: datetime, above: Pair | None = None) -> Pair:
-    """A root, or an authority below one."""
+def authority(name: str, now: datetime, above: Pair | None = None, served: Served | None = None) -> Pair:
+    """A root, or an authority below one; `served` says where the files of the one above are fetched."""
     key = new_key("ec")
-    subject = named(name)
+    subject = named((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     issuer = subject if above is None else above.certificate.subject
     builder = (
         _begun(subject, issuer, key, now - AUTHORITY_AGE, now + AUTHORITY_LIFE)
         .add_extension(x509.BasicConstraints(True, None if above is None else 0), critical=True)
-        .add_extension(usage("key_cert_sign", "crl_sign", "digital_signature"), critical=True)
+        .add_extension(usage("key_cert_sign", "crl_sign"), critical=True)
     )
     signer = key if above is None else above.key
     builder = builder.add_extension(_authority_key(signer), critical=False)
+    if above is not None:
+        builder = builder.add_extension(extensions.policies(extensions.ANY_POLICY), critical=False)
+    if served is not None:  # a root names its own list: `openssl -crl_check_all` wants one for each certificate
+        add = extensions.with_list if above is None else extensions.with_addresses
+        builder = add(builder, served, "root")
     return Pair(builder.sign(signer, hashes.SHA256()), key)
 
 
-def leaf(wanted: Wanted, issuer: Pair, signer: PrivateKey | None = None) -> Pair:
+def leaf(wanted: Wanted, issuer: Pair, signer: PrivateKey | None = None, served: Served | None = None) -> Pair:
     """A certificate of a TPP; `signer` is another key than the issuer's where the chain is to be broken."""
     key = new_key(wanted.key)
-    kind = wanted.said.kind
-    builder = _below(wanted.name, wanted.organisation, issuer, key, wanted.begins, wanted.ends)
-    if kind == QWAC:
-        builder = builder.add_extension(usage("digital_signature"), critical=True).add_extension(
-            x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]), critical=False
-        )
-    else:
-        builder = builder.add_extension(usage("digital_signature", "content_commitment"), critical=True)
+    builder = _below(subject_of(wanted), issuer, key, wanted.begins, wanted.ends)
+    builder = _for_tls(builder, wanted) if wanted.said.kind == QWAC else _for_seals(builder)
+    said = replace(wanted.said, disclosure=served.disclosure if served else "")
     builder = builder.add_extension(
-        x509.UnrecognizedExtension(x509.ObjectIdentifier(statements.EXTENSION), statements.write(wanted.said)),
-        critical=False,
-    ).add_extension(_hosts(wanted.hosts or (f"{_host_of(wanted.name)}.example",)), critical=False)
+        x509.UnrecognizedExtension(x509.ObjectIdentifier(statements.EXTENSION), statements.write(said)), critical=False
+    )
+    if served is not None:
+        builder = extensions.with_addresses(builder, served, "issuing")
     return Pair(builder.sign(signer or issuer.key, hashes.SHA256()), key)
 
 
-def server(hosts: tuple[str, ...], issuer: Pair, now: datetime) -> Pair:
+def _for_tls(builder: x509.CertificateBuilder, wanted: Wanted) -> x509.CertificateBuilder:
+    purposes = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
+    builder = (
+        builder.add_extension(usage("digital_signature"), critical=True)
+        .add_extension(purposes, critical=False)
+        .add_extension(_hosts(hosts_of(wanted)), critical=False)
+        .add_extension(extensions.policies(*extensions.QWAC_POLICIES), critical=False)
+    )
+    identifier = extensions.organisation_identifier(wanted.organisation)
+    return builder if identifier is None else builder.add_extension(identifier, critical=False)
+
+
+def _for_seals(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
+    """Signatures that bind, and nothing else: no address, and no key usage of TLS."""
+    return builder.add_extension(usage("content_commitment"), critical=True).add_extension(
+        extensions.policies(extensions.QSEAL_POLICY), critical=False
+    )
+
+
+def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: Served | None = None) -> Pair:
     """The sandbox's own certificate for TLS."""
     key = new_key("ec")
+    subject = named(
+        (NameOID.COUNTRY_NAME, "BE"),
+        (NameOID.ORGANIZATION_NAME, "Sandbox bank"),
+        (NameOID.ORGANIZATION_IDENTIFIER, "PSDBE-SBX-BANK"),
+        (NameOID.COMMON_NAME, hosts[0]),
+    )
     builder = (
-        _below("Sandbox bank", "", issuer, key, now - timedelta(days=1), now + LIFE)
+        _below(subject, issuer, key, now - timedelta(days=1), now + LIFE)
         .add_extension(usage("digital_signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(_hosts(hosts), critical=False)
+        .add_extension(extensions.policies(extensions.SERVER_POLICY), critical=False)
     )
+    if served is not None:
+        builder = extensions.with_addresses(builder, served, "issuing")
     return Pair(builder.sign(issuer.key, hashes.SHA256()), key)
 
 
@@ -134,22 +189,24 @@ def spoilt(wanted: Wanted, fault: str | None, now: datetime) -> Wanted:
     return wanted
 
 
-def made(wanted: Wanted, fault: str | None, issuer: Pair, now: datetime) -> Pair:
+def made(wanted: Wanted, fault: str | None, issuer: Pair, now: datetime, served: Served | None = None) -> Pair:
     """A certificate as wanted, or with one fault; revoking is the folder's work."""
     if fault == "unknown-issuer":
         issuer = authority("Unknown authority", now)
-    return leaf(spoilt(wanted, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None)
+    return leaf(spoilt(wanted, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None, served)
 
 
 def revocations(
     issuer: Pair, before: x509.CertificateRevocationList | None, serial: int | None, now: datetime
 ) -> x509.CertificateRevocationList:
-    """The list with one more on it."""
+    """The next list, with one more on it where a serial number is given."""
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(issuer.certificate.subject)
         .last_update(now)
         .next_update(now + AUTHORITY_LIFE)
+        .add_extension(x509.CRLNumber(number_of(before) + 1), critical=False)
+        .add_extension(_authority_key(issuer.key), critical=False)
     )
     for known in before or ():
         builder = builder.add_revoked_certificate(known)
@@ -158,6 +215,14 @@ def revocations(
             x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now).build()
         )
     return builder.sign(issuer.key, hashes.SHA256())
+
+
+def number_of(revoked: x509.CertificateRevocationList | None) -> int:
+    """Of a list; those that the sandbox made at first had none."""
+    try:
+        return 0 if revoked is None else revoked.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number
+    except x509.ExtensionNotFound:
+        return 0
 
 
 def _begun(
@@ -176,9 +241,9 @@ def _begun(
 
 
 def _below(
-    name: str, organisation: str, issuer: Pair, key: PrivateKey, begins: datetime, ends: datetime
+    subject: x509.Name, issuer: Pair, key: PrivateKey, begins: datetime, ends: datetime
 ) -> x509.CertificateBuilder:
-    builder = _begun(named(name, organisation), issuer.certificate.subject, key, begins, ends)
+    builder = _begun(subject, issuer.certificate.subject, key, begins, ends)
     return builder.add_extension(x509.BasicConstraints(False, None), critical=True).add_extension(
         _authority_key(issuer.key), critical=False
     )

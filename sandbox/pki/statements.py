@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from asn1crypto.core import Any, ObjectIdentifier, Sequence, SequenceOf, UTF8String
+from asn1crypto.core import Any, IA5String, ObjectIdentifier, PrintableString, Sequence, SequenceOf, UTF8String
 
 EXTENSION = "1.3.6.1.5.5.7.1.3"
 COMPLIANCE = "0.4.0.1862.1.1"
 TYPE = "0.4.0.1862.1.6"
 PSD2 = "0.4.0.19495.2"
+DISCLOSURE = "0.4.0.1862.1.5"
 
 QWAC = "QWAC"  # for TLS
 QSEAL = "QSealC"  # for signatures
@@ -37,6 +38,14 @@ class Types(SequenceOf):  # type: ignore[misc]
     _child_spec = ObjectIdentifier
 
 
+class Place(Sequence):  # type: ignore[misc]
+    _fields = [("url", IA5String), ("language", PrintableString)]
+
+
+class Places(SequenceOf):  # type: ignore[misc]
+    _child_spec = Place
+
+
 class Statement(Sequence):  # type: ignore[misc]
     _fields = [("id", ObjectIdentifier), ("content", Any, {"optional": True})]
 
@@ -53,6 +62,7 @@ class Qualified:
     roles: tuple[str, ...] = ()
     authority_name: str = ""
     authority_id: str = ""
+    disclosure: str = ""  # where the issuer says what it stands for; written, and not read
 
 
 def write(said: Qualified) -> bytes:
@@ -67,6 +77,8 @@ def write(said: Qualified) -> bytes:
         }
     )
     rows = [{"id": COMPLIANCE}, {"id": TYPE, "content": Types([kind])}, {"id": PSD2, "content": psd2}]
+    if said.disclosure:
+        rows.append({"id": DISCLOSURE, "content": Places([{"url": said.disclosure, "language": "en"}])})
     return bytes(Statements(rows).dump())
 
 

@@ -40,8 +40,8 @@ class Trust:
     """The authorities of a folder. The revocation list is read again when it changes."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = Folder(folder)
-        self._folder.demand()
+        self.folder = Folder(folder)
+        self.folder.demand()
         self._authorities = [read_certificate(folder / "issuing.pem"), read_certificate(folder / "root.pem")]
         self._authorities[0].verify_directly_issued_by(self._authorities[1])
         self._list_changed = -1
@@ -86,7 +86,7 @@ class Trust:
     def _revocations(self) -> dict[int, datetime]:
         """A list that cannot be read lets nobody in."""
         try:
-            changed = (self._folder.path / "crl.pem").stat().st_mtime_ns
+            changed = (self.folder.path / "crl.pem").stat().st_mtime_ns
             if changed != self._list_changed:
                 self._revoked = self._read_revocations()
                 self._list_changed = changed
@@ -98,7 +98,7 @@ class Trust:
         key = self._authorities[0].public_key()
         assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
         try:
-            found = self._folder.revocations()
+            found = self.folder.revocations()
             is_signed = found.is_signature_valid(key)
             revoked = {row.serial_number: row.revocation_date_utc for row in found}
         except (UnsupportedAlgorithm, x509.InvalidVersion, ValueError, TypeError):

@@ -15,9 +15,8 @@ from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.serve import connections
 from sandbox.serve.connections import USUAL, Bounds, Listener, fitting
-from sandbox.web.api.unread_requests import unread
+from sandbox.web.api.unread_requests import HEADER_BYTES_MAX, unread
 
-HEADER_BYTES_MAX = 65_536
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers

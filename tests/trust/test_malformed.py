@@ -80,7 +80,7 @@ def test_so_is_one_that_the_authority_itself_has_signed(
     with suppress(Untrusted):
         assert isinstance(trust.judge(read(content), QWAC, REAL), Bearer)
     with suppress(Refusal):
-        assert seal_key(content, trust, CLIENT, REAL).key_type in ("EC", "RSA")
+        assert seal_key(trust, CLIENT, "PIS", REAL, content).key_type in ("EC", "RSA")
 
 
 def test_one_that_is_signed_again_unchanged_is_believed(trust: Trust, pki: Path, sound: list[bytes]) -> None:

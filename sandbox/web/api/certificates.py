@@ -45,9 +45,9 @@ def demand_certificate(
     try:
         certificate = believing.read(_presented(environ, settings))
         bearer = trust.judge(certificate, QWAC, now)
+        _demand_role(bearer, role)
     except Untrusted as fault:
         raise no(str(fault)) from None
-    _demand_role(bearer, role)
     if client is not None:
         _demand_organisation(bearer, client)
 
@@ -103,9 +103,9 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
     """The PSD2 role of the call; for a call that needs none, any role of a TPP."""
     borne = ", ".join(bearer.said.roles) or "none"
     if role is not None and ROLE_OF[role] not in bearer.said.roles:
-        raise no(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
+        raise Untrusted(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
     if not set(ROLE_OF.values()) & set(bearer.said.roles):
-        raise no(f"it bears neither PSP_PI nor PSP_AI, but {borne}")
+        raise Untrusted(f"it bears neither PSP_PI nor PSP_AI, but {borne}")
 
 
 def _demand_organisation(bearer: Bearer, client: Client) -> None:
@@ -118,8 +118,8 @@ def _demand_organisation(bearer: Bearer, client: Client) -> None:
         )
 
 
-def seal_key(der: bytes, trust: Trust | None, client: Client, now: datetime) -> Key:
-    """The key of a QSealC in a signature's x5c, when it is believed and of the client."""
+def seal_key(trust: Trust | None, client: Client, role: str | None, now: datetime, der: bytes) -> Key:
+    """The key of a QSealC in a signature's x5c, when it is believed, of the client and in the role of the call."""
     if trust is None:
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")
     try:
@@ -130,6 +130,7 @@ def seal_key(der: bytes, trust: Trust | None, client: Client, now: datetime) -> 
                 f"it is of the organisation {bearer.organisation[:100]!a}, and the client is registered as "
                 f"{client.organisation!a}"
             )
+        _demand_role(bearer, role)
     except Untrusted as fault:
         raise refused("Signature", f"the certificate in x5c is not believed: {fault}") from None
     return key_of(bearer.certificate)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -232,9 +232,8 @@ def signature(call: Call, bank: Bank) -> None:
         jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
     if proof is not None:
         now = call.world.certificate_time()
-        jws.demand_signature(
-            proof, body, call.client.keys, lambda der: certificates.seal_key(der, call.trust, call.client, now)
-        )
+        certified = partial(certificates.seal_key, call.trust, call.client, call.operation.role, now)
+        jws.demand_signature(proof, body, call.client.keys, certified)
 
 
 def authorization(call: Call, bank: Bank) -> None:

@@ -2,12 +2,11 @@
 
 import json
 import re
-from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any
 
 from joserfc.errors import JoseError
@@ -16,6 +15,7 @@ from joserfc.jws import JWSRegistry, deserialize_compact
 from werkzeug.http import parse_date
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api import signature_hints
 from sandbox.web.api.strict_json import read_strict
 
 Key = ECKey | RSAKey
@@ -39,48 +39,19 @@ def refused(header: str, why: str) -> Refusal:
 # Digest
 
 
-def digest_of(body: bytes) -> str:
-    return b64encode(sha256(body).digest()).decode()
-
-
 def demand_digest(header: str, body: bytes) -> None:
     """SHA-256 of the body as it came, in Base64; a header may name other algorithms beside it."""
     given = dict(part.strip().partition("=")[::2] for part in header.split(","))
     found = next((value for name, value in given.items() if name.upper() == "SHA-256"), "")
     if not found:
         raise refused("Digest", f"it must be SHA-256= and Base64, and it is {header[:100]!a}")
-    expected = digest_of(body)
+    expected = signature_hints.digest_of(body)
     if found != expected:
         raise refused(
             "Digest",
             f"it says {found[:100]!a}, and the SHA-256 of the {len(body)} bytes received is {expected}"
-            f"{_digest_hint(found, body)}",
+            f"{signature_hints.for_digest(found, body)}",
         )
-
-
-def _digest_hint(found: str, body: bytes) -> str:
-    raw = sha256(body).digest()
-    if found.lower() == raw.hex():
-        return "; the value is in hexadecimal, and Base64 is needed"
-    if found.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
-        return "; the value is not in Base64 with + and / and its padding"
-    other = next((name for name, bytes_ in variants(body) if digest_of(bytes_) == found), None)
-    return f"; it is that of {other}" if other else ""
-
-
-def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """What people sign instead of the bytes that they send."""
-    yield "an empty body", b""
-    yield "the body without the white space at its ends", body.strip()
-    yield "the body with a newline at its end", body + b"\n"
-    try:
-        content = read_strict(body)
-    except ValueError:
-        return
-    for sort in (False, True):
-        for separators, named in (((",", ":"), "without blanks"), ((", ", ": "), "with a blank after : and ,")):
-            text = json.dumps(content, separators=separators, sort_keys=sort, ensure_ascii=False)
-            yield f"the same JSON {named}{', its keys sorted' if sort else ''}", text.encode()
 
 
 # Date
@@ -104,7 +75,8 @@ def _read_date(header: str) -> datetime:
         with suppress(ValueError):
             found = datetime.fromisoformat(header)
     if found is None:
-        raise refused("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601")
+        hint = signature_hints.for_date(header)
+        raise refused("Date", f"{header[:60]!a} is neither like Mon, 01 Mar 2027 08:00:00 GMT nor ISO 8601{hint}")
     if found.tzinfo is None:
         raise refused("Date", f"{header[:60]!a} has no time zone")
     return found
@@ -121,17 +93,24 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     """A compact JWS over the body, attached or detached. `certified` gives the key of a QSealC that is believed."""
     parts = header.split(".")
     if len(parts) != 3:
-        raise refused("Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts")
+        hint = signature_hints.for_shape(header)
+        raise refused("Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts{hint}")
     protected = _read_protected(parts[0])
     algorithm = _algorithm_of(protected)
+    plain = protected.get("b64", True) is False
+    if plain and parts[1]:
+        raise refused("Signature", "b64 is false, and its payload part is not empty: that form is detached")
     _demand_payload(parts[1], body)
     key, named = _key_of(protected, keys, certified)
     if key.key_type != ALGORITHMS[algorithm]:
         raise refused("Signature", f"its alg {algorithm} does not go with {named}, whose type is {key.key_type}")
     signature = _decoded(parts[2], "signature part")
-    if not _verifies(parts, body, key):
-        told = f"BASE64URL(header).BASE64URL(body), the body being the {len(body)} bytes received"
-        hint = _signature_hint(parts, signature, algorithm, body, key)
+    if not _verifies(parts, body, key, algorithm, plain):
+        over = "BASE64URL(header).body" if plain else "BASE64URL(header).BASE64URL(body)"
+        told = f"{over}, the body being the {len(body)} bytes received"
+        hint = signature_hints.for_signature(
+            signature, algorithm, body, lambda other: _verifies(parts, other, key, algorithm, plain)
+        )
         raise refused("Signature", f"{algorithm} with {named} does not verify over {told}{hint}")
 
 
@@ -148,9 +127,19 @@ def _read_protected(part: str) -> dict[str, Any]:
         raise refused("Signature", f"its header part cannot be read: {error}") from None
     if not isinstance(protected, dict):
         raise refused("Signature", "its header part is no JSON object")
-    if "crit" in protected or protected.get("b64", True) is not True:
-        raise refused("Signature", "its header has crit or b64, which this bank does not understand")
+    _demand_understood(protected)
     return protected
+
+
+def _demand_understood(protected: dict[str, Any]) -> None:
+    """Of what a header calls critical, the bank knows b64 (RFC 7797), which in turn has to be called so."""
+    critical, b64 = protected.get("crit", []), protected.get("b64", True)
+    if critical not in ([], ["b64"]) or ("crit" in protected and not critical):
+        raise refused("Signature", f"its crit is {str(critical)[:60]!a}, and this bank understands ['b64'] alone")
+    if not isinstance(b64, bool) or (critical and "b64" not in protected):
+        raise refused("Signature", "its b64 is neither true nor false")
+    if b64 is False and not critical:
+        raise refused("Signature", "its b64 is false, and RFC 7797 wants crit: ['b64'] beside that")
 
 
 def _algorithm_of(protected: dict[str, Any]) -> str:
@@ -169,8 +158,7 @@ def _demand_payload(part: str, body: bytes) -> None:
         return
     first = next((place for place, pair in enumerate(zip(payload, body, strict=False)) if pair[0] != pair[1]), None)
     place = f"they differ at byte {first}" if first is not None else "one is the beginning of the other"
-    other = next((name for name, bytes_ in variants(body) if bytes_ == payload), None)
-    hint = f"; it is {other}" if other else ""
+    hint = signature_hints.for_payload(payload, body)
     raise refused(
         "Signature",
         f"its payload of {len(payload)} bytes is not the body of {len(body)} bytes as it came: {place}{hint}",
@@ -200,21 +188,17 @@ def _first_certificate(chain: object) -> bytes:
         raise refused("Signature", "the first certificate of its x5c is not DER in Base64") from None
 
 
-def _verifies(parts: list[str], body: bytes, key: Key) -> bool:
+def _verifies(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:
+    """`plain`: over the bytes as they are (RFC 7797), else over their BASE64URL."""
+    if plain:
+        signature = _decoded(parts[2], "signature part")
+        return bool(REGISTRY.get_alg(algorithm).verify(parts[0].encode() + b"." + body, signature, key))
     whole = f"{parts[0]}.{urlsafe_b64encode(body).rstrip(b'=').decode()}.{parts[2]}"
     try:
         deserialize_compact(whole, key, list(ALGORITHMS), REGISTRY)
     except (JoseError, ValueError, TypeError):
         return False
     return True
-
-
-def _signature_hint(parts: list[str], signature: bytes, algorithm: str, body: bytes, key: Key) -> str:
-    if algorithm == "ES256" and len(signature) != 64:
-        der = ", as DER is; r and s of 32 bytes each are needed" if signature[:1] == b"\x30" else ", and 64 are needed"
-        return f"; the signature has {len(signature)} bytes{der}"
-    other = next((name for name, bytes_ in variants(body) if _verifies(parts, bytes_, key)), None)
-    return f"; it verifies over {other}" if other else ""
 
 
 # Keys

@@ -8,8 +8,14 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.gate import UUID_4
 
+HEADER_BYTES_MAX = 65_536
 REASONS = {
-    431: (Error.HEADER_INVALID, "headers", "they are longer than the server reads"),
+    431: (
+        Error.HEADER_INVALID,
+        "headers",
+        f"together they are over {HEADER_BYTES_MAX} bytes, which is all that the server reads; a long x5c in a "
+        "Signature is the usual cause, and the first certificate of it is enough",
+    ),
     413: (Error.INPUT_INVALID, "body", "it is longer than the server reads"),
     501: (Error.HEADER_INVALID, "Transfer-Encoding", "the server does not know it"),
     400: (Error.INPUT_INVALID, "request", "it is not HTTP as the server reads it"),

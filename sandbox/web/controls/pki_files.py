@@ -1,0 +1,24 @@
+"""The public files of the PKI, for whoever checks a certificate: no key is needed, also where the controls are off."""
+
+from typing import TYPE_CHECKING
+
+from flask import Flask, Response
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.pki.extensions import PLACE
+
+if TYPE_CHECKING:
+    from sandbox.pki.folder import Folder
+
+
+def route(app: Flask, folder: "Folder") -> None:
+    """Lists and authorities at the addresses that the certificates name."""
+
+    def file(name: str) -> Response:
+        found = folder.published(name)
+        if found is None:
+            raise Refusal(Error.NOT_FOUND, input=name[:100])
+        content, media_type = found
+        return Response(content, content_type=media_type)
+
+    app.add_url_rule(f"{PLACE}<name>", "file of the PKI", file, methods=["GET"], provide_automatic_options=False)
