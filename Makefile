@@ -12,7 +12,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo test check lint types format bench bench-compare soak pictures lock audit sbom clean
+.PHONY: run demo test check lint types format bench bench-compare soak damage pictures lock audit sbom clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -42,6 +42,10 @@ bench: $(VENV)/stamp-test
 # Minutes of mixed load on a served bank, whose memory must be flat in the end: make soak ARGS='--seconds 600'
 soak: $(VENV)/stamp-test
 	$(BIN)/python -m bench.soak $(ARGS)
+
+# State files with flipped bits and zeroed blocks: each is told, or tells what it told before.
+damage: $(VENV)/stamp-test
+	$(BIN)/python -m tests.world.damage $(or $(ARGS),1000 300 1)
 
 # make bench-compare OLD=before.json NEW=after.json
 bench-compare: $(VENV)/stamp-test

@@ -27,6 +27,7 @@ from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
+    from sandbox.world.log.opening import Sync
     from sandbox.world.registry import Room, Worlds
 
 
@@ -74,6 +75,12 @@ main.add_command(pki)
     help="Calls worked on at once: not for speed, but so that a long one does not hold the others up.",
 )
 @option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
+@option(
+    "--sync",
+    default="normal",
+    type=click.Choice(["normal", "full"]),
+    help="With --state: whether an answer waits until the disk has its act (full), or only the system (normal).",
+)
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
 @tenancy_options(option)
 @door_options(option)
@@ -83,6 +90,7 @@ def serve(
     at: datetime | None,
     frozen: bool,
     state: Path | None,
+    sync: "Sync",
     log: str,
     worlds_max: int,
     put_away_after: timedelta,
@@ -99,7 +107,7 @@ def serve(
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and opened.on_a_network
     beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen, guarded)))
-    worlds, close = kept_worlds(beginning, state, tenancy.room, guarded)
+    worlds, close = kept_worlds(beginning, state, sync, tenancy.room, guarded)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
@@ -114,7 +122,7 @@ def serve(
 
 
 def kept_worlds(
-    beginning: "Beginning", path: Path | None, room: "Room", guarded: bool
+    beginning: "Beginning", path: Path | None, sync: "Sync", room: "Room", guarded: bool
 ) -> "tuple[Worlds, Callable[[], None]]":
     """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
     said so, and left as it is."""
@@ -124,9 +132,12 @@ def kept_worlds(
     if path is None:
         return Worlds(beginning, machine_time, room=room, guarded=guarded), lambda: None
     try:
-        store = Store(path, stopwatch)
+        store = Store(path, stopwatch, sync)
         try:
-            return Worlds(beginning, machine_time, store, room, guarded), store.close
+            worlds = Worlds(beginning, machine_time, store, room, guarded)
+            for note in store.connection.notes:
+                click.echo(f"State file {path}: {note}.", err=True)
+            return worlds, store.close
         except BaseException:
             store.close()
             raise

@@ -9,7 +9,7 @@ from sandbox.referee.report import Finding, Report
 from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import TABLE
 from sandbox.world.calls import Exchange
-from sandbox.world.log.opening import program
+from sandbox.world.log.format import program
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}

@@ -95,5 +95,10 @@ class Faults:
     def _changed(self) -> None:
         self.keep((self.rules, dict(self.met)))
 
+    def restore(self, rules: Iterable[Fault], met: dict[int, int], keep: Callable[[Any], None]) -> None:
+        """As they were kept; what changes from now on is kept so."""
+        with self._lock:
+            self.rules, self.met, self.keep = tuple(rules), met, keep
+
     def copy(self, rules: Iterable[Fault] | None = None) -> "Faults":
         return Faults(self.seed, self.rules if rules is None else tuple(rules), dict(self.met))

@@ -110,12 +110,11 @@ class Worlds:
 
     def drop(self, name: str) -> None:
         with self._lock:
-            world = self._worlds.pop(name, None)
-            if world is None:
-                raise Refusal(Error.NOT_FOUND, input="world")
-            self._forget(world)
+            world = self.find(name)
             if self.store is not None:
-                self.store.drop(name)
+                self.store.drop(name)  # first, as it may be refused
+            del self._worlds[name]
+            self._forget(world)
 
     def all(self) -> list[World]:
         """Also those that are away; looking at what they hold brings them back."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
+from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import apart, checkpoint, unloaded
 from sandbox.world.log.apart import made_by
@@ -49,11 +50,22 @@ def read_back(
     log: StoredLog, name: str, beginning: Beginning, opening: datetime
 ) -> tuple[Bank, unloaded.Calls, dict[str, bytes]]:
     """Its checkpoint and the acts since; with what it took along when it was put away."""
+    bank = bank_back(log, name, beginning, opening)
+    try:
+        return bank, *unloaded.read(log.store.aside(log.world))
+    except StateFileError:
+        raise
+    except Exception as fault:  # whatever a damaged file leads to
+        raise StateFileError(f"the world {name} cannot be read from {log.store.path}: {fault!r}") from fault
+
+
+def bank_back(log: StoredLog, name: str, beginning: Beginning, opening: datetime) -> Bank:
+    """The bank alone."""
     try:
         bank = bank_of(beginning, opening)
         log.revive(bank)
-        return bank, *unloaded.read(log.store.aside(log.world))
-    except StateFileError:
+        return bank
+    except (StateFileError, Refusal):  # a Refusal: the world is gone from the file
         raise
     except Exception as fault:  # whatever a damaged file leads to
         raise StateFileError(f"the world {name} cannot be read from {log.store.path}: {fault!r}") from fault

@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -15,10 +16,11 @@ from sandbox.world.calls import Exchange
 from sandbox.world.faults import Faults
 from sandbox.world.limits import Limits
 from sandbox.world.log import unloaded
+from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.memory_log import MemoryLog
-from sandbox.world.log.store import Store
+from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.log.stored_log import StoredLog
-from sandbox.world.replay import read_back
+from sandbox.world.replay import bank_back, read_back
 
 Log = MemoryLog | StoredLog
 
@@ -61,10 +63,15 @@ class Holder:
         self._store = store
         self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
         self._due_next: datetime | None = None
-        self._row = 0  # in the state file, where 0 is none
+        self._stand_at(0)
         self.dropped = False
         self.used = machine_time()
         self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
+
+    def _stand_at(self, row: int) -> None:
+        """In the state file, where 0 is none."""
+        self._row = row
+        self._backlog = Backlog(row)
 
     def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
         """What is known of a world also while it is away; faults are those that were ordered since it began."""
@@ -75,7 +82,7 @@ class Holder:
         if faults is not None:
             self.faults.rules, self.faults.met = faults
         if self._store is not None:
-            self.faults.keep = partial(self._store.note, "faults", self._row)
+            self.faults.keep = partial(self._store.writer.note, "faults", self._backlog)
         self.limits = Limits()
         self.exchanges_made = 0
 
@@ -109,7 +116,7 @@ class Holder:
         if self.dropped:
             raise Refusal(Error.NOT_FOUND, input="world")
         assert self._store is not None
-        log = StoredLog(self._store, self._row)
+        log = StoredLog(self._store, self._backlog)
         bank, calls, kept = read_back(log, self.name, self.beginning, self.opening)
         self._hold(bank, log, (Exchange(*call) for call in calls), kept)
 
@@ -119,11 +126,12 @@ class Holder:
             if self.used != used or self.is_away or self.dropped:
                 return False
             assert self._store is not None
+            self._undo_lost()
             self._catch_up()
             due = next(timeline.coming(self.bank), None)
-            packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
-            self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
+            packed = self._packed()
             assert isinstance(self.log, StoredLog)
+            self._store.writer.settle(self._backlog, self._backlog.taken)
             self.log.keep_last_checkpoint(self.bank)
             self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
             self._due_next = None if due is None else due.at
@@ -131,13 +139,25 @@ class Holder:
                 del self.__dict__[name]
             return True
 
+    def _packed(self) -> dict[str, bytes]:
+        packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
+        self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
+        return packed
+
     def standing(self) -> Standing:
         with self._lock:
-            if self.is_away:
-                return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
-            self._catch_up()
-            due = next(timeline.coming(self.bank), None)
-            return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
+            self._undo_lost()
+            backlog, taken = self._backlog, self._backlog.taken
+            found = self._standing()
+        self._settle(backlog, taken)
+        return found
+
+    def _standing(self) -> Standing:
+        if self.is_away:
+            return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
+        self._catch_up()
+        due = next(timeline.coming(self.bank), None)
+        return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
 
     def _catch_up(self) -> None:
         now = self.pace.at(self._machine_time())
@@ -154,10 +174,37 @@ class Holder:
             return found
 
     def _demand_kept(self) -> None:
+        """Under the lock, before anything changes."""
         if self._store is not None:
-            self._store.demand()
+            self._store.connection.demand()
+            self._undo_lost()
 
-    def _flush(self) -> None:
-        """Outside the lock; the answer waits for it. Not by the log, which may be away already."""
-        if self._store is not None:
-            self._store.flush()
+    def _settle(self, backlog: Backlog, taken: int) -> None:
+        """Outside the lock: an answer waits until all that it depends on is kept. Nothing is told of a file that is
+        gone."""
+        if self._store is None:
+            return
+        self._store.connection.look()
+        if backlog.kept < taken:
+            try:
+                self._store.writer.settle(backlog, taken)
+            except StateFileError:
+                with self._lock, suppress(StateFileError, Refusal):  # at the latest before the next answer
+                    self._undo_lost()
+                raise
+
+    def _undo_lost(self) -> None:
+        """What could not be kept did not happen: the world is read back from its file."""
+        if not self._backlog.lost:
+            return
+        assert self._store is not None
+        backlog = Backlog(self._row)
+        _, pace, faults = self._store.kept(self._row)
+        if not self.is_away:
+            log = StoredLog(self._store, backlog)
+            bank = bank_back(log, self.name, self.beginning, self.opening)
+            self._packed()
+            self.bank, self.log = bank, log
+        rules, met = faults or (self.beginning.faults, {})
+        self.faults.restore(rules, met, partial(self._store.writer.note, "faults", backlog))
+        self.pace, self._backlog = pace, backlog

@@ -58,8 +58,8 @@ class World(Holder):
     def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
         if self._store is None:
             return MemoryLog()
-        self._row = self._store.begin(self.name, (beginning, opening), pace, instead=self._row)
-        return StoredLog(self._store, self._row)
+        self._stand_at(self._store.begin(self.name, (beginning, opening), pace, instead=self._row))
+        return StoredLog(self._store, self._backlog)
 
     @classmethod
     def away(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
@@ -67,7 +67,7 @@ class World(Holder):
         (beginning, opening), pace, faults = beginnings
         world = cls.__new__(cls)
         world._name(name, machine_time, store)
-        world._row = row
+        world._stand_at(row)
         world._begin(beginning, opening, pace, faults)
         return world
 
@@ -80,8 +80,8 @@ class World(Holder):
         log: Log = life.acts
         world._name(name, machine_time, store)
         if store is not None:
-            world._row = store.begin(name, (beginning, opening), pace, life.acts, life.faults)
-            log = StoredLog(store, world._row)
+            world._stand_at(store.begin(name, (beginning, opening), pace, life.acts, life.faults))
+            log = StoredLog(store, world._backlog)
         world._begin(beginning, opening, pace, life.faults)
         world._hold(life.bank, log, life.heard)
         world.exchanges_made = life.calls
@@ -90,23 +90,28 @@ class World(Holder):
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
         assert not kwargs, "an act is noted by place"
+        backlog, taken = self._backlog, 0
         try:
-            return self._act(verb, *args, **kwargs)
+            with self._lock:
+                self._demand_kept()
+                self._catch_up()
+                backlog = self._backlog
+                try:
+                    return self._acted(verb, *args, **kwargs)
+                finally:
+                    taken = backlog.taken
         finally:
-            self._flush()
+            self._settle(backlog, taken)
 
-    def _act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._lock:
-            self._demand_kept()
-            self._catch_up()
-            try:
-                outcome = verb(self.bank, *args, **kwargs)
-            except Refusal as refusal:
-                if refusal.lasting:
-                    self._note_act(verb, args)
-                raise
-            self._note_act(verb, args)
-            return outcome
+    def _acted(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            outcome = verb(self.bank, *args, **kwargs)
+        except Refusal as refusal:
+            if refusal.lasting:
+                self._note_act(verb, args)
+            raise
+        self._note_act(verb, args)
+        return outcome
 
     def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.log.append(Act(self.bank.clock.now, NAMES[verb], args, made_by(self.bank)))
@@ -114,10 +119,17 @@ class World(Holder):
             self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The one door for what reads a bank."""
-        with self._lock:
-            self._catch_up()
-            return question(self.bank, *args, **kwargs)
+        """The one door for what reads a bank. The answer waits for the acts that it may tell of."""
+        backlog, taken = self._backlog, 0
+        try:
+            with self._lock:
+                self._undo_lost()
+                self._catch_up()
+                backlog = self._backlog
+                taken = backlog.taken
+                return question(self.bank, *args, **kwargs)
+        finally:
+            self._settle(backlog, taken)
 
     def real_time(self) -> datetime:
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
@@ -134,25 +146,30 @@ class World(Holder):
             self.pace = Pace(base, self._machine_time(), rate)
             self._catch_up()
             self.log.note_pace(self.pace)
-        self._flush()
+            backlog, taken = self._backlog, self._backlog.taken
+        self._settle(backlog, taken)
 
     def fault_for(self, operation: str, client: str | None) -> Fault | None:
         """The fault that a call meets; what it counted is kept before it is answered."""
         if not self.faults.rules:
             return None
+        backlog = self._backlog
         fault = self.faults.for_call(operation, client, self.bank.clock.now)
-        self._flush()
+        self._settle(backlog, backlog.taken)
         return fault
 
     def order_fault(self, fault: Fault) -> None:
-        self._demand_kept()
-        self.faults.add(fault)
-        self._flush()
+        self._change_faults(lambda: self.faults.add(fault))
 
     def drop_faults(self) -> None:
-        self._demand_kept()
-        self.faults.clear()
-        self._flush()
+        self._change_faults(self.faults.clear)
+
+    def _change_faults(self, change: Callable[[], None]) -> None:
+        with self._lock:
+            self._demand_kept()
+            change()
+            backlog, taken = self._backlog, self._backlog.taken
+        self._settle(backlog, taken)
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
@@ -208,6 +225,7 @@ class World(Holder):
 
     def _begin_life(self, at: datetime | None) -> tuple[Callable[..., Life], Log, int]:
         """All but the bank and so many acts of the log, which are read without the lock."""
+        self._undo_lost()
         self._catch_up()
         now = self.bank.clock.now
         if at is not None and not self.opening <= at <= now:

@@ -17,6 +17,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.collector import SHORT, Tended, collector_at_rest
+from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act, let_go
 from sandbox.world.log.state_hash import state_hash, write_hashes
 from sandbox.world.log.store import Store
@@ -169,9 +170,9 @@ def test_a_large_world_starts_from_the_checkpoint_that_a_copy_wrote(
             tpp.initiated()
             wait_for_threads("checkpoint")
         before, row = worlds.get("default").ask(state_hash), worlds.get("default")._row
-        found = store.checkpoint(row, checkpoint.shape())
-        assert found is not None and found[0] == 8 and len(found[1]) > 3000
-        with store._use() as database:
+        found = store.checkpoints.read(row, checkpoint.shape())
+        assert found is not None and found.head.acts == 8 and len(found.bank) > 3000
+        with store.connection.read() as database:
             ((kept, of),) = database.execute("SELECT count(*), count(DISTINCT acts) FROM pieces")
         assert kept > 3 and of == 1
     with closing(Store(tmp_path / "bank.state")) as store:
@@ -179,13 +180,13 @@ def test_a_large_world_starts_from_the_checkpoint_that_a_copy_wrote(
         assert Worlds(beginning, machine_time, store).get("default").ask(state_hash) == before
 
 
-def acts_after(store: Store, least: int) -> Callable[[int, int], Iterator[Act]]:
+def acts_after(store: Store, least: int) -> Callable[[int, Head, Head | None], Iterator[Act]]:
     """The acts of a store, for someone who may only ask for the last ones."""
     acts = store.acts
 
-    def ask(world: int, after: int = 0) -> Iterator[Act]:
-        assert after == least
-        return acts(world, after)
+    def ask(world: int, since: Head, until: Head | None = None) -> Iterator[Act]:
+        assert since.acts == least
+        return acts(world, since, until)
 
     return ask
 

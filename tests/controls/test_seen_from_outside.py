@@ -60,7 +60,7 @@ def figures(tpp: Tpp, **headers: str) -> dict[tuple[str, ...], float]:
 
 def test_ready_while_the_state_file_takes_what_is_done_and_not_after(kept: Kept) -> None:
     assert kept.tpp.control("GET", "/health").json == {"status": "ready"}
-    kept.store._database.execute("PRAGMA query_only = ON")  # as a full disk would
+    kept.store.connection.database.execute("PRAGMA query_only = ON")  # as a full disk would
     assert kept.tpp.initiate().status_code == 503
     assert refused(kept.tpp.control("GET", "/health"), 503, "SBX-0503-000003", "cannot be written")
     alive = kept.tpp.control("GET", "/health?live")

@@ -76,7 +76,7 @@ def work(path: Path, line: int, random: Random, way: str) -> None:
             tell(f"paid {tpp.initiated()}")
 
     if way in ("flush", "checkpoint"):
-        doomed(store, random, "_write_gathered" if way == "flush" else "keep_checkpoint")
+        doomed(store, random, "_write" if way == "flush" else "keep")
     if way == "begin":
         for _ in range(random.randrange(10)):
             tell(f"paid {initiate(world, random.getrandbits(100))}")
@@ -95,18 +95,19 @@ def work(path: Path, line: int, random: Random, way: str) -> None:
 
 def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) -> None:
     """Some time later, in the midst of what the database does for one of the store's acts, the process is gone."""
-    waits = 0 if at_once else random.randrange(1, 4 if what == "keep_checkpoint" else 30)
+    waits = 0 if at_once else random.randrange(1, 4 if what == "keep" else 30)
     steps = random.randrange(1, 400)
-    original = getattr(store, what)
+    of = {"_write": store.writer, "keep": store.checkpoints}.get(what, store)
+    original = getattr(of, what)
 
     def counted(*given: object, **more: object) -> object:
         nonlocal waits
         waits -= 1
-        if waits < 0 and what == "_write_gathered":  # which is called under the store's lock
-            store._database.set_progress_handler(step, 3)
+        if waits < 0 and what == "_write":  # by one who has its turn
+            store.connection.database.set_progress_handler(step, 3)
         elif waits < 0:
-            with store._writing:
-                store._database.set_progress_handler(step, 3)
+            with store.connection.turn:
+                store.connection.database.set_progress_handler(step, 3)
         return original(*given, **more)
 
     def step() -> int:
@@ -116,7 +117,7 @@ def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) ->
             os.kill(os.getpid(), signal.SIGKILL)
         return 0
 
-    setattr(store, what, counted)
+    setattr(of, what, counted)
 
 
 # The parent: it kills, and looks.

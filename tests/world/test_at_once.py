@@ -22,8 +22,8 @@ from tests.world.tenancy import HALF_AN_HOUR, Server, lived
 
 
 def rows(server: Server, query: str) -> int:
-    server.store.flush()
-    return int(server.store._database.execute(query).fetchone()[0])
+    server.store.writer.flush()
+    return int(server.store.connection.database.execute(query).fetchone()[0])
 
 
 @pytest.mark.parametrize("how", ["reset", "load"])
@@ -94,7 +94,7 @@ def test_a_world_that_cannot_be_put_away_troubles_no_other(server: Server, monke
 def test_what_cannot_be_kept_does_not_happen(server: Server) -> None:
     tpp = server.tpp()
     tpp.initiated()
-    server.store.broken = "the disk is full"
+    server.store.connection.broken = "the disk is full"
     before = tpp.control("GET", "/clock").json
     assert tpp.control("POST", "/clock", advance="1h").status_code == 503
     assert tpp.control("POST", "/faults", when={"operation": "token"}, answer={"status": 500}).status_code == 503
@@ -196,16 +196,16 @@ def test_what_does_not_fit_leaves_no_circle_behind() -> None:
 def test_a_file_that_cannot_take_the_last_rows_is_closed_all_the_same(path: Path) -> None:
     server = Server(path)
     world = server.worlds.get("default")
-    server.store.note("pace", world._row, world.pace)  # as of a call that nobody answered yet
-    server.store._database.execute("PRAGMA query_only = ON")
+    server.store.writer.note("pace", world._backlog, world.pace)  # as of a call that nobody answered yet
+    server.store.connection.database.execute("PRAGMA query_only = ON")
     server.store.close()
     Server(path, machine=server.machine).store.close()
 
 
 def test_only_what_was_written_counts_as_a_flush(server: Server) -> None:
     tpp = server.tpp()
-    before = server.store.flushes
+    before = server.store.writer.flushes
     tpp.initiated()
-    assert server.store.flushes == before + 1
+    assert server.store.writer.flushes == before + 1
     assert tpp.initiate(body={}).status_code == 400
-    assert server.store.flushes == before + 1
+    assert server.store.writer.flushes == before + 1

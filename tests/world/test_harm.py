@@ -15,7 +15,9 @@ from tempfile import mkdtemp
 
 import pytest
 
-from sandbox.world.log.opening import VERSION, Opened
+from sandbox.world.log.format import VERSION
+from sandbox.world.log.marks import Head, act_mark, mark_of, root_of
+from sandbox.world.log.opening import Opened
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import StateFileError, Store
 from tests.world.killed import initiate, worlds_of
@@ -61,6 +63,17 @@ def change(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         for statement in statements:
             database.execute(statement)
+
+
+def marked_anew(path: Path, statement: str) -> None:
+    """As a program would have written it that made something else of an act."""
+    change(path, statement)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        head = Head(0, root_of(database.execute("SELECT beginning FROM worlds").fetchone()[0]))
+        for _, number, *parts, _ in database.execute("SELECT * FROM acts ORDER BY number").fetchall():
+            head = Head(number, act_mark(head.mark, number, *parts))
+            database.execute("UPDATE acts SET mark = ? WHERE number = ?", (head.mark, number))
+        database.execute("UPDATE heads SET head = ?, mark = ?", (head.mark, mark_of(1, *head)))
 
 
 def foreign(path: Path) -> None:
@@ -240,7 +253,9 @@ def test_a_file_of_the_first_version_is_read_and_goes_on(tmp_path: Path, path: P
     with closing(sqlite3.connect(path)) as database:
         database.executescript(FIRST)
         database.execute("ATTACH ? AS new", (str(tmp_path / "new.state"),))
-        database.execute("INSERT INTO worlds SELECT id, name, beginning, pace FROM new.worlds")
+        database.execute(
+            "INSERT INTO worlds SELECT id, name, beginning, pace FROM new.worlds JOIN new.heads ON world = id"
+        )
         database.execute("INSERT INTO acts SELECT world, number, at, verb, given FROM new.acts")
         database.commit()
     assert state_of(path)[1] == told
@@ -263,7 +278,7 @@ def test_an_older_file_that_cannot_be_copied_first_is_left_as_it_is(path: Path) 
 
 
 def test_a_log_that_goes_another_way_in_this_program_is_told(lived: Path) -> None:
-    change(lived, "UPDATE acts SET made = made + 1, mark = NULL WHERE number = 5")
+    marked_anew(lived, "UPDATE acts SET made = made + 1 WHERE number = 5")
     before = beside(lived)
     with pytest.raises(StateFileError, match=r"act 5 \(payments.initiate\) goes another way"):
         state_of(lived)
@@ -279,5 +294,5 @@ def test_a_damaged_checkpoint_is_not_needed(lived: Path, monkeypatch: pytest.Mon
     initiate(worlds_of(store).get("default"), 99)
     store.close()
     told = state_of(lived)[1]
-    change(lived, "UPDATE checkpoints SET bank = zeroblob(length(bank))")
+    change(lived, "UPDATE pieces SET content = zeroblob(length(content))")
     assert state_of(lived)[1] == told

@@ -183,7 +183,7 @@ def test_the_default_world_is_never_refused() -> None:
 def test_what_cannot_be_written_away_stays_in_memory(server: Server) -> None:
     tpp = server.tpp("quiet")
     payment_id = tpp.initiated()
-    server.store._database.execute("PRAGMA query_only = ON")
+    server.store.connection.database.execute("PRAGMA query_only = ON")
     server.machine.now += HALF_AN_HOUR
     assert server.tpp().control("GET", "/clock").status_code == 200
     assert not server.is_away("quiet")
@@ -280,8 +280,8 @@ def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> Non
 def test_a_damaged_world_is_told_at_the_start(path: Path) -> None:
     server = Server(path)
     lived(server.tpp("quiet"))
-    server.store._database.execute("UPDATE acts SET given = ? WHERE number = 3", (b'["half',))
-    server.store._database.commit()
+    server.store.connection.database.execute("UPDATE acts SET given = ? WHERE number = 3", (b'["half',))
+    server.store.connection.database.commit()
     server.store.close()
     store = Store(path)
     with pytest.raises(StateFileError, match="damaged"):
@@ -292,15 +292,15 @@ def test_a_damaged_world_is_told_at_the_start(path: Path) -> None:
 def test_a_world_that_cannot_be_read_back_is_told_and_the_others_go_on(server: Server) -> None:
     lived(server.tpp("quiet"))
     server.silence()
-    server.store._database.execute("UPDATE checkpoints SET bank = ?", (b"bank" + b"\x00" * 99,))
-    server.store._database.commit()
+    server.store.connection.database.execute("UPDATE pieces SET content = ?", (b"bank" + b"\x00" * 99,))
+    server.store.connection.database.commit()
     before = server.worlds.find("quiet")
     assert len(server.tpp("quiet").listed("payments")) == 4  # its acts are done again
     server.silence()
     assert before.is_away
-    server.store._database.execute("DELETE FROM checkpoints")
-    server.store._database.execute("UPDATE acts SET given = ? WHERE number = 3", (b"[1]",))
-    server.store._database.commit()
+    server.store.connection.database.execute("DELETE FROM checkpoints")
+    server.store.connection.database.execute("UPDATE acts SET given = ? WHERE number = 3", (b"[1]",))
+    server.store.connection.database.commit()
     assert refused(server.tpp("quiet").initiate(), 503, "SBX-0503-000001")
     assert server.tpp().initiate().status_code == 201
 

@@ -173,7 +173,7 @@ def test_a_bank_that_cannot_write_answers_no_and_does_nothing_more(path: Path) -
     _, app, store = opened(path)
     tpp = Tpp(app)
     first = tpp.initiated()
-    store._database.execute("PRAGMA query_only = ON")  # as a full disk or a file that is read-only would
+    store.connection.database.execute("PRAGMA query_only = ON")  # as a full disk or a file that is read-only would
     assert tpp.initiate().status_code == 503
     assert tpp.initiate().status_code == 503
     assert tpp.status(first).status_code == 200

@@ -1,5 +1,6 @@
 """Whether the sandbox is ready, what the referee found, and what a run has met (choice 10)."""
 
+from contextlib import suppress
 from typing import Any
 
 from flask import Request, Response
@@ -9,6 +10,7 @@ from sandbox.referee.coverage import coverage_of
 from sandbox.referee.report import Report, as_json, report_of
 from sandbox.referee.rule import Severity
 from sandbox.web.controls.request_bodies import refuse
+from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -19,9 +21,23 @@ def health(worlds: Worlds, request: Request) -> dict[str, Any]:
     """Ready: calls are answered, and what they do is kept. `?live` asks only whether anybody is there."""
     if "live" in request.args:
         return {"status": "live"}
-    if worlds.store is not None and worlds.store.broken is not None:
-        raise Refusal(Error.NOT_READY, why=worlds.store.broken)
-    return {"status": "ready"}
+    if worlds.store is None:
+        return {"status": "ready"}
+    with suppress(StateFileError):  # which is told below
+        worlds.store.connection.look()
+    if worlds.store.connection.unready is not None:
+        raise Refusal(Error.NOT_READY, why=worlds.store.connection.unready)
+    return {"status": "ready", **state_of(worlds.store)}
+
+
+def state_of(store: Store) -> dict[str, Any]:
+    """What is worth knowing of the state file of a bank that is ready."""
+    shown: dict[str, Any] = {}
+    if store.progress is not None:
+        shown |= {"acts": store.progress.acts, "checked": store.progress.checked}
+    if store.connection.notes:
+        shown["notes"] = list(store.connection.notes)
+    return {"state_file": shown} if shown else {}
 
 
 def findings(world: World, request: Request) -> dict[str, Any] | Response:

@@ -81,11 +81,13 @@ class Figures:
         yield SummaryMetricFamily(
             f"{PREFIX}_state_file_flush_seconds",
             "How long writing acts to the state file took.",
-            count_value=store.flushes,
-            sum_value=store.flush_seconds,
+            count_value=store.writer.flushes,
+            sum_value=store.writer.flush_seconds,
         )
         yield _gauge("state_file_bytes", "The state file and what lies beside it.", {"": store.size()}, ())
-        yield _gauge("state_file_writable", "0 after a write failed.", {"": int(store.broken is None)}, ())
+        yield _gauge(
+            "state_file_writable", "0 after a write failed.", {"": int(store.connection.unwritable is None)}, ()
+        )
 
 
 def _gauge(name: str, told: str, values: Any, labels: tuple[str, ...] = ("state",)) -> "Metric":

@@ -35,8 +35,8 @@ def put(worlds: Worlds, world: World, request: Request) -> dict[str, Any]:
 
 def faults(world: World, request: Request) -> dict[str, Any]:
     """The fault rules as they stand, and how often each was met."""
-    rules = world.faults.rules
-    return {"faults": [{"title": rule.title, "met": world.faults.met.get(at, 0)} for at, rule in enumerate(rules)]}
+    rules, met = world.ask(lambda bank: (world.faults.rules, dict(world.faults.met)))
+    return {"faults": [{"title": rule.title, "met": met.get(at, 0)} for at, rule in enumerate(rules)]}
 
 
 def add_fault(world: World, request: Request) -> Response:

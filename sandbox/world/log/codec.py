@@ -100,6 +100,15 @@ def decode(value: Any) -> Any:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
 
+def written(value: Any) -> bytes:
+    """As it is kept."""
+    return orjson.dumps(encode(value))
+
+
+def read(content: bytes) -> Any:
+    return decode(orjson.loads(content))
+
+
 def _parts(value: Any, by_name: bool) -> Any:
     if isinstance(value, Enum):
         return value.value

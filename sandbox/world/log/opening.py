@@ -5,63 +5,63 @@ import shutil
 import sqlite3
 from contextlib import closing
 from fcntl import LOCK_EX, LOCK_NB, flock
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Literal
 from urllib.parse import quote
 
-FORMAT = "bank-sandbox state"
-VERSION = 2
-WORLDS = """CREATE TABLE worlds (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
-  beginning BLOB NOT NULL, pace BLOB NOT NULL, faults BLOB)"""  # an id is never used again: what comes late finds none
-CHECKPOINTS = """CREATE TABLE checkpoints (world INTEGER PRIMARY KEY, acts INTEGER NOT NULL, bank BLOB NOT NULL,
-  shape TEXT NOT NULL, mark INTEGER NOT NULL)"""
-# The content of a checkpoint; the row above holds it itself in files of earlier programs.
-PIECES = """CREATE TABLE IF NOT EXISTS pieces (world INTEGER NOT NULL, acts INTEGER NOT NULL, number INTEGER NOT NULL,
-  content BLOB NOT NULL, UNIQUE (world, acts, number))"""
-# What worlds that are away take along, of this program's life alone.
-ASIDE = "CREATE TABLE IF NOT EXISTS aside (world INTEGER PRIMARY KEY, content BLOB NOT NULL)"
-CREATED = (
-    "CREATE TABLE about (format TEXT NOT NULL, version INTEGER NOT NULL, program TEXT)",
-    WORLDS,
-    """CREATE TABLE acts (world INTEGER NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, verb TEXT NOT NULL,
-      given BLOB NOT NULL, made INTEGER, mark INTEGER, PRIMARY KEY (world, number)) WITHOUT ROWID""",
-    CHECKPOINTS,
+from sandbox.world.log import upgrades, wal
+from sandbox.world.log.format import (
+    ABOUT_COLUMNS,
+    FAILURES,
+    FORMAT,
+    OF_A_WORLD,
+    TABLES,
+    VERSION,
+    DamageError,
+    StateFileError,
+    about_row,
+    program,
+    schema,
+    schema_of,
 )
-# From the version to the next one. Acts of the first version bear no mark: nothing tells whether they were damaged.
-UPGRADES: dict[int, tuple[str, ...]] = {
-    1: (
-        "ALTER TABLE about ADD COLUMN program TEXT",
-        "ALTER TABLE worlds RENAME TO worlds_before",
-        WORLDS,
-        "INSERT INTO worlds SELECT id, name, beginning, pace, NULL FROM worlds_before",
-        "DROP TABLE worlds_before",
-        "ALTER TABLE acts ADD COLUMN made INTEGER",
-        "ALTER TABLE acts ADD COLUMN mark INTEGER",
-        "DROP TABLE checkpoints",
-        CHECKPOINTS,
-    )
-}
+
 COMPANIONS = ("-wal", "-journal")  # beside a file whose program was killed
-
-
-class StateFileError(Exception):
-    """The file cannot be used; it was left as it is."""
+LOCK_WAITS = 2.0  # seconds for a lock that another program holds
+Sync = Literal["full", "normal"]  # whether each write reaches the disk before its answer (choice 12)
 
 
 class Opened:
     """A connection, and the lock that keeps every other sandbox from the file until it is closed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, sync: Sync = "normal") -> None:
+        self.notes: list[str] = []  # what the file has lost without being damaged as a whole
         self._lock = _locked(path)
         self._open = True
         try:
-            known = _look(path)
-            self.database = _connected(path, known)
+            known, note = _look(path)
+            self.notes += [note] if note else []
+            self.database = _connected(path, known, sync)
+            try:
+                beside = path.resolve()
+                places = (path, beside.with_name(f"{beside.name}-wal"))
+                self._places = [(place, *_place(place)) for place in places]
+            except OSError as error:
+                self.database.close()
+                raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
         except BaseException:
             os.close(self._lock)
             raise
+
+    def missing(self) -> str | None:
+        """What is no longer where it was opened, if anything is: the file, or the WAL beside it."""
+        for place, *known in self._places:
+            try:
+                if [*_place(place)] != known:
+                    return f"{place} was replaced while it was in use"
+            except OSError:
+                return f"{place} was deleted or moved while it was in use"
+        return None
 
     def close(self) -> None:
         if self._open:
@@ -70,12 +70,9 @@ class Opened:
             os.close(self._lock)  # after the database: closing any line to a file drops the database's own locks
 
 
-def program() -> str:
-    """The version of the program."""
-    try:
-        return version("bank-sandbox")
-    except PackageNotFoundError:
-        return "not installed"
+def _place(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _locked(path: Path) -> int:
@@ -91,19 +88,37 @@ def _locked(path: Path) -> int:
     return lock
 
 
-def _look(path: Path) -> int:
-    """The version of the format; 0 of an empty file. Reads without a trace, and damaged files are found here."""
+def _look(path: Path) -> tuple[int, str | None]:
+    """The version of the format, 0 of an empty file, and what the end of its WAL lost. Reads without a trace, and
+    damaged files are found here."""
+    beside = [path.resolve().with_name(path.resolve().name + end) for end in COMPANIONS]
     try:
-        if not any(path.with_name(path.name + end).exists() for end in COMPANIONS):
-            return 0 if path.stat().st_size == 0 else _version_of(path, "?immutable=1", path)
+        if not any(place.exists() for place in beside):
+            return 0 if path.stat().st_size == 0 else _version_of(path, "?immutable=1", path), None
         with TemporaryDirectory() as folder:  # what was not written out yet is put together on a copy
-            for end in ("", *COMPANIONS):
-                beside = path.with_name(path.name + end)
-                if beside.exists():
-                    shutil.copyfile(beside, Path(folder, f"copy{end}"))
-            return _version_of(Path(folder, "copy"), "", path)
+            for place, end in zip((path, *beside), ("", *COMPANIONS), strict=True):
+                if place.exists():
+                    shutil.copyfile(place, Path(folder, f"copy{end}"))
+            note = _lost(path, beside[0], Path(folder, "copy"))
+            return _version_of(Path(folder, "copy"), "", path), note
     except OSError as error:
         raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _lost(path: Path, beside: Path, copy: Path) -> str | None:
+    """What to say of the WAL's end, if there is a WAL."""
+    if not beside.exists() or not beside.stat().st_size:
+        return None
+    with path.open("rb") as file:
+        if file.read(20)[18:] != b"\x02\x02":
+            raise DamageError(f"{path} is damaged: it does not use the WAL that lies beside it")
+    try:
+        with closing(sqlite3.connect(copy)) as database:
+            database.execute("PRAGMA synchronous = OFF")
+            recovered = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    except FAILURES as error:
+        raise DamageError(f"{path} is no state file of the sandbox, or it is damaged: {error}") from None
+    return wal.lost_tail(beside, str(path), max(0, recovered))
 
 
 def _version_of(path: Path, how: str, named: Path) -> int:
@@ -111,47 +126,69 @@ def _version_of(path: Path, how: str, named: Path) -> int:
         with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}{how}", uri=True)) as database:
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
                 return 0
-            row = database.execute("SELECT format, version FROM about").fetchone()
-            if row is None or row[0] != FORMAT or not isinstance(row[1], int):
+            about = database.execute("SELECT * FROM about").fetchone()
+            if about is None or about[0] != FORMAT or not isinstance(about[1], int):
                 raise StateFileError(f"{named} is no state file of the sandbox")
-            if not 1 <= row[1] <= VERSION:
+            known = about[1]
+            if not 1 <= known <= VERSION:
                 raise StateFileError(
-                    f"{named} has version {row[1]} of the format; this program reads 1 to {VERSION}. "
+                    f"{named} has version {known} of the format; this program reads 1 to {VERSION}. "
                     "The program that wrote it, or a newer one, can read it"
                 )
-            whole = database.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        raise StateFileError(f"{named} is no state file of the sandbox, or it is damaged: {error}") from None
+            _demand_tables(database, about, str(named))
+            whole = database.execute("PRAGMA integrity_check(1)").fetchone()
+            if whole == ("ok",) and known < VERSION:
+                upgrades.demand_whole(database, known, str(named))
+    except FAILURES as error:
+        raise DamageError(f"{named} is no state file of the sandbox, or it is damaged: {error}") from None
     if whole != ("ok",):
-        raise StateFileError(f"{named} is damaged: {str(whole[0])[:200]}")
-    return int(row[1])
+        raise DamageError(f"{named} is damaged: {str(whole[0])[:200]}")
+    return int(known)
 
 
-def _connected(path: Path, known: int) -> sqlite3.Connection:
+def _demand_tables(database: sqlite3.Connection, about: tuple[object, ...], named: str) -> None:
+    """Those of the file's version, and of this version to the letter."""
+    if about[1] in ABOUT_COLUMNS:
+        whole = len(about) == ABOUT_COLUMNS[about[1]]
+    else:
+        whole = schema_of(database) == schema() and about == about_row(str(about[2]))
+    if not whole:
+        raise DamageError(f"{named} is damaged: its tables are not those of version {about[1]} of the format")
+
+
+def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
     try:
-        database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-    except sqlite3.Error as error:
+        database = sqlite3.connect(path, timeout=LOCK_WAITS, check_same_thread=False, isolation_level=None)
+    except FAILURES as error:
         raise StateFileError(f"{path} cannot be opened: {error}") from None
     try:
         if 0 < known < VERSION:
             _copied(database, path.with_name(f"{path.name}.version-{known}"))
         if known < VERSION:
-            _all_or_nothing(database, _statements(known))
+            _made(database, known)
         database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut may lose the last
-        gone = "DELETE FROM {} WHERE world NOT IN (SELECT id FROM worlds)"
-        cut = "DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)"
-        made = (ASIDE, "DELETE FROM aside", PIECES)
-        cleared = (*made, *(gone.format(table) for table in ("acts", "checkpoints", "pieces")), cut)
-        _all_or_nothing(database, [(text, ()) for text in cleared])
-        database.isolation_level = "DEFERRED"
-    except sqlite3.Error as error:
+        database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
+        _demand_no_orphans(database, path)
+        database.execute("DELETE FROM aside")
+        database.execute("DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)")
+    except FAILURES as error:
         database.close()
         raise StateFileError(f"{path} cannot be written: {error}") from None
     except StateFileError:
         database.close()
         raise
     return database
+
+
+def _demand_no_orphans(database: sqlite3.Connection, path: Path) -> None:
+    """Nothing of a world that is not there: this program removes a world with all that it has."""
+    worlds = {world for (world,) in database.execute("SELECT id FROM worlds")}
+    for table in OF_A_WORLD:
+        found = database.execute(f"SELECT min(world) FROM {table}").fetchone()[0]
+        while found is not None:
+            if found not in worlds:
+                raise DamageError(f"{path} is damaged: its {table} are of a world {found} that is not there")
+            found = database.execute(f"SELECT min(world) FROM {table} WHERE world > ?", (found,)).fetchone()[0]
 
 
 def _copied(database: sqlite3.Connection, copy: Path) -> None:
@@ -168,24 +205,20 @@ def _copied(database: sqlite3.Connection, copy: Path) -> None:
         except BaseException:
             part.unlink()
             raise
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *FAILURES) as error:
         raise StateFileError(f"{copy}, a copy of the older file, cannot be written: {error}") from None
 
 
-def _statements(known: int) -> list[tuple[str, tuple[Any, ...]]]:
-    """What makes a file of this version of an empty or an older one."""
-    if known == 0:
-        made = "INSERT INTO about VALUES (?, ?, ?)", (FORMAT, VERSION, program())
-        return [*((text, ()) for text in CREATED), made]
-    steps = [(text, ()) for number in range(known, VERSION) for text in UPGRADES[number]]
-    return [*steps, ("UPDATE about SET version = ?, program = coalesce(program, ?)", (VERSION, f"before {program()}"))]
-
-
-def _all_or_nothing(database: sqlite3.Connection, statements: list[tuple[str, tuple[Any, ...]]]) -> None:
+def _made(database: sqlite3.Connection, known: int) -> None:
+    """A file of this version, of an empty or an older one; all or nothing."""
     database.execute("BEGIN IMMEDIATE")
     try:
-        for text, row in statements:
-            database.execute(text, row)
+        if known:
+            upgrades.upgrade(database, known)
+        else:
+            for table in TABLES:
+                database.execute(table)
+            database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", about_row(program()))
     except BaseException:
         if database.in_transaction:  # SQLite may have done so itself, as when the disk is full
             database.execute("ROLLBACK")

@@ -7,11 +7,13 @@ from itertools import islice
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
+from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.collector import collector_at_rest
+from sandbox.world.log.format import program
+from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.opening import program
 from sandbox.world.log.play import Astray, play
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.store import StateFileError, Store, row_of
 
 
 class StoredLog:
@@ -19,21 +21,23 @@ class StoredLog:
 
     folded = None
 
-    def __init__(self, store: Store, world: int) -> None:
+    def __init__(self, store: Store, backlog: Backlog) -> None:
         self.store = store
-        self.world = world
-        self._count = store.count(world)
+        self.backlog = backlog
+        self.world = backlog.world
+        self.head = backlog.head = store.head(backlog.world)  # of what was appended; of what is in the file
         self._written = 0  # acts, in the last checkpoint
 
     def revive(self, bank: Bank) -> None:
         """A fresh bank becomes the one whose log this is."""
-        found = self.store.checkpoint(self.world, checkpoint.shape())
+        found = self.store.checkpoints.read(self.world, checkpoint.shape())
+        since = found.head if found else self.store.root(self.world)
         with collector_at_rest():
             if found is not None:
-                self._written = found[0]
-                checkpoint.read_onto(bank, found[1])
+                self._written = found.head.acts
+                checkpoint.read_onto(bank, found.bank)
             try:
-                play(bank, self.store.acts(self.world, self._written), self._written)
+                play(bank, self.store.acts(self.world, since, self.head), self._written)
             except Astray as astray:
                 raise StateFileError(
                     f"{self.store.path} was kept by version {self.store.program()}, and this program "
@@ -41,37 +45,38 @@ class StoredLog:
                 ) from None
 
     def append(self, act: Act) -> None:
-        self._count += 1
-        self.store.gather(self.world, self._count, act)
+        row = row_of(self.world, self.head, act)
+        self.store.writer.gather(self.backlog, row)
+        self.head = Head(row.number, row.mark)
 
     def acts_until_checkpoint(self, kept: int) -> int:
         """However few acts memory would keep."""
-        return checkpoint.next_after(self._written) - self._count
+        return checkpoint.next_after(self._written) - len(self)
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""
-        self._beside(self._count, apart.ask(bank, checkpoint.write))
+        self._beside(self.head, apart.ask(bank, checkpoint.write))
 
     def keep_last_checkpoint(self, bank: Bank) -> None:
         """Before the bank is given back. A small one is written at once, which takes less than another thread."""
         answer = apart.ask(bank, checkpoint.write)
         if answer.is_here:
-            self.store.keep_checkpoint(self.world, self._count, checkpoint.shape(), answer)
+            self.store.checkpoints.keep(self.world, self.head, checkpoint.shape(), answer)
         else:
-            self._beside(self._count, answer)
+            self._beside(self.head, answer)
 
-    def _beside(self, acts: int, answer: apart.Answer) -> None:
-        self._written = acts
+    def _beside(self, head: Head, answer: apart.Answer) -> None:
+        self._written = head.acts
 
         def write() -> None:
             # A file that breaks or is closed is told to the next act; without this checkpoint a start takes longer.
             with suppress(StateFileError, apart.CutShortError):
-                self.store.keep_checkpoint(self.world, acts, checkpoint.shape(), answer)
+                self.store.checkpoints.keep(self.world, head, checkpoint.shape(), answer)
 
         self.store.beside(threading.Thread(target=write, name="checkpoint", daemon=True))
 
     def note_pace(self, pace: object) -> None:
-        self.store.note("pace", self.world, pace)
+        self.store.writer.note("pace", self.backlog, pace)
 
     def first(self, count: int) -> MemoryLog:
         """A log of its own, in memory, with so many acts."""
@@ -81,8 +86,8 @@ class StoredLog:
         return earlier
 
     def __iter__(self) -> Iterator[Act]:
-        self.store.flush()
-        return self.store.acts(self.world)
+        self.store.writer.settle(self.backlog, self.backlog.taken)
+        return self.store.acts(self.world, self.store.root(self.world))
 
     def __len__(self) -> int:
-        return self._count
+        return self.head.acts

@@ -10,8 +10,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
+from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act
-from sandbox.world.log.opening import program
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, is_shipped, line_of, past_print, people_print
 from sandbox.world.transfer.stripping import STRIPPED, stripped

@@ -15,8 +15,8 @@ from sandbox.world.beginning import Pace, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.log import checkpoint
 from sandbox.world.log.collector import collector_at_rest
+from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.opening import program
 from sandbox.world.log.play import Astray, play
 from sandbox.world.log.state_hash import outcome_hash, state_hash
 from sandbox.world.transfer.file_reader import (

@@ -1,0 +1,121 @@
+"""One line to a state file: one caller at a time, and a write is all or nothing. A write that fails is tried again."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sandbox.world.log.format import FAILURES, DamageError, StateFileError
+from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync
+
+LOOKS_EVERY = 0.5  # seconds; a file that is gone is noticed within one
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+class Connection:
+    """Whatever cannot be written now is refused, and taken again once it can: a passing lock, a disk that was full."""
+
+    def __init__(self, path: Path, stopwatch: Callable[[], float], sync: Sync) -> None:
+        self.path = path
+        self.broken: str | None = None  # for good
+        self.trouble: str | None = None  # why the last write failed
+        self.gone: str | None = None  # the file is no longer where it was
+        self.damage: str | None = None  # found while the file is in use
+        self.stopwatch = stopwatch
+        self._looked = stopwatch()
+        self.turn = threading.RLock()
+        self._waits = LOCK_WAITS
+        self._opened = Opened(path, sync)
+        self.notes = self._opened.notes
+        self.database = self._opened.database
+
+    @property
+    def unready(self) -> str | None:
+        """Why what is done cannot be kept, or what is kept cannot be read."""
+        return self.unwritable or self.damage
+
+    @property
+    def unwritable(self) -> str | None:
+        return self.broken or self.gone or self.trouble
+
+    def look(self) -> None:
+        """Refuses once the file is gone; looks now and then."""
+        if self.broken is None and self.stopwatch() - self._looked >= LOOKS_EVERY:
+            self._look()
+        if self.gone is not None:
+            raise StateFileError(self.gone)
+
+    def demand(self) -> None:
+        """Nothing happens in a bank whose file cannot keep it. One that could not is asked again, without waiting."""
+        self.look()
+        if self.broken is not None:
+            raise StateFileError(self.broken)
+        if self.trouble is not None:
+            with self.write() as database:
+                database.execute("UPDATE about SET program = program")
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        with self.turn:
+            self._demand_open()
+            try:
+                yield self.database
+            except FAILURES as error:
+                raise self._error(f"the state file {self.path} cannot be read: {error}", error) from None
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        with self.turn:
+            self._demand_open()
+            self._look()
+            if self.gone is not None:
+                raise StateFileError(self.gone)
+            try:
+                with self._transaction():
+                    yield self.database
+            except FAILURES as error:
+                self.trouble = f"the state file {self.path} cannot be written: {error}"
+                raise self._error(self.trouble, error) from None
+            self.trouble = None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Waits for another program's lock, unless the last write failed: then it was waited for."""
+        waits = 0.0 if self.trouble else LOCK_WAITS
+        if self._waits != waits:
+            self.database.execute(f"PRAGMA busy_timeout = {int(waits * 1000)}")
+            self._waits = waits
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.database.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                if self.database.in_transaction:  # SQLite may have done so itself, as when the disk is full
+                    self.database.execute("ROLLBACK")
+            raise
+
+    def _demand_open(self) -> None:
+        if self.broken is not None:
+            raise StateFileError(self.broken)
+
+    def _look(self) -> None:
+        missing = self._opened.missing()
+        self.gone = None if missing is None else f"the state file {missing}"
+        self._looked = self.stopwatch()
+
+    def _error(self, text: str, error: Exception) -> StateFileError:
+        if getattr(error, "sqlite_errorcode", None) in DAMAGED:
+            self.damage = self.damage or text
+            return DamageError(text)
+        return StateFileError(text)
+
+    def is_there(self, world: int) -> bool:
+        """For one who has its turn."""
+        return self.database.execute("SELECT 1 FROM worlds WHERE id = ?", (world,)).fetchone() is not None
+
+    def close(self) -> None:
+        self.broken = self.broken or f"the state file {self.path.name} was closed"
+        with self.turn:
+            self._opened.close()

@@ -1,0 +1,70 @@
+"""Marks: what tells later whether a row is as it was written. Each act's mark includes its predecessor's.
+
+So the acts of a log form a chain. It begins at the mark of what the world begins with, and its head, the mark of the
+last act, is kept apart from the acts: a row that changed, went missing or took another's place is found.
+"""
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+
+class ActRow(NamedTuple):
+    """An act as it is kept, in the order of its columns."""
+
+    world: int
+    number: int
+    at: str
+    verb: str
+    given: bytes
+    made: int
+    mark: int
+
+
+class Head(NamedTuple):
+    """How many acts a log has, and the mark of the last one."""
+
+    acts: int
+    mark: int
+
+
+class MarkError(ValueError):
+    """An act is not as it was written."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"act {number}")
+        self.number = number
+
+
+def mark_of(*values: Any) -> int:
+    """Of a row without its mark: texts, numbers and nulls by their type too, bytes by their digest."""
+    plain = tuple(blake2b(value, digest_size=16).digest() if type(value) is bytes else value for value in values)
+    return _short(repr(plain).encode())
+
+
+def root_of(beginning: bytes) -> int:
+    """What the chain of a world's acts begins at."""
+    return mark_of("beginning", beginning)
+
+
+def act_mark(previous: int, number: int, at: str, verb: str, given: bytes, made: int) -> int:
+    return _short(f"{previous!r}/{number!r}/{at!r}/{verb!r}/{made!r}/".encode() + given)
+
+
+def demand_chain(rows: Iterable[tuple[Any, ...]], head: Head) -> Iterator[tuple[ActRow, Head]]:
+    """Each row with the head that it makes; the first that does not follow from those before it is a MarkError."""
+    number, mark = head
+    for columns in rows:
+        number += 1
+        row = ActRow(*columns)
+        if row.number != number or not isinstance(row.given, bytes):
+            raise MarkError(number)
+        mark = act_mark(mark, *row[1:6])
+        if row.mark != mark:
+            raise MarkError(number)
+        yield row, Head(number, mark)
+
+
+def _short(content: bytes) -> int:
+    """64 bits, as a signed number that every database takes."""
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), signed=True)

@@ -1,0 +1,125 @@
+"""Holding what a state file has kept against its marks: at the start, and of a long log beside the calls."""
+
+import threading
+from collections.abc import Iterator
+from logging import getLogger
+from typing import NamedTuple
+
+from sandbox.world.log.connection import Connection
+from sandbox.world.log.format import DamageError, StateFileError
+from sandbox.world.log.marks import ActRow, Head, MarkError, demand_chain, mark_of, root_of
+
+log = getLogger("sandbox")
+PIECE = 1_000  # rows that are read at once
+AT_START_MAX = 20_000  # acts; with more, those before the checkpoints are checked beside the calls
+
+
+class Part(NamedTuple):
+    """A stretch of a world's acts that must lead from one head to another."""
+
+    world: int
+    name: str
+    since: Head
+    until: Head
+
+
+class Progress(NamedTuple):
+    checked: int
+    acts: int
+
+
+class Reader:
+    """What is read from a file is what was written, or a DamageError."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.progress: Progress | None = None
+        self._ends = threading.Event()
+
+    def damage(self, what: str) -> DamageError:
+        text = f"{self.connection.path} is damaged: {what}"
+        self.connection.damage = self.connection.damage or text
+        return DamageError(text)
+
+    def beginning(self, world: int) -> tuple[str, bytes] | None:
+        """A world's name, and what it begins with."""
+        with self.connection.read() as database:
+            row = database.execute("SELECT * FROM worlds WHERE id = ?", (world,)).fetchone()
+        if row is not None and mark_of(*row[:-1]) != row[-1]:
+            raise self.damage(f"what its world {world} begins with is not as it was written")
+        return None if row is None else (row[1], row[2])
+
+    def root(self, world: int) -> Head:
+        found = self.beginning(world)
+        return Head(0, root_of(found[1] if found else b""))
+
+    def noted(self, world: int) -> tuple[bytes, bytes | None]:
+        """How its clock goes, and the faults that were ordered."""
+        query = "SELECT world, pace, faults, noted FROM heads WHERE world = ?"
+        with self.connection.read() as database:
+            row = database.execute(query, (world,)).fetchone()
+        if row is None or mark_of(*row[:-1]) != row[-1]:
+            raise self.damage(f"the clock or the faults of its world {world} are not as they were written")
+        return row[1], row[2]
+
+    def head(self, world: int) -> Head | None:
+        query = "SELECT world, acts, head, mark FROM heads WHERE world = ?"
+        with self.connection.read() as database:
+            row = database.execute(query, (world,)).fetchone()
+        if row is not None and mark_of(*row[:-1]) != row[-1]:
+            raise self.damage(f"the number of acts of its world {world} is not as it was written")
+        return None if row is None else Head(row[1], row[2])
+
+    def acts(self, world: int, since: Head) -> Iterator[tuple[ActRow, Head]]:
+        """In pieces, so that a long log is not held at once; each with the head that it makes."""
+        query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
+        while True:
+            with self.connection.read() as database:
+                rows = database.execute(query, (world, since.acts, PIECE)).fetchall()
+            try:
+                for row, head in demand_chain(rows, since):
+                    yield row, head
+                    since = head
+            except MarkError as error:
+                raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
+            if len(rows) < PIECE:
+                return
+
+    def demand(self, part: Part) -> None:
+        """All of it, and that it leads where it should."""
+        head = part.since
+        acts = self.acts(part.world, part.since)
+        while head.acts < part.until.acts and not self._ends.is_set():
+            row, head = next(acts, (None, head))
+            if row is None:
+                break
+            if self.progress is not None and head.acts % PIECE == 0:
+                self.progress = self.progress._replace(checked=self.progress.checked + PIECE)
+        if head == part.until or self._ends.is_set():
+            return
+        with self.connection.read():
+            dropped = not self.connection.is_there(part.world)  # meanwhile, or it began again
+        if not dropped:
+            raise self.damage(f"after act {head.acts} of its world {part.name} acts are missing or of another log")
+
+    def demand_earlier(self, parts: list[Part]) -> threading.Thread | None:
+        """Those before the checkpoints: now if they are few, else beside the calls."""
+        acts = sum(part.until.acts for part in parts)
+        if acts <= AT_START_MAX:
+            for part in parts:
+                self.demand(part)
+            return None
+        self.progress = Progress(0, acts)
+        return threading.Thread(target=self._work_through, args=(parts,), name="checking", daemon=True)
+
+    def _work_through(self, parts: list[Part]) -> None:
+        try:
+            for part in parts:
+                self.demand(part)
+        except StateFileError as error:  # health tells it; whoever needs these acts is refused
+            if not self._ends.is_set():
+                log.error("%s", error)
+        self.progress = None
+
+    def end(self) -> None:
+        self._ends.set()

@@ -1,0 +1,90 @@
+"""From earlier versions of the format to this one, in one transaction.
+
+Version 1 had no marks, version 2 only one for each act: what those cannot tell is taken as it is.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from sandbox.world.log.codec import decode
+from sandbox.world.log.format import ACT, OF_A_WORLD, TABLES, VERSION, DamageError, about_row, program
+from sandbox.world.log.marks import ActRow, Head, act_mark, mark_of, root_of
+
+MADE = {1: "0", 2: "coalesce(made, 0)"}  # how much a bank had made after an act
+MARK = {1: "NULL", 2: "mark"}
+FAULTS = {1: "NULL", 2: "faults"}
+
+
+def demand_whole(database: sqlite3.Connection, known: int, named: str) -> None:
+    """What the marks of an earlier version can tell, and that each world can be read; before anything is changed."""
+    for world, name, *parts in _worlds(database, "worlds", known):
+        try:
+            for part in parts[:2] if parts[2] is None else parts:
+                decode(orjson.loads(part))
+            for _ in _acts(database, "acts", world, known):
+                pass
+        except (ValueError, TypeError, RecursionError) as fault:
+            raise DamageError(f"{named} is damaged: its world {name} cannot be read: {fault}") from None
+
+
+def upgrade(database: sqlite3.Connection, known: int) -> None:
+    """Inside a transaction: the old tables step aside, are read, and go."""
+    found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    old = [name for (name,) in found if not name.startswith("sqlite_")]
+    maker = database.execute("SELECT program FROM about").fetchone()[0] if known > 1 else None
+    for name in old:
+        database.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
+    for table in TABLES:
+        database.execute(table)
+    database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", about_row(maker or f"before {program()}"))
+    for world, name, beginning, pace, faults in _worlds(database, "old_worlds", known):
+        row = (world, name, beginning, mark_of(world, name, beginning))
+        database.execute("INSERT INTO worlds VALUES (?, ?, ?, ?)", row)
+        head = Head(0, root_of(beginning))
+        chain = _Chain(world, head)
+        database.executemany(ACT, chain.rows(_acts(database, "old_acts", world, known)))
+        noted = mark_of(world, pace, faults)
+        kept = (world, pace, faults, noted, *chain.head, mark_of(world, *chain.head))
+        database.execute("INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
+    for name in old:
+        database.execute(f"DROP TABLE old_{name}")
+    assert VERSION == 3 and OF_A_WORLD, "a further version needs a further step"
+
+
+class _Chain:
+    """Gives each act the mark that includes its predecessor's."""
+
+    def __init__(self, world: int, head: Head) -> None:
+        self.world = world
+        self.head = head
+
+    def rows(self, acts: Iterator[tuple[Any, ...]]) -> Iterator[ActRow]:
+        for number, at, verb, given, made in acts:
+            mark = act_mark(self.head.mark, number, at, verb, given, made)
+            self.head = Head(number, mark)
+            yield ActRow(self.world, number, at, verb, given, made, mark)
+
+
+def _worlds(database: sqlite3.Connection, table: str, known: int) -> list[tuple[Any, ...]]:
+    query = f"SELECT id, name, beginning, pace, {FAULTS[known]} FROM {table} ORDER BY id"
+    return database.execute(query).fetchall()
+
+
+def _acts(database: sqlite3.Connection, table: str, world: int, known: int) -> Iterator[tuple[Any, ...]]:
+    """Without their marks, each held against it."""
+    columns = f"number, at, verb, given, {MADE[known]}, {'NULL' if known == 1 else 'made'}, {MARK[known]}"
+    rows = database.execute(f"SELECT {columns} FROM {table} WHERE world = ? ORDER BY number", (world,))
+    for expected, (number, at, verb, given, made, written, mark) in enumerate(rows, 1):
+        whole = isinstance(given, bytes) and isinstance(at, str) and isinstance(verb, str) and number == expected
+        if not whole or mark not in (None, _crc(world, number, at, verb, given, written)):
+            raise ValueError(f"act {expected} is not as it was written")
+        yield number, at, verb, given, made
+
+
+def _crc(world: int, number: int, at: str, verb: str, given: bytes, made: int | None) -> int:
+    """The mark of version 2."""
+    return crc32(given, crc32(f"{world}/{number}/{at}/{verb}/{made}".encode()))

@@ -1,0 +1,110 @@
+"""What SQLite leaves out at the end of a WAL: it stops at the first frame that is not whole, and does not say so.
+
+The layout is that of https://www.sqlite.org/fileformat.html#the_write_backlog_log: a header of 32 bytes, then frames,
+each with a header of 24 bytes and one page. A WAL is written again from its start, each time with new salts, so frames
+of an earlier use may follow the last one of today.
+"""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from sandbox.world.log.format import DamageError
+
+HEADER = struct.Struct(">8I")  # magic, version, page size, number, two salts, two sums
+FRAME = struct.Struct(">6I")  # page, pages of the file after a commit, two salts, two sums
+MAGIC = (0x377F0682, 0x377F0683)
+USES_MAX = 2**24  # of one WAL; its first salt grows by one each time
+UNFINISHED = "its last write was not finished, or the end of {} is damaged: what that held is left out"
+
+Sums = tuple[int, int]
+
+
+class Walk(NamedTuple):
+    file: BinaryIO
+    page: int
+    order: str  # of the bytes that the sums are made of
+    salts: tuple[int, int]
+    sums: Sums  # of the header
+    length: int
+
+
+def lost_tail(path: Path, named: str, recovered: int) -> str | None:
+    """What to say of the frames after those that SQLite recovered; a DamageError if whole writes follow a hole."""
+    with path.open("rb") as file:
+        length = path.stat().st_size
+        if length < HEADER.size:
+            return UNFINISHED.format(path.name) if length else None
+        walk = _begun(file, named, length)
+        at, sums = _after_whole_frames(walk, recovered)
+        if at * _step(walk) + HEADER.size >= length:
+            return None
+        if any(_is_of_this_use(walk, frame) for frame in _headers(walk, at + 1)):
+            raise DamageError(
+                f"{named} is damaged: {path.name} has a hole after {recovered} of its pages, and what was written "
+                f"later cannot be read. To go on without all that it holds, move {path.name} away"
+            )
+        found = next(_headers(walk, at), None)
+        return None if found is not None and _is_of_an_earlier_use(walk, found) else UNFINISHED.format(path.name)
+
+
+def _begun(file: BinaryIO, named: str, length: int) -> Walk:
+    content = file.read(HEADER.size)
+    magic, _, page, _, *rest = HEADER.unpack(content)
+    order = ">" if magic & 1 else "<"
+    if magic not in MAGIC or _summed(content[:24], order, (0, 0)) != (rest[2], rest[3]):
+        raise DamageError(f"{named} is damaged: the first bytes of its WAL are not as they were written")
+    return Walk(file, page, order, (rest[0], rest[1]), (rest[2], rest[3]), length)
+
+
+def _after_whole_frames(walk: Walk, recovered: int) -> tuple[int, Sums]:
+    """Past the frames of a write that never ended but is whole so far: nobody was answered upon it."""
+    at, sums = recovered, walk.sums
+    if recovered:
+        found = next(_headers(walk, recovered - 1), None)
+        assert found is not None
+        sums = found[4], found[5]
+    while True:
+        walk.file.seek(HEADER.size + at * _step(walk))
+        content = walk.file.read(_step(walk))
+        if len(content) < _step(walk):
+            return at, sums
+        frame = FRAME.unpack(content[: FRAME.size])
+        after = _summed(content[FRAME.size :], walk.order, _summed(content[:8], walk.order, sums))
+        if (frame[2], frame[3]) != walk.salts or (frame[4], frame[5]) != after:
+            return at, sums
+        at, sums = at + 1, after
+
+
+def _headers(walk: Walk, at: int) -> Iterator[tuple[int, ...]]:
+    while True:
+        walk.file.seek(HEADER.size + at * _step(walk))
+        content = walk.file.read(FRAME.size)
+        if len(content) < FRAME.size:
+            return
+        yield FRAME.unpack(content)
+        at += 1
+
+
+def _is_of_this_use(walk: Walk, frame: tuple[int, ...]) -> bool:
+    """By either salt, as one of them may be damaged."""
+    return frame[2] == walk.salts[0] or frame[3] == walk.salts[1]
+
+
+def _is_of_an_earlier_use(walk: Walk, frame: tuple[int, ...]) -> bool:
+    behind = (walk.salts[0] - frame[2]) % 2**32
+    return 0 < behind < USES_MAX and not _is_of_this_use(walk, frame) and any(frame[2:4])
+
+
+def _step(walk: Walk) -> int:
+    return FRAME.size + walk.page
+
+
+def _summed(content: bytes, order: str, sums: Sums) -> Sums:
+    """SQLite's own sum, eight bytes at a time."""
+    first, second = sums
+    for one, other in struct.iter_unpack(f"{order}2I", content):
+        first = (first + one + second) & 0xFFFFFFFF
+        second = (second + other + first) & 0xFFFFFFFF
+    return first, second
