@@ -1,6 +1,5 @@
 """What the bank says about a file that holds by itself: its accounts, its MsgId, who may sign it (choice 7)."""
 
-import zlib
 from collections import defaultdict
 from datetime import date
 from decimal import Decimal
@@ -14,7 +13,7 @@ from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
-from sandbox.files.reader import read_file
+from sandbox.files.reader import Reading, read_packed
 from sandbox.files.report import Batch, Findings, Report
 
 BAD_FORMAT = "FF01"
@@ -23,9 +22,7 @@ MESSAGE_ID = "GrpHdr/MsgId"
 
 def validate(bank: Bank, bulk: Bulk) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
-    settings, content = bank.settings, zlib.decompress(bulk.packed)
-    ahead, edition = settings.execution_days_ahead_max, settings.rules_edition
-    report = read_file(bulk.format, content, bank.clock.today, days_ahead_max=ahead, rules_edition=edition)
+    report = read_packed(reading_of(bank, bulk, bank.clock.today))
     bulk.packed = b""
     bulk.message_id = report.message_id
     bulk.findings = report.findings
@@ -48,6 +45,12 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     bank.move(bulk, Trigger.VALIDATED)
     if bulk.message_id is not None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
+
+
+def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
+    """What a validation on that day reads."""
+    settings = bank.settings
+    return Reading(bulk.format, bulk.packed, today, settings.execution_days_ahead_max, settings.rules_edition)
 
 
 def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:

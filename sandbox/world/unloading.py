@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
+from sandbox.world import files_ahead
 from sandbox.world.beginning import Beginning, Pace
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Faults
@@ -160,10 +161,15 @@ class Holder:
         return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
 
     def _catch_up(self) -> None:
-        now = self.pace.at(self._machine_time())
+        now = max(self.pace.at(self._machine_time()), self.bank.clock.now)
         due = self.bank.next_at
-        if now > self.bank.clock.now or (due is not None and due <= now):
-            timeline.advance(self.bank, max(now, self.bank.clock.now))
+        is_due = due is not None and due <= now
+        unread = files_ahead.first_unread(self.bank, now) if is_due else None
+        if unread is not None:  # time waits
+            files_ahead.read_beside(unread)
+            now = unread.at - files_ahead.JUST
+        if now > self.bank.clock.now or (is_due and now == self.bank.clock.now):
+            timeline.advance(self.bank, now)
 
     def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
         """What another room keeps of this world: made once, or from what was packed when it was put away."""

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
+from sandbox.world import files_ahead
 from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
+from sandbox.world.files_ahead import Unread
 from sandbox.world.log import apart
 from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act, MemoryLog
@@ -90,22 +93,34 @@ class World(Holder):
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
         assert not kwargs, "an act is noted by place"
+        while True:
+            outcome, unread = self._act(verb, *args)
+            if unread is not None:
+                files_ahead.read(unread)
+            if outcome:
+                return outcome[0]
+
+    def _act(self, verb: Callable[..., T], *args: Any) -> tuple[list[T], Unread | None]:
+        """The outcome, unless a large file is to be read first; and a file that the act made due at once."""
         backlog, taken = self._backlog, 0
         try:
             with self._lock:
                 self._demand_kept()
                 self._catch_up()
                 backlog = self._backlog
+                unread = files_ahead.unread_now(self.bank)
+                if unread is not None:  # its validation comes first, as when the acts are replayed
+                    return [], unread
                 try:
-                    return self._acted(verb, *args, **kwargs)
+                    return [self._acted(verb, *args)], files_ahead.unread_now(self.bank)
                 finally:
                     taken = backlog.taken
         finally:
             self._settle(backlog, taken)
 
-    def _acted(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _acted(self, verb: Callable[..., T], *args: Any) -> T:
         try:
-            outcome = verb(self.bank, *args, **kwargs)
+            outcome = verb(self.bank, *args)
         except Refusal as refusal:
             if refusal.lasting:
                 self._note_act(verb, args)
@@ -136,18 +151,32 @@ class World(Holder):
         return datetime.fromtimestamp(self._machine_time(), UTC)
 
     def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
-        """Moves the clock: from its now to where it stands next, and how fast it goes on."""
+        """Moves the clock: from its now to where it stands next, and how fast it goes on. Large files on the way are
+        read first; others go on meanwhile at the time before."""
+        for _ in range(files_ahead.MOST):
+            unread = self._set_pace(change, reads=False)
+            if unread is None:
+                return
+            files_ahead.read(unread)
+        self._set_pace(change, reads=True)
+
+    def _set_pace(self, change: Callable[[datetime], tuple[datetime, float]], *, reads: bool) -> Unread | None:
+        """A file that should be read first, unless it reads them all itself."""
         with self._lock:
             self._demand_kept()
             self._catch_up()
             base, rate = change(self.bank.clock.now)
             if base < self.bank.clock.now:
                 raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
+            unread = None if reads else files_ahead.first_unread(self.bank, base)
+            if unread is not None:
+                return unread
             self.pace = Pace(base, self._machine_time(), rate)
-            self._catch_up()
+            timeline.advance(self.bank, base)
             self.log.note_pace(self.pace)
             backlog, taken = self._backlog, self._backlog.taken
         self._settle(backlog, taken)
+        return None
 
     def fault_for(self, operation: str, client: str | None) -> Fault | None:
         """The fault that a call meets; what it counted is kept before it is answered."""

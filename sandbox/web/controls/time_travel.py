@@ -16,7 +16,7 @@ from sandbox.web.api.replies import json_response
 from sandbox.web.controls.psu import required
 from sandbox.web.controls.request_bodies import body_of, refuse, since_of, value_of
 from sandbox.web.controls.world_views import shown
-from sandbox.world.await_status import moment_of
+from sandbox.world.await_status import foresee
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -32,13 +32,13 @@ def wait(world: World, request: Request) -> dict[str, Any]:
     status = value_of(content, "status", Status)
     within = value_of(content, "within", read_duration) if "within" in content else WITHIN
     before = world.ask(lambda bank: bank.clock.now)
-    held = world.ask(moment_of, payment_id, status, within)
-    world.set_pace(lambda now: (max(now, held.at), world.pace.rate))
-    waited = (held.at - before).total_seconds()
+    held = foresee(world, payment_id, status, within)
+    world.set_pace(lambda now: (max(now, held), world.pace.rate))
+    waited = (held - before).total_seconds()
     return {
         "payment_id": payment_id,
         "status": status.value,
-        "at": write_instant(held.at),
+        "at": write_instant(held),
         "waited": int(waited) if waited == int(waited) else waited,
     }
 

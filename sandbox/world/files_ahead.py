@@ -1,0 +1,80 @@
+"""Large bulk files are read outside a world's lock, and its time waits for them just before their validation.
+
+What a file says is a function of its bytes and the day, so when and where it is read changes nothing.
+"""
+
+import threading
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sandbox.bank.bulk_checks import reading_of
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import brussels_date
+from sandbox.contract.moves import Status, Trigger
+from sandbox.files import reader
+from sandbox.files.reader import Reading
+
+JUST = timedelta(microseconds=1)
+MOST = reader.AHEAD_MAX  # files that one move of the clock has read without the lock
+PAUSE = 0.0005  # seconds, between two pieces of a file: others go first
+
+_one_at_a_time = threading.Lock()
+_pausing = threading.Event()
+_begun: set[Reading] = set()
+
+
+class Unread(NamedTuple):
+    """A large file that nobody has read, and when it is validated."""
+
+    at: datetime
+    reading: Reading
+
+
+def first_unread(bank: Bank, until: datetime) -> Unread | None:
+    """The first whose validation falls due by then; a small one is read when it does."""
+    return next(_unread(bank, until), None) if bank.bulks else None
+
+
+def unread_now(bank: Bank) -> Unread | None:
+    """A file that is due already."""
+    due = bank.agenda.next_at
+    return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
+
+
+def _unread(bank: Bank, until: datetime) -> Iterator[Unread]:
+    for promise in bank.agenda.in_order():
+        if promise.at > until:
+            return
+        if promise.trigger is not Trigger.VALIDATED:
+            continue
+        bulk = bank.bulks[promise.subject_id]
+        if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
+            reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
+            if not reader.is_read(reading):
+                yield Unread(promise.at, reading)
+
+
+def read(unread: Unread) -> None:
+    """The caller waits for it, and for others that are being read."""
+    with _one_at_a_time:
+        if not reader.is_read(unread.reading):
+            reader.read_ahead(unread.reading, pause)
+
+
+def pause() -> None:
+    _pausing.wait(PAUSE)
+
+
+def read_beside(unread: Unread) -> None:
+    """Nobody waits for it."""
+
+    def work() -> None:
+        try:
+            read(unread)
+        finally:
+            _begun.discard(unread.reading)
+
+    if unread.reading not in _begun:
+        _begun.add(unread.reading)
+        threading.Thread(target=work, name="bulk file", daemon=True).start()
