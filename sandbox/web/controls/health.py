@@ -24,7 +24,7 @@ def health(worlds: Worlds, request: Request) -> dict[str, Any]:
     if worlds.store is None:
         return {"status": "ready"}
     with suppress(StateFileError):  # which is told below
-        worlds.store.connection.look()
+        worlds.store.connection.demand()  # asks the file again, if it could not be written
     if worlds.store.connection.unready is not None:
         raise Refusal(Error.NOT_READY, why=worlds.store.connection.unready)
     return {"status": "ready", **state_of(worlds.store)}

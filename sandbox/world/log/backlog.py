@@ -18,6 +18,9 @@ class Backlog:
     lost: bool = False
 
 
+Logs = list[tuple[Backlog, list[ActRow]]]
+
+
 @dataclass(slots=True)
 class Batch:
     """Acts in order, and of what changes without an act only the last state."""
@@ -33,7 +36,7 @@ class Batch:
         backlog.taken += 1
         self.taken[backlog] = backlog.taken
 
-    def logs(self) -> list[tuple[Backlog, list[ActRow]]]:
+    def logs(self) -> Logs:
         """The acts of each world, in order."""
         ordered = sorted(self.acts, key=lambda pair: pair[0].world)
         return [(backlog, [row for _, row in pairs]) for backlog, pairs in groupby(ordered, key=lambda pair: pair[0])]

@@ -10,6 +10,7 @@ from sandbox.world.log.format import FAILURES, DamageError, StateFileError
 from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync
 
 LOOKS_EVERY = 0.5  # seconds; a file that is gone is noticed within one
+TRIED = 65_536  # bytes
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -52,8 +53,15 @@ class Connection:
         if self.broken is not None:
             raise StateFileError(self.broken)
         if self.trouble is not None:
-            with self.write() as database:
-                database.execute("UPDATE about SET program = program")
+            self._try()
+
+    def _try(self) -> None:
+        """Writes about as much as an act needs, so that a disk with room for less is not taken for one with room."""
+        with self.write() as database:
+            row = (0, bytes(TRIED), 0)
+            database.execute("INSERT OR REPLACE INTO aside VALUES (?, ?, ?)", row)
+        with self.write() as database:
+            database.execute("DELETE FROM aside WHERE world = 0")
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.world.log.backlog import Backlog, Batch
+from sandbox.world.log.backlog import Backlog, Batch, Logs
 from sandbox.world.log.codec import written
 from sandbox.world.log.connection import Connection
 from sandbox.world.log.format import ACT, DamageError, StateFileError
@@ -65,11 +65,12 @@ class Writer:
             try:
                 with self.connection.write():
                     batch = self._take()
-                    self._write(batch)
+                    logs = batch.logs()
+                    self._write(batch, logs)
             except BaseException:
                 self._lose(batch)
                 raise
-            for backlog, rows in batch.logs():
+            for backlog, rows in logs:
                 backlog.head = Head(rows[-1].number, rows[-1].mark)
             for backlog, taken in batch.taken.items():
                 backlog.kept = taken
@@ -89,9 +90,9 @@ class Writer:
                 backlog.lost = True
             self._gathered = Batch()
 
-    def _write(self, batch: Batch) -> None:
+    def _write(self, batch: Batch, logs: Logs) -> None:
         database = self.connection.database
-        for backlog, rows in batch.logs():
+        for backlog, rows in logs:
             head = (rows[-1].number, rows[-1].mark)
             row = (*head, mark_of(backlog.world, *head), backlog.world, backlog.head.mark)
             if database.execute(GROW, row).rowcount:
