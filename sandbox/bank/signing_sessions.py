@@ -41,6 +41,20 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     session.code = bank.mint.digits(CODE_DIGITS)
 
 
+def log_in_anew(bank: Bank, session_id: str, token: str, customer: str) -> str:
+    """The same under another session id, which is the answer; logs of before hold `log_in` alone."""
+    log_in(bank, session_id, token, customer)
+    return renew(bank, session_id)
+
+
+def renew(bank: Bank, session_id: str) -> str:
+    """An id that was planted in the browser before the log-in is worth nothing after it."""
+    session = bank.sessions.pop(session_id)
+    session.id = bank.mint.secret()
+    bank.sessions[session.id] = session
+    return session.id
+
+
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
     """An account; one that may not pay this is refused, and another may be picked (service 1)."""
     session = session_of(bank, session_id, token)
@@ -84,6 +98,12 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
     session = session_of(bank, session_id, CHANNEL)
     session.customer = signing.customer_of(bank, customer).id
     _new_code(bank, session)
+
+
+def log_in_to_channel_anew(bank: Bank, session_id: str, customer: str) -> str:
+    """The same under another session id, which is the answer."""
+    log_in_to_channel(bank, session_id, customer)
+    return renew(bank, session_id)
 
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:

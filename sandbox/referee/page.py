@@ -22,6 +22,17 @@ article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem
 # In the page itself, as it is kept as a file too: it asks nobody for anything, not even for an icon.
 POLICY = f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; img-src data:"
 
+# Where a server gives it out. The policy repeats that of the page, with what only a header can say.
+HEADERS = {
+    "Content-Security-Policy": f"{POLICY}; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
 
 def as_page(report: Report) -> str:
     standing, waved = len(report.standing()), len(report.findings) - len(report.standing())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 SHOWN_MAX = 80  # characters of a value that a sentence quotes
+PATH_MAX = 400  # characters of a path
 LISTED_MAX = 16  # names that a hint lists
 
 
@@ -20,7 +21,7 @@ class ScenarioError:
     hint: str | None = None
 
     def __str__(self) -> str:
-        place = self.path if self.line is None else f"{self.line}:{self.column}"
+        place = self.path[:PATH_MAX] if self.line is None else f"{self.line}:{self.column}"
         return f"{self.file}:{place}: {self.text}" + (f" ({self.hint})" if self.hint else "")
 
 

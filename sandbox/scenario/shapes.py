@@ -18,6 +18,7 @@ from sandbox.scenario.tree import Node
 from sandbox.seed.fixtures import Fixtures
 
 Json = dict[str, Any]
+ERRORS_MAX = 50  # each looks for the nearest name that there is, which takes time
 
 
 @dataclass
@@ -29,7 +30,12 @@ class Notes:
     errors: list[ScenarioError] = field(default_factory=list)
 
     def add(self, node: Node, text: str, hint: str | None = None) -> None:
-        """One more fault."""
+        """One more fault; after many of them nothing more is read."""
+        if len(self.errors) == ERRORS_MAX:
+            self.errors.append(
+                node.error(self.file, f"there are more than {ERRORS_MAX} errors; the rest is not listed")
+            )
+            self.finish()
         self.errors.append(node.error(self.file, text, hint))
 
     def read(self, shape: "Shape", node: Node) -> Any:

@@ -152,7 +152,7 @@ def test_a_phone_shows_where_a_payment_stands(chromium: Browser, bank: str, tpp:
 def test_a_curl_line_is_opened_and_shown(visit: Visit) -> None:
     visit.open("/")
     visit.page.get_by_text("curl for: Freeze").click()
-    expect(visit.page.get_by_text("""/_sandbox/clock -d '{"mode":"frozen"}'""")).to_be_visible()
+    expect(visit.page.get_by_text("""/_sandbox/clock --json '{"mode":"frozen"}'""")).to_be_visible()
     expect(visit.page.get_by_role("button", name="Copy the curl line for: Freeze")).to_be_visible()
 
 

@@ -290,6 +290,16 @@ def test_the_page_names_the_finding_and_escapes_what_a_client_sent(blamed: Actor
     assert re.search(r"<p>\d+ findings?, 0 waved off\.</p>", page)
 
 
+def test_the_page_is_sent_with_the_headers_of_the_other_pages(blamed: Actor) -> None:
+    headers = report(blamed, "?format=html").headers
+    policy = headers["Content-Security-Policy"]
+    for part in ("default-src 'none'", "style-src 'sha256-", "base-uri 'none'", "frame-ancestors 'none'"):
+        assert part in policy
+    assert (headers["X-Frame-Options"], headers["X-Content-Type-Options"]) == ("DENY", "nosniff")
+    assert (headers["Referrer-Policy"], headers["Cache-Control"]) == ("no-referrer", "no-store")
+    assert "Content-Security-Policy" not in report(blamed, "?format=json").headers
+
+
 def test_a_path_that_xml_cannot_hold_is_told_all_the_same(actor: Actor) -> None:
     actor.tpp.call("GET", "/payments/%01%00?token=1")
     for kind in ("junit", "sarif", "html"):

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sandbox.scenario import ScenarioErrors, read_content, read_scenario, schema
+from sandbox.contract.settings import Settings
+from sandbox.scenario import ScenarioErrors, read_content, read_scenario, read_settings, schema
 from sandbox.scenario.yaml_text import read_yaml
 from tests.scenario.wrong import EVERY, NOT_YAML, WrongFile
 
@@ -108,3 +109,26 @@ def test_junk_of_the_right_shape_never_breaks_the_reader(content: dict) -> None:
     assert all(error.line and error.column and error.text for error in faults_of(json.dumps(content)))
     with suppress(ScenarioErrors):
         read_content(content, "junk")
+
+
+@pytest.mark.parametrize("count", [50, 51, 20_000])
+def test_of_many_errors_the_first_are_told_and_no_more_is_read(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("sandbox.scenario.shapes.suggestion", lambda name, known: asked.append(name))
+    unknown = {f"unsigned_afte{number}": 1 for number in range(count)}
+    for read in (
+        lambda: read_content({"settings": unknown}, "many"),
+        lambda: read_settings(unknown, Settings()),
+        lambda: read_content({"clock": unknown}, "many"),
+    ):
+        asked.clear()
+        with pytest.raises(ScenarioErrors) as caught:
+            read()
+        assert len(caught.value.errors) == min(count, 51) and len(asked) <= 51
+        assert ("the rest is not listed" in caught.value.errors[-1].text) == (count > 50)
+
+
+def test_a_long_key_is_told_cut_short() -> None:
+    with pytest.raises(ScenarioErrors) as caught:
+        read_content({"settings": {"a" * 900_000: 1}}, "long")
+    assert len(str(caught.value)) < 1_000

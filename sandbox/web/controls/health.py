@@ -66,9 +66,9 @@ def written(report: Report, kind: str, level: Severity) -> dict[str, Any] | Resp
 
             return as_sarif(report)
         case "html":
-            from sandbox.referee.page import as_page
+            from sandbox.referee.page import HEADERS, as_page
 
-            return Response(as_page(report), content_type="text/html;charset=utf-8")
+            return Response(as_page(report), headers=HEADERS, content_type="text/html;charset=utf-8")
         case _:
             return as_json(report)
 

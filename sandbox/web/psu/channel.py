@@ -22,8 +22,7 @@ def open_channel(visit: Visit) -> Response:
     if visit.world.ask(session_at, session_id, signing_sessions.CHANNEL) is None:
         session_id = visit.world.act(signing_sessions.enter_channel)
     response = show(visit, session_id)
-    keep(visit, response, CHANNEL_COOKIE, session_id)
-    return response
+    return keep(visit, response, CHANNEL_COOKIE, session_id)
 
 
 def log_in(visit: Visit) -> Response:
@@ -31,10 +30,10 @@ def log_in(visit: Visit) -> Response:
     if not form.get("login"):
         return show(visit, session_id, problem="choose.customer")
     try:
-        visit.world.act(signing_sessions.log_in_to_channel, session_id, form["login"])
+        renewed = visit.world.act(signing_sessions.log_in_to_channel_anew, session_id, form["login"])
     except Refusal as refusal:
         return show(visit, session_id, refusal=refusal)
-    return go(visit.to("/channel"))
+    return keep(visit, go(visit.to("/channel")), CHANNEL_COOKIE, renewed)
 
 
 def see_payment(visit: Visit) -> Response:
@@ -83,8 +82,7 @@ def start_again(visit: Visit, refusal: Refusal) -> Response:
     """A session of its own follows one that too many wrong codes ended."""
     session_id = visit.world.act(signing_sessions.enter_channel)
     response = show(visit, session_id, refusal=refusal)
-    keep(visit, response, CHANNEL_COOKIE, session_id)
-    return response
+    return keep(visit, response, CHANNEL_COOKIE, session_id)
 
 
 def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None) -> Response:

@@ -8,7 +8,7 @@ from sandbox.web.psu.consent_views import ConsentSight, consent_at
 from sandbox.web.psu.papers import consent_lines
 from sandbox.web.psu.session_steps import WRONG, Take, again, code_typed, leave, open_at, take_at, wording
 from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import Visit, address_cookie, form_targets, go
+from sandbox.web.psu.visits import Visit, address_cookie, form_targets, go, keep
 from sandbox.web.psu.words import say
 
 STEPS = ("login", "accounts", "review", "code")
@@ -32,10 +32,10 @@ def log_in(visit: Visit, session_id: str, token: str) -> Response:
     if not customer:
         return show(visit, session_id, "login", problem="choose.customer")
     try:
-        visit.world.act(consent_sessions.log_in, session_id, token, customer)
+        renewed = visit.world.act(consent_sessions.log_in_anew, session_id, token, customer)
     except Refusal as refusal:
         return again(show, visit, session_id, "login", refusal)
-    return go(visit.to(f"/consent/{token}/accounts"))
+    return keep(visit, go(visit.to(f"/consent/{token}/accounts")), address_cookie(token), renewed)
 
 
 def choose(visit: Visit, session_id: str, token: str) -> Response:

@@ -28,8 +28,7 @@ def open_at(visit: Visit, enter: Callable[[Bank, str, str | None], str], show: S
     if not same:
         session_id = visit.world.act(enter, token, state)
     response = show(visit, session_id, "review")
-    keep(visit, response, address_cookie(token), session_id)
-    return response
+    return keep(visit, response, address_cookie(token), session_id)
 
 
 def take_at(visit: Visit, waiting: Callable[[Bank, str], object], takes: Mapping[str, Take]) -> Response:

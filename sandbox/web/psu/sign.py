@@ -8,7 +8,7 @@ from sandbox.web.psu.page_views import Sight, at_address
 from sandbox.web.psu.papers import headline, lines
 from sandbox.web.psu.session_steps import WRONG, Take, again, code_typed, leave, open_at, take_at, wording
 from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import Visit, address_cookie, form_targets, go
+from sandbox.web.psu.visits import Visit, address_cookie, form_targets, go, keep
 
 STEPS = ("login", "account", "review", "code")
 
@@ -31,10 +31,10 @@ def log_in(visit: Visit, session_id: str, token: str) -> Response:
     if not customer:
         return show(visit, session_id, "login", problem="choose.customer")
     try:
-        visit.world.act(signing_sessions.log_in, session_id, token, customer)
+        renewed = visit.world.act(signing_sessions.log_in_anew, session_id, token, customer)
     except Refusal as refusal:
         return again(show, visit, session_id, "login", refusal)
-    return go(visit.to(f"/sign/{token}/account"))
+    return keep(visit, go(visit.to(f"/sign/{token}/account")), address_cookie(token), renewed)
 
 
 def pick(visit: Visit, session_id: str, token: str) -> Response:

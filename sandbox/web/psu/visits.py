@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import blake2b
 from hmac import compare_digest
 from urllib.parse import urlencode, urlsplit
@@ -80,17 +81,19 @@ def proof_of(session_id: str) -> str:
     return blake2b(b"a form of the bank", key=session_id.encode()[:64], digest_size=24).hexdigest()
 
 
-def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> None:
-    """Gives the browser its session."""
+def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> Response:
+    """Gives the browser its session. Browsers go by Max-Age; Expires is told by the bank's clock, as all its times."""
     response.set_cookie(
         cookie,
         session_id,
         max_age=COOKIE_SECONDS,
+        expires=visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS),
         path=visit.root,
         secure=visit.request.is_secure,
         httponly=True,
         samesite="Lax",
     )
+    return response
 
 
 def drop(visit: Visit, response: Response, cookie: str) -> None:
