@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import agenda, bulks, console, fixture, growth, journey, lasting, measures, reading, starting
+from bench import agenda, bulks, console, fixture, growth, journey, lasting, measures, reading, stalls, starting
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -52,6 +52,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *bulks.files(load, threads),
             *console.console(),
             *lasting.lasting(),
+            *stalls.both(load),
         ]
 
 

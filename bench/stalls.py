@@ -1,7 +1,6 @@
 """The longest call of a full world while something large goes on in it: `python -m bench.stalls`."""
 
 import http.client
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -86,11 +85,16 @@ def stalls(load: Load, folder: str | None = None) -> Iterator[Figure]:
         yield figure(f"nothing else, at {LARGE:,} payments", PUT)
 
 
-def main(kinds: list[str]) -> None:
-    with Load() as load, TemporaryDirectory() as folder:
-        figures = [row for kind in kinds for row in stalls(load, folder if kind == "state" else None)]
-    print(printed(figures))
+def both(load: Load) -> Iterator[Figure]:
+    yield from stalls(load)
+    with TemporaryDirectory() as folder:
+        yield from stalls(load, folder)
+
+
+def main() -> None:
+    with Load() as load:
+        print(printed(list(both(load))))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["memory", "state"])
+    main()

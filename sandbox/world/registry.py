@@ -13,6 +13,7 @@ from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.counters import Tally
 from sandbox.world.log import checkpoint
 from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Life, World
 
 log = getLogger("sandbox")
@@ -43,14 +44,14 @@ class Worlds:
         self.store = store
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
-        self.machine_time = machine_time
+        self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._worlds: dict[str, World] = {}
         self._order = threading.Lock()
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
-            self._add(World.away(name, store, row, beginnings, machine_time))
+            self._add(World.away(name, store, row, beginnings, self.machine_time))
         if store is not None and store.is_of_another_program:  # which may not be able to go on: that is told now
             for world in self.all():
                 world.ask(lambda bank: None)

@@ -22,6 +22,7 @@ from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.replay import bank_back, read_back
+from sandbox.world.steady_clock import SteadyClock
 
 Log = MemoryLog | StoredLog
 
@@ -60,7 +61,7 @@ class Holder:
 
     def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
         self.name = name
-        self._machine_time = machine_time
+        self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store
         self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
         self._due_next: datetime | None = None
@@ -190,6 +191,8 @@ class Holder:
         gone."""
         if self._store is None:
             return
+        if self.pace.rate:
+            self._machine_time.keep()
         self._store.connection.look()
         if backlog.kept < taken:
             try:

@@ -51,7 +51,7 @@ class World(Holder):
 
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
-        opening = (beginning.at or datetime.fromtimestamp(int(machine), UTC)).astimezone(UTC)  # a bank knows no other
+        opening = (beginning.at or self.real_time().replace(microsecond=0)).astimezone(UTC)  # a bank knows no other
         pace = Pace(opening, machine, beginning.rate)
         bank = bank_of(beginning, opening)
         log = self._new_log(beginning, opening, pace)
@@ -148,7 +148,7 @@ class World(Holder):
 
     def real_time(self) -> datetime:
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
-        return datetime.fromtimestamp(self._machine_time(), UTC)
+        return datetime.fromtimestamp(self._machine_time.real(), UTC)
 
     def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
         """Moves the clock: from its now to where it stands next, and how fast it goes on. Large files on the way are

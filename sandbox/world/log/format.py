@@ -25,6 +25,8 @@ TABLES = (
   shape TEXT NOT NULL, content BLOB NOT NULL, mark INTEGER NOT NULL)""",
     """CREATE TABLE pieces (world INTEGER NOT NULL, acts INTEGER NOT NULL, number INTEGER NOT NULL,
   content BLOB NOT NULL, UNIQUE (world, acts, number))""",
+    # The machine's time up to which running worlds may have answered: one row, or none yet.
+    "CREATE TABLE clock (latest REAL NOT NULL, mark INTEGER NOT NULL)",
     # What worlds that are away take along, of this program's life alone.
     "CREATE TABLE aside (world INTEGER PRIMARY KEY, content BLOB NOT NULL, mark INTEGER NOT NULL)",
 )

@@ -30,6 +30,7 @@ class Store:
         self.path = path
         self._lock = threading.Lock()
         self._beside: list[threading.Thread] = []
+        self.before_close: Callable[[], None] = lambda: None
         self.connection = Connection(path, stopwatch, sync)
         self._reader = Reader(self.connection)
         self.writer = Writer(self.connection, stopwatch)
@@ -143,6 +144,20 @@ class Store:
         if until is not None and head != until:
             raise self._reader.damage(f"acts of its world {world} are missing after act {head.acts}")
 
+    def latest_time(self) -> float:
+        """The machine's time up to which running worlds may have answered; 0 where none did."""
+        with self.connection.read() as database:
+            row = database.execute("SELECT latest, mark FROM clock").fetchone()
+        if row is not None and mark_of(row[0]) != row[1]:
+            raise self._reader.damage("the time up to which it was used is not as it was written")
+        return 0.0 if row is None else float(row[0])
+
+    def keep_latest_time(self, latest: float) -> None:
+        with self.connection.write() as database:
+            database.execute(
+                "INSERT OR REPLACE INTO clock (rowid, latest, mark) VALUES (1, ?, ?)", (latest, mark_of(latest))
+            )
+
     def aside(self, world: int) -> bytes | None:
         """What a world that is away took along."""
         with self.connection.read() as database:
@@ -167,6 +182,7 @@ class Store:
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
         self._reader.end()
+        self.before_close()
         with self._lock:
             beside = self._beside
         for thread in beside:

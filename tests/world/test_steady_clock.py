@@ -1,0 +1,184 @@
+"""The machine's clock steps back: bank time never does, and nothing that was answered is undone (choice 10)."""
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sandbox.app import assemble, first_beginning
+from sandbox.banking.durations import read_instant
+from sandbox.world.log.format import StateFileError
+from sandbox.world.log.store import Store
+from sandbox.world.registry import Worlds
+from sandbox.world.steady_clock import AHEAD, SteadyClock
+from tests.conftest import MORNING
+from tests.tpp import Tpp
+
+HOUR = 3600.0
+SOON = timedelta(seconds=AHEAD)
+
+
+class Machine:
+    """The machine's clock, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "bank.state"
+
+
+def opened(path: Path, machine: Machine, rate: float = 1.0) -> tuple[Worlds, Store]:
+    store = Store(path)
+    return Worlds(first_beginning(7, read_instant(MORNING), rate), machine, store), store
+
+
+def now(worlds: Worlds, name: str = "default") -> datetime:
+    return worlds.get(name).ask(lambda bank: bank.clock.now)
+
+
+def test_while_it_runs_bank_time_goes_on_from_where_it_was(machine: Machine) -> None:
+    worlds = Worlds(first_beginning(7, read_instant(MORNING), 1.0), machine)
+    tpp = Tpp(assemble(worlds))
+    payment_id = tpp.initiated()
+    machine.now += HOUR
+    assert tpp.status(payment_id).json["status"] == "CANC"
+    before = now(worlds)
+    machine.now -= 2 * HOUR
+    assert now(worlds) == before and tpp.status(payment_id).json["status"] == "CANC"
+    machine.now += 60
+    assert now(worlds) == before + timedelta(seconds=60)
+
+
+def test_over_a_restart_nothing_that_was_answered_is_undone(path: Path, machine: Machine) -> None:
+    """No act came after the time-out that the last status told of."""
+    worlds, store = opened(path, machine)
+    tpp = Tpp(assemble(worlds))
+    payment_id = tpp.initiated()
+    machine.now += HOUR
+    assert tpp.status(payment_id).json["status"] == "CANC"
+    before = now(worlds)
+    store.close()
+    machine.now -= 2 * HOUR
+    worlds, store = opened(path, machine)
+    again = Tpp(assemble(worlds))
+    assert again.status(payment_id).json["status"] == "CANC"
+    assert before <= now(worlds) <= before + SOON
+    machine.now += 60
+    assert before + timedelta(seconds=60) <= now(worlds) <= before + SOON + timedelta(seconds=60)
+    store.close()
+
+
+def test_a_clock_that_does_not_step_back_goes_on_exactly(path: Path, machine: Machine) -> None:
+    worlds, store = opened(path, machine)
+    machine.now += 100
+    before = now(worlds)
+    store.close()
+    worlds, store = opened(path, machine)
+    assert now(worlds) == before
+    machine.now += HOUR
+    assert now(worlds) == before + timedelta(hours=1)
+    store.close()
+
+
+def test_a_kill_undoes_no_time_either(path: Path, machine: Machine) -> None:
+    worlds, store = opened(path, machine, rate=3600.0)
+    machine.now += 100
+    before = now(worlds)
+    copy = path.with_name("copy.state")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("VACUUM INTO ?", (str(copy),))
+    machine.now -= 2 * HOUR
+    again, other = opened(copy, machine)
+    assert before <= now(again) <= before + 3600 * SOON
+    store.close()
+    other.close()
+
+
+def test_worlds_that_are_away_show_no_earlier_time(path: Path, machine: Machine) -> None:
+    worlds, store = opened(path, machine)
+    now(worlds, "b")
+    machine.now += HOUR
+    before = worlds.find("b").standing().now
+    store.close()
+    machine.now -= 2 * HOUR
+    worlds, store = opened(path, machine)
+    assert worlds.find("b").is_away and before <= worlds.find("b").standing().now <= before + SOON
+    store.close()
+
+
+def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(path: Path, machine: Machine) -> None:
+    worlds, store = opened(path, machine, rate=0.0)
+    flushes = store.writer.flushes
+    for _ in range(3):
+        machine.now += HOUR
+        assert now(worlds) == read_instant(MORNING)
+    assert store.latest_time() == 0 and store.writer.flushes == flushes
+    store.close()
+
+
+def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> None:
+    worlds = Worlds(first_beginning(7, read_instant(MORNING), 1.0), machine)
+    now(worlds)
+    machine.now -= HOUR
+    assert worlds.get("default").real_time().timestamp() == machine.now
+
+
+def test_few_answers_write_the_time(path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds, store = opened(path, machine)
+    kept = list[float]()
+    monkeypatch.setattr(store, "keep_latest_time", kept.append)
+    for _ in range(100):
+        machine.now += AHEAD / 10
+        now(worlds)
+    assert 9 <= len(kept) <= 10 and all(later - earlier > AHEAD for earlier, later in zip(kept, kept[1:], strict=False))
+    store.close()
+
+
+def test_a_file_that_cannot_be_written_still_lets_read(
+    path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(latest: float) -> None:
+        raise StateFileError("full")
+
+    worlds, store = opened(path, machine)
+    monkeypatch.setattr(store, "keep_latest_time", full)
+    machine.now += HOUR
+    assert now(worlds) == read_instant(MORNING) + timedelta(hours=1)
+    store.close()
+
+
+def test_a_time_that_is_not_as_it_was_written_is_told(path: Path, machine: Machine) -> None:
+    worlds, store = opened(path, machine)
+    machine.now += HOUR
+    now(worlds)
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("UPDATE clock SET latest = latest - 1")
+    with closing(Store(path)) as store, pytest.raises(StateFileError, match="damaged"):
+        Worlds(first_beginning(7), machine, store)
+
+
+@pytest.mark.parametrize(("step", "told"), [(-AHEAD / 2, 0.0), (-AHEAD * 2, 0.0), (-HOUR, 0.0), (5.0, 5.0)])
+def test_the_clock_stands_over_a_small_step_and_goes_on_over_a_large_one(
+    machine: Machine, step: float, told: float
+) -> None:
+    clock = SteadyClock(machine)
+    began = clock()
+    machine.now += step
+    assert clock() - began == pytest.approx(told)
+    machine.now += 10
+    stood = -step if -AHEAD <= step < 0 else 0.0
+    assert clock() - began == pytest.approx(told + 10 - stood)
