@@ -59,8 +59,11 @@ def tries(app: Flask, way: str, address: str) -> Iterator[tuple[str, str, bytes]
             yield method, target, body
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("apart", [False, True], ids=["beside the bank", "on a port of their own"])
+APART = ("no key", "a foreign Origin")  # the guard is the same, so these will do for a port of their own
+BY_LINE = ("no key", "a wrong key", "a foreign Origin", "a foreign Host and the key")
+
+
+@pytest.mark.parametrize(("way", "apart"), [*((way, False) for way in WAYS), *((way, True) for way in APART)])
 def test_no_spelling_leads_past_the_lock(worlds: Worlds, way: str, apart: bool) -> None:
     lock, given = WAYS[way]
     app = assemble_controls(worlds, lock, "http://127.0.0.1:8080") if apart else assemble(worlds, lock=lock)
@@ -75,7 +78,7 @@ def test_no_spelling_leads_past_the_lock(worlds: Worlds, way: str, apart: bool) 
     assert beginning(worlds) == before
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", BY_LINE)
 def test_no_bytes_on_the_line_lead_past_the_lock(worlds: Worlds, way: str) -> None:
     lock, given = WAYS[way]
     app, before = assemble(worlds, lock=lock), beginning(worlds)
