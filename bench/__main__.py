@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import agenda, bulks, console, fixture, growth, journey, lasting, measures, reading, stalls, starting
+from bench import agenda, bulks, console, fixture, growth, journey, lasting, life, measures, reading, stalls, starting
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -47,6 +47,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *measures.weight(),
             *measures.regular(),
             *agenda.agenda(),
+            *life.life(),
             *travel(),
             *fixture.cost(),
             *bulks.files(load, threads),

@@ -2,10 +2,12 @@
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from itertools import chain
+from operator import eq
+from typing import Any, NamedTuple, overload
 
 from sandbox.banking.money import Money
 
@@ -67,6 +69,54 @@ class Books:
         self.balances = dict(sums)
 
 
+class Lines(Sequence[Line]):
+    """An account's lines, oldest first: those of the shared past, which is not copied, and those of one bank."""
+
+    __slots__ = ("own", "past")
+
+    def __init__(self, past: tuple[Line, ...], own: list[Line]) -> None:
+        self.past = past
+        self.own = own
+
+    def add(self, line: Line) -> None:
+        """At its place by date; nearly always that is the end."""
+        last = self.own or self.past
+        if not last or last[-1].on <= line.on:
+            self.own.append(line)
+            return
+        if self.past and line.on < self.past[-1].on:  # among the past's lines: from now on they are this bank's too
+            self.past, self.own = (), [*self.past, *self.own]
+        insort(self.own, line, key=_place)
+
+    def __len__(self) -> int:
+        return len(self.past) + len(self.own)
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Line]: ...
+
+    def __getitem__(self, at: int | slice) -> Line | list[Line]:
+        if isinstance(at, slice):
+            return [*self.past, *self.own][at]
+        at = at + len(self) if at < 0 else at
+        if at < 0:
+            raise IndexError(at)
+        return self.past[at] if at < len(self.past) else self.own[at - len(self.past)]
+
+    def __iter__(self) -> Iterator[Line]:
+        return chain(self.past, self.own)
+
+    def __reversed__(self) -> Iterator[Line]:
+        return chain(reversed(self.own), reversed(self.past))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class Ledger:
     """The books of one bank: the shared past, and what this bank added to it."""
 
@@ -75,7 +125,7 @@ class Ledger:
     def __init__(self, past_of: Callable[[], Books]) -> None:
         self._past_of = past_of
         self._past: Books | None = None
-        self._lines: dict[Compartment, list[Line]] = {}
+        self._lines: dict[Compartment, Lines] = {}
         self._balances: dict[Compartment, Decimal] = {}
         self._added = 0
 
@@ -123,14 +173,10 @@ class Ledger:
                 self._write(compartment, Line(entry.on, self.count, posting, entry))
 
     def _write(self, compartment: Compartment, line: Line) -> None:
-        """At its place by date; nearly always that is the end."""
         lines = self._lines.get(compartment)
         if lines is None:
-            lines = self._lines[compartment] = list(self.past.lines.get(compartment, ()))
-        if not lines or lines[-1].on <= line.on:
-            lines.append(line)
-        else:
-            insort(lines, line, key=_place)
+            lines = self._lines[compartment] = Lines(self.past.lines.get(compartment, ()), [])
+        lines.add(line)
 
     def totals(self) -> dict[str, Decimal]:
         """The sum of all postings by currency: always zero."""
@@ -153,17 +199,23 @@ class Ledger:
 
     def own(self) -> dict[Compartment, list[Line]]:
         """The lines that this bank added, without those of the shared past."""
-        return {key: [line for line in lines if line.number > self.past.count] for key, lines in self._lines.items()}
+        count = self.past.count
+        return {
+            key: lines.own if lines.past else [line for line in lines.own if line.number > count]
+            for key, lines in self._lines.items()
+        }
 
     def restore(self, kept: tuple[Any, ...]) -> None:
         own, self._balances, self._added = kept
         for key, lines in own.items():
-            self._lines[key] = sorted([*self.past.lines.get(key, ()), *lines], key=_place)
+            found = self._lines[key] = Lines(self.past.lines.get(key, ()), [])
+            for line in lines:
+                found.add(line)
 
     def copy(self) -> "Ledger":
         twin = Ledger(self._past_of)
         twin._past = self._past
-        twin._lines = {key: list(lines) for key, lines in self._lines.items()}
+        twin._lines = {key: Lines(lines.past, list(lines.own)) for key, lines in self._lines.items()}
         twin._balances = dict(self._balances)
         twin._added = self._added
         return twin

@@ -2,21 +2,26 @@
 
 from collections.abc import Mapping
 
-from sandbox.bank import accounts
+from sandbox.bank import accounts, returns
 from sandbox.bank.ledger import Entry, Posting
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.seed.chronicle import Chronicle, Note, minor, money
-from sandbox.seed.habits import Habit
+from sandbox.seed.habits import DEBIT, Habit
+
+SHARED_MAX = 20_000  # entries: a few years of all the shipped customers
 
 
 class Booking(Chronicle):
     """An occurrence as it is booked. What a payment has reserved is not the habits' to spend."""
 
-    def __init__(self, bank: Bank, references: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, bank: Bank, references: Mapping[str, int] | None = None, shared: dict[str, Entry] | None = None
+    ) -> None:
         self._bank = bank
         self._before = references or {}  # those that the past used
+        self._shared = {} if shared is None else shared  # entries of banks that live alike, by reference
 
     def reference(self, iban: str) -> str:
         number = self._before.get(iban, 0) + self._bank.habits.count(iban)
@@ -25,12 +30,15 @@ class Booking(Chronicle):
     def above(self, iban: str, kept: int) -> int:
         return minor(Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR")) - kept
 
+    def covers(self, iban: str, currency: str, cents: int) -> bool:
+        return self._cents(iban, currency) >= cents
+
     def is_open(self, iban: str) -> bool:
         return iban in self._bank.accounts
 
     def reserve(self, iban: str, habit: Habit) -> bool:
         """A terminal reserves an amount where there are funds for it."""
-        if self._cents(iban, habit.currency) < habit.hold:
+        if not self.covers(iban, habit.currency, habit.hold):
             return False
         self._hold(iban, habit, +1)
         return True
@@ -53,4 +61,11 @@ class Booking(Chronicle):
 
     def _write(self, note: Note, *postings: Posting) -> None:
         entry = Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
+        known = self._shared.get(note.reference)
+        if known is None and len(self._shared) < SHARED_MAX:
+            self._shared[note.reference] = entry
+        elif known == entry:
+            entry = known
         self._bank.ledger.post(entry)
+        if note.remark == DEBIT:
+            returns.meet_debit(self._bank, entry)
