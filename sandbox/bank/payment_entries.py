@@ -1,5 +1,6 @@
 """How a payment shows in the books: out of the debtor, back again, or into a beneficiary of this bank (choice 5)."""
 
+from collections.abc import Iterator
 from datetime import date
 
 from sandbox.bank.accounts import cost
@@ -41,13 +42,33 @@ def give_back(bank: Bank, payment: Payment) -> None:
     taken = cost(order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
     ours = Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
-    outside = tuple(Posting(side.account, -side.amount) for side in _to_outside(taken, order.amount))
-    _post(bank, payment, "R", (ours, *outside), f"RETURN {payment.reason or ''}".strip())
+    _post(bank, payment, "R", (ours, *_from_outside(taken, order.amount)), f"RETURN {payment.reason or ''}".strip())
     payment.debited = False
+
+
+def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
+    """The beneficiary's bank sends the money back, days after the settlement: a line of its own, with the reason."""
+    assert payment.debtor is not None
+    order = payment.order
+    remark = f"{back.upper()} {reason or ''}".strip()
+    taken = cost(order.amount, payment.debtor.currency)
+    theirs = order.creditor.iban or order.creditor.bban
+    ours = Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
+    _post(bank, payment, "B", (ours, *_from_outside(taken, order.amount)), remark)
+    for beneficiary in _credited(bank, payment):
+        given = -beneficiary.amount
+        lost = beneficiary._replace(amount=given)
+        _post(bank, payment, "T", (lost, *_to_outside(beneficiary.amount, order.amount)), remark)
 
 
 def credit(bank: Bank, payment: Payment) -> None:
     """A beneficiary in this bank is credited when the settlement is complete."""
+    for theirs in _credited(bank, payment):
+        _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, payment.order.amount)), REMARKS[payment.kind])
+
+
+def _credited(bank: Bank, payment: Payment) -> Iterator[Posting]:
+    """The beneficiary's side, where the beneficiary is a customer of this bank."""
     assert payment.debtor is not None
     order = payment.order
     account = bank.accounts.get(order.creditor.iban or "")
@@ -57,9 +78,11 @@ def credit(bank: Bank, payment: Payment) -> None:
     currency = wanted if wanted in account.currencies else account.currencies[0]
     given = cost(order.amount, currency)
     name = bank.customers[payment.customer].name if payment.customer else None
-    theirs = Posting(account.iban, given, payment.debtor.iban, name)
-    outside = tuple(Posting(side.account, -side.amount) for side in _to_outside(given, order.amount))
-    _post(bank, payment, "C", (theirs, *outside), REMARKS[order.product])
+    yield Posting(account.iban, given, payment.debtor.iban, name)
+
+
+def _from_outside(inner: Money, outer: Money) -> tuple[Posting, ...]:
+    return tuple(Posting(side.account, -side.amount) for side in _to_outside(inner, outer))
 
 
 def _to_outside(inner: Money, outer: Money) -> tuple[Posting, ...]:

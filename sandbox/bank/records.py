@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import NamedTuple
 
+from sandbox.bank.ledger import Entry
 from sandbox.banking.money import Money
 from sandbox.contract.moves import Status, Trigger
 
@@ -141,6 +142,14 @@ class Fact(NamedTuple):
     rule: str | None = None  # the scenario's, where it began or did this
 
 
+class Refund(NamedTuple):
+    """A direct debit whose money comes back."""
+
+    entry: Entry
+    back: str  # return or refund
+    reason: str | None
+
+
 class Callback(NamedTuple):
     """A customer without a browser was sent back to the TPP."""
 
@@ -172,6 +181,7 @@ class Payment:
     rule: int | None = None  # of the scenario
     sca_token: str | None = None
     history: list[Fact] = field(default_factory=list)
+    returned: bool = False  # by the beneficiary's bank, after the settlement
 
     @property
     def kind(self) -> str:

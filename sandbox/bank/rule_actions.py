@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from sandbox.bank import bulks, forced_moves, psu_actions, signing
+from sandbox.bank import bulks, forced_moves, psu_actions, returns, signing
 from sandbox.bank.bounded_registers import forget_first
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.grants import ConsentAddress
@@ -41,7 +41,8 @@ def overruled_until(bank: Bank, found: Subject, trigger: Trigger) -> datetime | 
         found = bank.bulks[found.bulk_id]
     if found.rule is None or trigger not in DEFAULTS:
         return None
-    return max((at for at in ruled(bank, found) if at > bank.clock.now), default=None)
+    moves = (at for at, then in ruled(bank, found).items() if not then.back)
+    return max((at for at in moves if at > bank.clock.now), default=None)
 
 
 def by_rule(bank: Bank, found: Subject) -> None:
@@ -51,7 +52,10 @@ def by_rule(bank: Bank, found: Subject) -> None:
         return
     try:
         with at_work(bank, found):
-            forced_moves.force(bank, found.id, then.move, then.reason)
+            if then.back:
+                returns.send_back(bank, found, then.back, then.reason)
+            else:
+                forced_moves.force(bank, found.id, then.move, then.reason)
     except Refusal:
         return  # the table knows better than the scenario; the journal shows that nothing moved
 

@@ -9,7 +9,8 @@ from typing import Any
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings
 
-KINDS = ("payment", "standing_order", "bulk", "consent")
+KINDS = ("payment", "standing_order", "bulk", "consent")  # what a TPP asks for
+DEBIT = "direct_debit"  # a habit of a customer; only rules that say so are about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,13 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """A move that happens some time after a status was reached."""
+    """A move that happens some time after a status was reached; or money that comes back, which moves nothing."""
 
     on: Status
     move: Status
     after: timedelta = timedelta()
     reason: str | None = None
+    back: str = ""  # return, recall or refund; after a direct debit the status means nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,8 @@ def conditions(when: When) -> tuple[tuple[str, str, bool], ...]:
 
 def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now: datetime) -> bool:
     """All but `nth`."""
+    if looks.kind == DEBIT and when.kind != DEBIT:
+        return False
     for name, wanted, is_pattern in asked:
         given = getattr(looks, name)
         if given is None or not (fnmatchcase(given, wanted) if is_pattern else given == wanted):

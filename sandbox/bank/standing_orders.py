@@ -132,9 +132,9 @@ def run(bank: Bank, order: StandingOrder) -> None:
 
 def due_amount(bank: Bank, contract: Contract, debtor: Debtor) -> Money | None:
     """What is to be paid now; None where funds are missing."""
-    funds = accounts.available(bank, debtor)
     if contract.amount is not None:
-        return contract.amount if contract.amount <= funds else None
+        return contract.amount if contract.amount <= accounts.available(bank, debtor) else None
+    funds = Money(accounts.unreserved(bank, debtor), debtor.currency)  # nobody saves by an overdraft
     rest = funds - contract.minimal if contract.minimal else funds
     if contract.maximal is not None and contract.maximal < rest:
         rest = contract.maximal

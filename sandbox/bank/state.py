@@ -10,7 +10,7 @@ from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, Sc
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
-from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, ScaAddress
+from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, Refund, ScaAddress
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.subjects import Initiation, Subject
@@ -66,6 +66,7 @@ class Bank:
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
         self.reserved_later: dict[Compartment, Decimal] = {}
+        self.refunds: dict[str, Refund] = {}  # of direct debits, by the reference of the debit
         self.spent: dict[tuple[str, date], Decimal] = {}
 
     def _begin_grants(self) -> None:
@@ -123,6 +124,10 @@ class Bank:
         self._write(subject, trigger, subject.status, row.target, reason)
         subject.status = row.target
         subject.reason = reason
+
+    def note(self, subject: Subject, trigger: Trigger, reason: str | None) -> None:
+        """A line of the journal about what leaves the status as it is."""
+        self._write(subject, trigger, subject.status, subject.status, reason)
 
     def _write(
         self, subject: Subject, trigger: Trigger, source: Status | None, target: Status, reason: str | None

@@ -5,7 +5,7 @@ from datetime import datetime
 from heapq import merge
 from operator import attrgetter
 
-from sandbox.bank import bulk_checks, bulks, execution, rule_actions, standing_orders
+from sandbox.bank import bulk_checks, bulks, execution, returns, rule_actions, standing_orders
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Promise
 from sandbox.bank.records import Payment
@@ -80,6 +80,9 @@ UNATTENDED: dict[Trigger, Happening] = {
 
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     """The table is asked whether the trigger still matters; what no longer does is dropped."""
+    if trigger is Trigger.RETURNED:
+        returns.refund(bank, subject_id)
+        return
     if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
         rule_actions.consents(bank, subject_id)
         return
@@ -107,6 +110,8 @@ def coming(bank: Bank) -> Iterator[Promise]:
 
 def matters(bank: Bank, promise: Promise) -> bool:
     """Whether it would still do something when it rings, as things stand."""
+    if promise.trigger is Trigger.RETURNED:
+        return promise.subject_id in bank.refunds
     subject = bank.known(promise.subject_id)
     if subject is None:
         address = bank.consent_addresses.get(promise.subject_id)
@@ -127,8 +132,9 @@ def _execution_of(subject: Subject, promised: datetime) -> datetime:
 
 def advance(bank: Bank, until: datetime) -> None:
     """Advancing by a and then by b equals advancing by a + b."""
+    living = bank.habits.since is not None
     for _ in range(bank.settings.due_events_max):
-        if _habit_is_next(bank, until):
+        if living and _habit_is_next(bank, until):
             continue
         promise = bank.agenda.pop_due(until)
         if promise is None:

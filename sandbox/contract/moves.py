@@ -44,6 +44,7 @@ class Trigger(StrEnum):
     RULED = "ruled"  # a scenario's rule says what comes
     PSU_ACTS = "psu_acts"  # and what its customer does
     HABIT = "habit"  # what a customer does without a TPP
+    RETURNED = "returned"  # money comes back, days later; no status tells of it
 
 
 class Subject(Protocol):

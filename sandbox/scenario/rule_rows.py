@@ -5,12 +5,13 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sandbox.bank.rules import KINDS, Added, AmountIs, Psu, Rule, Then, When
+from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, Rule, Then, When
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.contract.moves import MOVES, Status
+from sandbox.contract.moves import MOVES
 from sandbox.contract.products import PRODUCTS, SCT
 from sandbox.contract.reply_statuses import ANSWERS, INITIATES
 from sandbox.contract.settings import Settings
+from sandbox.scenario.return_rows import THEN, check_debit, check_returns
 from sandbox.scenario.scalars import (
     ACCOUNT,
     AMOUNT_TEXT,
@@ -35,7 +36,6 @@ from sandbox.scenario.setting_rows import shape_of
 from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
 from sandbox.scenario.tree import Node
 
-REASON = text(r"[A-Z0-9_]{1,35}", "AC04")
 PRODUCTS_OF = {
     "payment": tuple(PRODUCTS),
     "standing_order": (SCT.name,),
@@ -80,7 +80,7 @@ def _product(node: Node, notes: Notes) -> str:
 def _when(rows: dict[str, Any]) -> When:
     check_window(rows)
     kind, product = rows.get("kind"), rows.get("product")
-    if kind and product and not any(fnmatchcase(name, product) for name in PRODUCTS_OF[kind]):
+    if kind in PRODUCTS_OF and product and not any(fnmatchcase(name, product) for name in PRODUCTS_OF[kind]):
         there = PRODUCTS_OF[kind]
         hint = f"it has {listed(there)}" if there else "a consent has no product"
         raise Wrong(f"a {kind} has no product {shown(product)}", hint, "product")
@@ -94,7 +94,7 @@ AMOUNT = Either(
 )
 WHEN = Table(
     {
-        "kind": one_of(KINDS, "kind"),
+        "kind": one_of((*KINDS, DEBIT), "kind"),
         "product": Leaf(_product, {"type": "string", "minLength": 1}),
         "client": pattern_or(CLIENT),
         "customer": pattern_or(CUSTOMER),
@@ -109,19 +109,6 @@ WHEN = Table(
         "until": INSTANT,
     },
     _when,
-)
-STATUS = one_of(Status, "status")
-
-
-def _then(rows: dict[str, Any]) -> Then:
-    move = Status(rows["move"])
-    if "reason" in rows and move not in (Status.RJCT, Status.CANC):
-        raise Wrong("a reason goes with RJCT or CANC only", key="reason")
-    return Then(Status(rows["on"]), move, rows.get("after", timedelta()), rows.get("reason"))
-
-
-THEN = Table(
-    {"on": STATUS, "after": DURATION, "move": STATUS, "reason": REASON}, _then, ("on", "move"), called="a move"
 )
 
 
@@ -216,7 +203,7 @@ def _check_moves(when: When, moves: Iterable[Then]) -> None:
             there = dict.fromkeys(row.source.value for row in rows)
             why = f"nothing that fits is ever {then.on.value}"
             raise Wrong(why, f"it can be {listed(there)}" if there else "a consent has no statuses", f"then.{at}.on")
-        if then.move.value not in targets:
+        if not then.back and then.move.value not in targets:
             ways = f"from {then.on.value} it can go to {listed(targets)}" if targets else f"{then.on.value} is the end"
             raise Wrong(f"no table lets it go from {then.on.value} to {then.move.value}", ways, f"then.{at}.move")
 
@@ -231,6 +218,10 @@ def _rule(rows: dict[str, Any]) -> Rule:
         rows.get("validation", ()),
         rows.get("refuse"),
     )
+    check_returns(rule.when, rule.then)
+    if rule.when.kind == DEBIT:
+        check_debit(rule, rows)
+        return rule
     kinds = _kinds(rule.when)
     _check_moves(rule.when, rule.then)
     if rule.validation and "bulk" not in kinds:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sandbox.bank.rules import Rule
+from sandbox.bank.rules import Rule, Then
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
 from sandbox.scenario.model import Scenario
@@ -36,12 +36,19 @@ def _outcome(rule: Rule) -> str:
         row = Error[rule.refuse].value
         return f"{row.status} `{row.error}` `{row.code}`"
     if rule.then:
-        return ", ".join(f"`{then.move}` {f'`{then.reason}`' if then.reason else ''}".strip() for then in rule.then)
+        return ", ".join(map(_then, rule.then))
     if rule.validation:
         return ", ".join(
             f"`RJCT` {'' if not found.bulk else f'of bulk {found.bulk}'}".strip() for found in rule.validation
         )
     return ", ".join(f"`{name}` {write_duration(span)}" for name, span in rule.timings)
+
+
+def _then(then: Then) -> str:
+    """A move, or money that comes back while the status stays."""
+    if then.back:
+        return f"`{then.on}`, then a {then.back} `{then.reason}`"
+    return f"`{then.move}` {f'`{then.reason}`' if then.reason else ''}".strip()
 
 
 def _lower(title: str) -> str:

@@ -62,6 +62,10 @@ class Chronicle:
         """How many euro cents an account has beyond what it keeps."""
         return self._balances[iban, "EUR"] - kept
 
+    def covers(self, iban: str, currency: str, cents: int) -> bool:
+        """Whether there are funds for as much."""
+        return self._balances[iban, currency] >= cents
+
     def is_open(self, iban: str) -> bool:
         """Whether an account of the same customer takes savings by now."""
         return bool(self._balances.get((iban, "EUR")))

@@ -11,6 +11,7 @@ from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import make_belgian
 from sandbox.banking.money import Money
 from sandbox.seed.habits import LIVES, Habit
+from sandbox.seed.own_habits import OwnHabit, read_habits
 from sandbox.seed.shape import Row, table
 
 BANK_CODE = "539"  # allocated to no bank (choice 11)
@@ -63,7 +64,8 @@ def load_fixtures(name: str = "default") -> Fixtures:
 def read_fixtures(content: Any, digest: str) -> Fixtures:
     """Fixtures from the content of a file; the digest stands for that content."""
     top = Row(content, "fixtures")
-    customers = _each(top, "customers", _customer)
+    own: dict[str, tuple[OwnHabit, ...]] = {}
+    customers = _each(top, "customers", lambda name, row: _customer(name, row, own))
     rows = table(top.mapping("accounts"), "accounts")
     clients = _each(top, "clients", _client)
     top.finish()
@@ -77,6 +79,7 @@ def read_fixtures(content: Any, digest: str) -> Fixtures:
         accounts[iban] = _account(row, iban, customers)
         profiles[iban] = _profile(row, accounts[iban], names)
         row.finish()
+    _give_habits(own, profiles, accounts, names)
     return Fixtures(digest, customers, accounts, clients, profiles, names)
 
 
@@ -89,7 +92,8 @@ def _each(top: Row, key: str, read: Callable[[str, Row], Record]) -> dict[str, R
     return dict(records())
 
 
-def _customer(name: str, row: Row) -> Customer:
+def _customer(name: str, row: Row, own: dict[str, tuple[OwnHabit, ...]]) -> Customer:
+    own[name] = read_habits(row)
     return Customer(
         name,
         row.text("name"),
@@ -97,6 +101,29 @@ def _customer(name: str, row: Row) -> Customer:
         row.one_of("language", ("fr", "nl")),
         row.flag("channel_blocked", False),
     )
+
+
+def _give_habits(
+    own: dict[str, tuple[OwnHabit, ...]],
+    profiles: dict[str, Profile],
+    accounts: dict[str, Account],
+    names: dict[str, str],
+) -> None:
+    """Each habit to its account, where life then goes on."""
+    for customer, habits in own.items():
+        owned = [account for account in accounts.values() if customer in account.owners]
+        current = [account.iban for account in owned if not account.is_savings]
+        for number, (name, habit) in enumerate(habits):
+            where = f"customers.{customer}.habits.{number}"
+            iban = next(iter(current), None) if name is None else names.get(name)
+            if iban is None or iban not in [account.iban for account in owned]:
+                raise ValueError(f"{where}.account: {name or 'a current account'} is none of {customer}'s")
+            if habit.currency not in accounts[iban].currencies:
+                raise ValueError(f"{where}.currency: the account has no such compartment")
+            if habit.party is not None and habit.party[1] in accounts:
+                raise ValueError(f"{where}.iban: it is an account of this bank")
+            profile = profiles[iban]
+            profiles[iban] = profile._replace(goes_on=True, habits=(*profile.habits, habit))
 
 
 def _client(name: str, row: Row) -> Client:

@@ -13,6 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from sandbox.bank.habits import Occurrence
+from sandbox.bank.ledger import Entry
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import (
     BRUSSELS,
@@ -55,24 +56,26 @@ class Future:
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
         self._began = (fixtures, seed, first_day, runs)
         self._past: Past | None = None  # made when the first habit happens
+        self._shared: dict[str, Entry] = {}  # what a thousand banks book alike is held once
         self.rows = [row for iban in fixtures.accounts for row in _rows_of(fixtures, seed, iban)]
 
     def first(self, since: datetime) -> tuple[Occurrence, ...]:
         local = since.astimezone(BRUSSELS)
-        return self._first(local.date(), runs_before(since))
+        return self._first(local.date(), runs_before(since), local.hour >= USED_AT)
 
     @lru_cache(maxsize=16)  # noqa: B019 - futures are few and live as long as the program
-    def _first(self, day: date, runs: int) -> tuple[Occurrence, ...]:
+    def _first(self, day: date, runs: int, used: bool) -> tuple[Occurrence, ...]:
         last = HOURS[runs - 1] if runs else -1  # what this day's runs did is done
-        return tuple(sorted(self._begin(rank, row, day, last) for rank, row in enumerate(self.rows)))
+        reserved = at_brussels(day if used else day - DAY, USED_AT)  # what terminals reserved until then is over
+        return tuple(sorted(self._begin(rank, row, day, last, reserved) for rank, row in enumerate(self.rows)))
 
-    def _begin(self, rank: int, row: Row, day: date, last: int) -> Occurrence:
+    def _begin(self, rank: int, row: Row, day: date, last: int, reserved: datetime) -> Occurrence:
         if row.habit.due is not None:
             done = day if row.habit.hour <= last else day - DAY
             return self._dated(rank, row, done)
         booking = next_banking_day(day if last < MORNING else day + DAY)
         since = previous_banking_day(booking - DAY)
-        return self._by_chance(rank, row, since.toordinal() * CHANCES, at_brussels(day + DAY, 0))
+        return self._by_chance(rank, row, since.toordinal() * CHANCES, reserved)
 
     def name(self, rank: int) -> str:
         row = self.rows[rank]
@@ -104,7 +107,7 @@ class Future:
         past = self._past = self._past or whole_past_of(*self._began)
         home = past.homes[row.iban]
         rng = Random(_drawn(row.key, b"slot", now.slot, 16))
-        home.happen(Booking(bank, past.references), rng, on, spent_on, home.routines[row.number])
+        home.happen(Booking(bank, past.references, self._shared), rng, on, spent_on, home.routines[row.number])
 
     def _dated(self, rank: int, row: Row, after: date) -> Occurrence:
         """The first banking day after one on which the habit falls."""
@@ -160,7 +163,11 @@ def _drawn(key: bytes, what: bytes, number: int, size: int) -> int:
     return int.from_bytes(blake2b(key + b"/%b/%d" % (what, number), digest_size=size).digest())
 
 
-@lru_cache(maxsize=16)
 def future_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
     """Seeds that agree modulo 2**20 share it."""
-    return Future(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
+    return _future(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
+
+
+@lru_cache(maxsize=16)
+def _future(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
+    return Future(fixtures, seed, first_day, runs)

@@ -63,8 +63,11 @@ class Home:
 
     def happen(self, chronicle: Chronicle, rng: Random, on: date, spent_on: date, routine: Routine) -> None:
         """An occurrence of a habit, booked on that banking day."""
-        value_on = spent_on if routine.habit.by_card else on
-        for party in routine.circle if routine.habit.each else (rng.choice(routine.circle),):
+        habit = routine.habit
+        if habit.hold and not chronicle.covers(self.iban, habit.currency, habit.hold):
+            return  # the terminal could not have reserved that
+        value_on = spent_on if habit.by_card else on
+        for party in routine.circle if habit.each else (rng.choice(routine.circle),):
             self._book(chronicle, rng, on, value_on, routine, party)
 
     def _book(

@@ -66,6 +66,26 @@ class Row:
             raise self.fault(key, "a list of texts is expected")
         return tuple(found)
 
+    def rows(self, key: str) -> list["Row"]:
+        """A list of mappings; nothing where the key is left out."""
+        found = self._take(key, list, "a list", [])
+        return [Row(item, f"{self.where}.{key}.{number}") for number, item in enumerate(found)]
+
+    def has(self, key: str) -> bool:
+        """Whether the key stands there."""
+        return key in self._content
+
+    def holds_text(self, key: str) -> bool:
+        """Whether a text stands there."""
+        return isinstance(self._content.get(key), str)
+
+    def fraction(self, key: str, most: float) -> float:
+        """A number above 0."""
+        found = self._take(key, int | float, "a number", REQUIRED)  # type: ignore[arg-type]
+        if isinstance(found, bool) or not 0 < found <= most:
+            raise self.fault(key, f"a number above 0 and up to {most:g} is expected")
+        return float(found)
+
     def some_of(
         self, key: str, known: Collection[str], default: tuple[str, ...] | _Required = REQUIRED
     ) -> tuple[str, ...]:

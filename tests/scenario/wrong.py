@@ -139,7 +139,7 @@ RULES = (
         "rules:\n  - {when: {from: 2027-03-02, until: 2027-03-01}, refuse: FORBIDDEN}", 2, 38,
         "'until' must lie after 'from'", None, False,
     ),
-    WrongFile(RULE + "then: [{on: PATC}]", 3, 12, "'move' is missing"),
+    WrongFile(RULE + "then: [{on: PATC}]", 3, 12, "one of move, return, recall or refund is missing"),
     WrongFile(RULE + "then: [{on: PNDG, move: RJCT}]", 3, 17, "'PNDG' is no status", "did you mean 'PDNG'?"),
     WrongFile(
         PAYMENT + "then: [{on: ACSP, move: RJCT, reason: closed}]", 3, 43, "'closed' is not written so", "like AC04"

@@ -91,10 +91,24 @@ def by_both(rule: Rule, *after: dict[str, Any]) -> Steps:
     return [*initiated({"pay": pay(rule)}), *after, {"reset": None}, *initiated({"order": order(rule)}), *after]
 
 
+def sent_back(rule: Rule, days: int, line: str) -> Steps:
+    """Settled, and nothing before its time; then the money is there and the status as it was."""
+    begun = [*signed({"pay": pay(rule)}), {"clock": "60s"}, is_now("ACSC"), balance(SCT, {"less": "20.00"})]
+    early: Steps = [{"clock": f"{days * 86_400 - 1}s"}, balance(SCT, {"less": "20.00"}), {"clock": "1s"}]
+    books: Steps = [
+        {"consent": {"customer": "bram", "account": "bram-current"}, "as": "books"},
+        {"transactions": {"of": "books", "account": "bram-current", "pagesize": 1}},
+        {"expect": {"_embedded.transactions": [{"amount": 20.00, "remittance_info": f"{line}*"}]}},
+    ]
+    return [*begun, *early, is_now("ACSC"), balance(SCT, "unchanged"), *books]
+
+
 VALID = {"clock": "120s"}
 
 # What the title of a rule promises, as steps.
 PROMISES: dict[str, Callable[[Rule], Steps]] = {
+    "Sent back by the beneficiary's bank 2 days after the settlement": lambda rule: sent_back(rule, 2, "RETURN AC04"),
+    "Recalled 5 days after the settlement": lambda rule: sent_back(rule, 5, "RECALL FOCR"),
     "Stays received until its address is opened": lambda rule: [
         *initiated({"pay": pay(rule)}),
         {"clock": "50m"},

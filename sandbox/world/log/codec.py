@@ -18,6 +18,7 @@ from sandbox.banking.recurrence import Frequency
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures, Profile
+from sandbox.seed.habits import Habit, When
 from sandbox.world import faults
 
 TAG = "~"
@@ -48,6 +49,8 @@ KNOWN: dict[str, type[Any]] = {
     "Contract": Contract,
     "Fixtures": Fixtures,
     "Frequency": Frequency,
+    "Habit": Habit,
+    "Habit.When": When,
     "Money": Money,
     "Profile": Profile,
     "Settings": Settings,

@@ -16,6 +16,7 @@ from sandbox.contract.settings import Settings
 from sandbox.scenario.reading import read_settings
 from sandbox.scenario.scenario_errors import ScenarioErrors
 from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.seed.own_habits import HABITS_MAX, fault_of
 from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
@@ -118,6 +119,10 @@ def people_of(told: dict[str, Any]) -> Fixtures:
     for iban, profile in came.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
+        for habit in profile.habits:
+            if (fault := fault_of(habit)) is not None or len(profile.habits) > HABITS_MAX:
+                field, why = fault or ("habits", f"over {HABITS_MAX}")
+                raise ParcelError(f"people: a habit of {iban:.40}: {field}: {why}")
     if sum(profile.months for profile in came.profiles.values()) > MONTHS_MAX_OF_ALL:
         raise ParcelError(f"people: their past has over {MONTHS_MAX_OF_ALL} months together")
     # What a file says of itself is not believed: another past of the same name must not be taken for this one.
