@@ -53,6 +53,9 @@ THERE = {
     "scenario: The beneficiary's account is closed, the money comes back": (
         "tests/commands/test_scenario.py::test_the_scenario_of_the_readme_holds"
     ),
+    "scenario: Nora, who goes to the gym": (
+        "tests/seed/test_own_habits.py::test_the_people_of_the_readme_live_as_it_says"
+    ),
 }
 # Those that no test can run, and why. Their words are held against the commands all the same.
 NOT_RUN = {

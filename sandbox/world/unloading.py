@@ -193,14 +193,15 @@ class Holder:
             return
         if self.pace.rate:
             self._machine_time.keep()
-        self._store.connection.look()
-        if backlog.kept < taken:
-            try:
-                self._store.writer.settle(backlog, taken)
-            except StateFileError:
-                with self._lock, suppress(StateFileError, Refusal):  # at the latest before the next answer
-                    self._undo_lost()
-                raise
+        if backlog.kept >= taken:
+            self._store.connection.look()
+            return
+        try:
+            self._store.writer.settle(backlog, taken)
+        except StateFileError:
+            with self._lock, suppress(StateFileError, Refusal):  # at the latest before the next answer
+                self._undo_lost()
+            raise
 
     def _undo_lost(self) -> None:
         """What could not be kept did not happen: the world is read back from its file."""

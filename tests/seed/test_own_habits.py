@@ -1,6 +1,7 @@
 """Habits that a file gives its people (choice 13): what they do, and what is refused by its place."""
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,6 +87,20 @@ def test_a_habit_goes_to_the_account_that_it_names_and_else_to_the_first_current
     assert lived(fixtures, "saved") == lived(fixtures, "bob") == []
     in_dollars = people(account="two", currency="USD")
     assert not lived(in_dollars, "two")
+
+
+def test_the_people_of_the_readme_live_as_it_says() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    text = next(block for block in readme.split("```yaml\n") if block.startswith("scenario: Nora")).partition("```")[0]
+    scenario = read_scenario(text, "nora.yaml")
+    bank = open_bank(scenario.fixtures, 7, read_instant(MONDAY), scenario.settings, scenario.rules)
+    timeline.advance(bank, read_instant("2027-05-01T12:00:00+02:00"))
+    lines = bank.ledger.lines(scenario.fixtures.names["nora-current"], "EUR")
+    gym = [
+        (line.on.isoformat(), line.entry.remark) for line in lines if "Fit" in (line.posting.counterparty_name or "")
+    ]
+    assert gym[-3:] == [("2027-03-10", "DIRECT DEBIT"), ("2027-04-12", "DIRECT DEBIT"), ("2027-04-19", "REFUND MD06")]
+    assert {"2026-09-30", "2027-04-30"} <= {line.on.isoformat() for line in lines if line.entry.communication == "Loon"}
 
 
 def test_habits_travel_with_their_people() -> None:

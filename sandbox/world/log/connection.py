@@ -85,7 +85,8 @@ class Connection:
             except FAILURES as error:
                 self.trouble = f"the state file {self.path} cannot be written: {error}"
                 raise self._error(self.trouble, error) from None
-            self.trouble = None
+            if self.trouble is not None:
+                self._recover()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -103,6 +104,12 @@ class Connection:
                 if self.database.in_transaction:  # SQLite may have done so itself, as when the disk is full
                     self.database.execute("ROLLBACK")
             raise
+
+    def _recover(self) -> None:
+        """What is left of the write that failed goes from the WAL, where it would look like a hole."""
+        self.trouble = None
+        with suppress(*FAILURES):
+            self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _demand_open(self) -> None:
         if self.broken is not None:

@@ -168,6 +168,8 @@ def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
             _made(database, known)
         database.execute("PRAGMA journal_mode = WAL")
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
+        # So that nothing of a write that a kill cut off stays behind later ones, where it would look like a hole.
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         _demand_no_orphans(database, path)
         database.execute("DELETE FROM aside")
         database.execute("DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)")

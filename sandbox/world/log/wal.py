@@ -37,10 +37,10 @@ def lost_tail(path: Path, named: str, recovered: int) -> str | None:
         if length < HEADER.size:
             return UNFINISHED.format(path.name) if length else None
         walk = _begun(file, named, length)
-        at, sums = _after_whole_frames(walk, recovered)
+        at = _after_whole_frames(walk, recovered)
         if at * _step(walk) + HEADER.size >= length:
             return None
-        if any(_is_of_this_use(walk, frame) for frame in _headers(walk, at + 1)):
+        if _is_followed_by_a_write(walk, at):
             raise DamageError(
                 f"{named} is damaged: {path.name} has a hole after {recovered} of its pages, and what was written "
                 f"later cannot be read. To go on without all that it holds, move {path.name} away"
@@ -58,23 +58,42 @@ def _begun(file: BinaryIO, named: str, length: int) -> Walk:
     return Walk(file, page, order, (rest[0], rest[1]), (rest[2], rest[3]), length)
 
 
-def _after_whole_frames(walk: Walk, recovered: int) -> tuple[int, Sums]:
+def _after_whole_frames(walk: Walk, recovered: int) -> int:
     """Past the frames of a write that never ended but is whole so far: nobody was answered upon it."""
     at, sums = recovered, walk.sums
     if recovered:
         found = next(_headers(walk, recovered - 1), None)
         assert found is not None
         sums = found[4], found[5]
-    while True:
-        walk.file.seek(HEADER.size + at * _step(walk))
-        content = walk.file.read(_step(walk))
-        if len(content) < _step(walk):
-            return at, sums
-        frame = FRAME.unpack(content[: FRAME.size])
-        after = _summed(content[FRAME.size :], walk.order, _summed(content[:8], walk.order, sums))
-        if (frame[2], frame[3]) != walk.salts or (frame[4], frame[5]) != after:
-            return at, sums
-        at, sums = at + 1, after
+    while (whole := _whole(walk, at, sums)) is not None:
+        at, sums = at + 1, (whole[4], whole[5])
+    return at
+
+
+def _is_followed_by_a_write(walk: Walk, at: int) -> bool:
+    """Whether the last frame of a write that ended lies after a hole, with a whole one before it. What is left of a
+    write that never ended has no such frame."""
+    before = next(_headers(walk, at), None)
+    while before is not None:
+        at += 1
+        whole = _whole(walk, at, (before[4], before[5]))
+        if whole is not None and whole[1]:
+            return True
+        before = next(_headers(walk, at), None)
+    return False
+
+
+def _whole(walk: Walk, at: int, sums: Sums) -> tuple[int, ...] | None:
+    """The header of a frame of this use that follows from those sums."""
+    walk.file.seek(HEADER.size + at * _step(walk))
+    content = walk.file.read(_step(walk))
+    if len(content) < _step(walk):
+        return None
+    frame = FRAME.unpack(content[: FRAME.size])
+    if (frame[2], frame[3]) != walk.salts:
+        return None
+    after = _summed(content[FRAME.size :], walk.order, _summed(content[:8], walk.order, sums))
+    return frame if (frame[4], frame[5]) == after else None
 
 
 def _headers(walk: Walk, at: int) -> Iterator[tuple[int, ...]]:
