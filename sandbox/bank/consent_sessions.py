@@ -72,7 +72,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     if code != session.code:
         left = signing_sessions.one_try_less(bank, session)
         if not left:
-            return consents.decline(bank, token, session.state)
+            return consents.decline(bank, token, session.state, signing.wrong_codes(bank))
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
     return consents.agree(bank, token, session.customer, session.chosen, session.state)
 

@@ -123,10 +123,9 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     return with_query(address.redirect_uri, code=code, state=state)
 
 
-def decline(bank: Bank, token: str, state: str | None) -> str:
+def decline(bank: Bank, token: str, state: str | None, description: str = "The customer refused.") -> str:
     address = address_waiting(bank, token)
     bank.answered[token] = "refused"
-    description = "The customer refused."
     return with_query(address.redirect_uri, error="access_denied", error_description=description, state=state)
 
 

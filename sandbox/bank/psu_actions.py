@@ -20,12 +20,14 @@ def approve(
     return signing.sign(bank, found, who, debtor, state)
 
 
-def decline(bank: Bank, token: str, customer: str | None, state: str | None) -> str:
+def decline(
+    bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED
+) -> str:
     if customer is not None:
         customer_of(bank, customer)
     if token in bank.consent_addresses:
-        return consents.decline(bank, token, state)
-    return signing.refuse(bank, signing.waiting(bank, token), state)
+        return consents.decline(bank, token, state, description)
+    return signing.refuse(bank, signing.waiting(bank, token), state, description)
 
 
 def _chosen(bank: Bank, found: Initiation, customer: str | None, account: str | None) -> tuple[str, Debtor | None]:

@@ -126,6 +126,8 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
     match psu.does:
         case "approves":
             return psu_actions.approve(bank, token, psu.customer, psu.account, psu.accounts, None)
+        case "wrong_code" if bank.settings.rules_edition > 1:
+            return psu_actions.decline(bank, token, psu.customer, None, signing.wrong_codes(bank))
         case "refuses" | "wrong_code":
             return psu_actions.decline(bank, token, psu.customer, None)
         case _:

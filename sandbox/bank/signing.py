@@ -26,6 +26,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
 PSU_REFUSED = "PSU_REFUSED"
+REFUSED = "The customer refused."
 UNSIGNED = (Status.RCVD, Status.PATC)
 
 
@@ -113,13 +114,17 @@ def looks_of(found: Initiation) -> Looks:
             return bulks.looks_of(found.format, found.origin, found.reference)
 
 
-def refuse(bank: Bank, found: Initiation, state: str | None) -> str:
+def wrong_codes(bank: Bank) -> str:
+    """What the TPP reads at its callback after too many wrong codes."""
+    return f"The customer typed a wrong code {bank.settings.wrong_codes_max} times."
+
+
+def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Of their own will, or after too many wrong codes."""
     if isinstance(found, Bulk):
         bulks.refuse(bank, found, PSU_REFUSED)
     else:
         bank.move(found, Trigger.REFUSED, PSU_REFUSED)
-    description = "The customer refused."
     uri = found.origin.redirect_uri
     return with_query(uri, error="access_denied", error_description=description, state=state)
 

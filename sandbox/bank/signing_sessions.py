@@ -75,7 +75,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     if code != session.code:
         left = one_try_less(bank, session)
         if not left:
-            return signing.refuse(bank, payment, session.state)
+            return signing.refuse(bank, payment, session.state, signing.wrong_codes(bank))
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
     return signing.sign(bank, payment, session.customer, session.debtor, session.state)
 

@@ -155,7 +155,8 @@ def test_three_wrong_codes_refuse(tpp: Tpp, psu: Psu) -> None:
     assert problem(psu.type(address, "12")).startswith("Introduisez les six chiffres")
     assert "2 essais" in problem(psu.type(address, wrong(code)))
     assert "un seul essai" in problem(psu.type(address, wrong(code)))
-    assert "error=access_denied" in psu.type(address, wrong(code)).headers["Location"]
+    told = query_of(psu.type(address, wrong(code)).headers["Location"])
+    assert told["error_description"] == ["The customer typed a wrong code 3 times."]
     assert psu.open(address).status_code == 409
 
 

@@ -93,7 +93,9 @@ def test_a_wrong_code_is_told_with_the_tries_that_are_left(tpp: Tpp, psu: Psu) -
     assert (psu.page.status_code, 'aria-invalid="true"' in psu.page.text) == (422, True)
     assert problem(psu.type(address, wrong(code))) == "Le code est erroné. Il vous reste un seul essai."
     reply = psu.type(address, wrong(code))
-    assert reply.status_code == 303 and "error=access_denied" in reply.headers["Location"]
+    told = parse_qs(urlsplit(reply.headers["Location"]).query)
+    assert reply.status_code == 303 and told["error"] == ["access_denied"]
+    assert told["error_description"] == ["The customer typed a wrong code 3 times."]
     assert status_of(tpp) == ("CANC", "PSU_REFUSED")
 
 

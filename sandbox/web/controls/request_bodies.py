@@ -29,7 +29,7 @@ def body_of(request: Request, *allowed: str) -> dict[str, Any]:
         raise refuse("body", "it must be a JSON object")
     for key in content:
         if key not in allowed:
-            raise refuse(key[:100], f"known are {', '.join(allowed)}")
+            raise refuse(key[:100], f"known are {', '.join(allowed)}" if allowed else "nothing is to be sent here")
     return content
 
 
