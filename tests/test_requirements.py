@@ -16,7 +16,7 @@ FILES = {path.stem: path.read_text() for path in sorted((ROOT / "requirements").
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)(?: ; ([^\\]+?))? \\\Z")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}(?: \\)?\Z")
 # Which file has the packages of a part of setup.cfg; the tests need every other extra.
-PLACES = {"install_requires": "run", "tls": "image", "dev": "dev"}
+PLACES = {"install_requires": "run", "tls": "image", "metrics": "image", "dev": "dev"}
 HOW = "run .ci/lock"
 
 
