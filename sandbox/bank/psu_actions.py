@@ -20,9 +20,7 @@ def approve(
     return signing.sign(bank, found, who, debtor, state)
 
 
-def decline(
-    bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED
-) -> str:
+def decline(bank: Bank, token: str, customer: str | None, state: str | None, description: str = signing.REFUSED) -> str:
     if customer is not None:
         customer_of(bank, customer)
     if token in bank.consent_addresses:

@@ -362,7 +362,9 @@ def test_a_customer_who_refuses_or_types_wrong_codes_cancels(tpp: Tpp, does: str
     paid = tpp.initiated()
     tpp.advance("1s")
     assert told(tpp, paid) == ("CANC", "PSU_REFUSED")
-    assert "error=access_denied" in called_back(tpp)[0]
+    (redirect,) = called_back(tpp)
+    assert "error=access_denied" in redirect
+    assert ("wrong+code+3+times" in redirect) == (does == "wrong_code")
 
 
 def test_a_customer_never_comes(tpp: Tpp) -> None:

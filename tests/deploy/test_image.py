@@ -143,6 +143,26 @@ def test_it_does_not_start_before_it_knows_who_may_use_the_controls() -> None:
     assert "SANDBOX_KEY" in done.stderr and "SANDBOX_OPEN=1" in done.stderr
 
 
+def test_it_brings_what_metrics_need() -> None:
+    assert any("requirements/image.txt" in line for line in told("RUN", STEPS))
+    assert re.search(r"(?m)^prometheus-client==", (ROOT / "requirements" / "image.txt").read_text())
+
+
+@pytest.mark.parametrize("engine, why", [("exit 125", "runs no container here"), (None, "there is no podman")])
+def test_without_an_engine_the_check_of_the_image_says_that_it_was_not_run(
+    tmp_path: Path, engine: str | None, why: str
+) -> None:
+    """Otherwise `.ci/run` runs it for real."""
+    for name in ("bash", "env", "dirname", "mktemp", "od", "tr", "rm", "tail"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    if engine is not None:
+        (tmp_path / "podman").write_text(f"#!/bin/sh\n{engine}\n")
+        (tmp_path / "podman").chmod(0o755)
+    words = [ROOT / ".ci" / "image", "a-base"]
+    done = subprocess.run(words, env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 77 and "not run" in done.stderr and why in done.stderr
+
+
 RIGHT = "the-key-of-a-team"
 
 
