@@ -8,8 +8,8 @@ from typing import Any
 
 # New objects before the youngest are looked at, and how many such looks before the next older ones are. Whatever was
 # kept is looked at three times in small portions, and then no more.
-THRESHOLDS = (5_000, 2, 1)
-SHORT = 0.005  # seconds
+THRESHOLDS = (2_000, 2, 1)
+SHORT = 0.002  # seconds
 SWITCH = 0.001  # seconds after which a thread that computes lets another go on; a call gives way a few times
 
 
