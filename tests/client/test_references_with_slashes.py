@@ -1,7 +1,6 @@
 """References of a TPP with `/` and dots, over a real line: the reference client and curl (choice 5)."""
 
 import subprocess
-from datetime import date
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -12,10 +11,9 @@ from flask import Flask
 
 from sandbox.client import Client, Kind, Reference, Refused
 from sandbox.client.transport import segment
-from sandbox.files.samples import sample
 from sandbox.serve.server import in_background
 from tests.conftest import HERE
-from tests.spec.files import TODAY
+from tests.spec.files import pain
 from tests.tpp import version
 
 REFERENCES = ("123/1", "ABC/060928/CCT001", "a//b", "/", ".", "..", "../x", "a?b+c d", "(1):2,3'4.")
@@ -30,8 +28,7 @@ def tpp(http: httpx.Client) -> Client:
 
 def send(tpp: Client, reference: str) -> Reference:
     """A file under that MsgId; the answer is how the bank calls it."""
-    content = sample("three-bulks.pain.001.001.09.xml", date.fromisoformat(TODAY), reference)
-    return tpp.send_file(content).reference
+    return tpp.send_file(pain(message_id=reference)).reference
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
