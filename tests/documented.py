@@ -1,4 +1,4 @@
-"""Holds every reply of the bank's interface against the document, whichever test asked for it.
+"""Holds every reply of the bank's interface and of its controls against their documents, whichever test asked for it.
 
 Replies of the same form are looked into a few times and then taken as seen, so that the suite stays quick.
 """
@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from sandbox.contract.operations import OPERATIONS
 from sandbox.web.api.gate import Call
+from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import addresses_of, document
 
 LOOKS = 3  # at replies of the same form
@@ -52,6 +53,27 @@ def judge(name: str, product: str, status: int, version: int) -> Draft202012Vali
     return Draft202012Validator({"allOf": both, "components": told()["components"]})
 
 
+@cache
+def controls() -> dict[str, Any]:
+    return controls_document("http://127.0.0.1:8080")
+
+
+@cache
+def judge_of_control(endpoint: str, status: int) -> dict[str, Draft202012Validator] | None:
+    """The schemas of a control's reply by media type; None where the document has no such control or status."""
+    _, method, path = endpoint.split(" ", 2)
+    address = f"/_sandbox{path}".replace("<", "{").replace(">", "}")
+    responses = controls()["paths"].get(address, {}).get(method.lower(), {}).get("responses", {})
+    response = responses.get(str(status)) or responses.get(f"{status // 100}XX")
+    if response is None:
+        return None
+    components = controls()["components"]
+    return {
+        media: Draft202012Validator({**row["schema"], "components": components})
+        for media, row in response.get("content", {}).items()
+    }
+
+
 def form_of(content: Any) -> Any:
     """Keys and kinds of value, without the values; of a list its first and last."""
     if isinstance(content, dict):
@@ -78,6 +100,11 @@ class Recorder:
 
     def hear(self, sender: Flask, response: Response, **more: Any) -> None:
         call: Call | None = request.environ.get("sandbox.call")
+        rule = request.url_rule
+        if call is None and rule is not None and rule.endpoint.startswith("control "):
+            found = self.fault_of_control(rule.endpoint, response)
+            if found is not None:
+                self.faults.append(f"{rule.endpoint} {response.status_code}: {found}")
         if call is None or "sandbox.fault" in request.environ:  # what a fault rule orders need not be documented
             return
         found = self.fault_of(call, response)
@@ -103,6 +130,23 @@ class Recorder:
         if self.looked[form] > LOOKS:
             return None
         return self.look(judge(name, product, status, call.version), content)
+
+    def fault_of_control(self, endpoint: str, response: Response) -> str | None:
+        status = response.status_code
+        judges = judge_of_control(endpoint, status)
+        if judges is None:
+            return "the document has no such control or status"
+        self.held += 1
+        if not judges:
+            return "a body" if status == 204 and response.get_data() else None
+        if response.mimetype not in judges:
+            return f"the Content-Type is {response.content_type}"
+        if response.mimetype != "application/json":
+            return None
+        content = orjson.loads(response.get_data())
+        form = (endpoint, status, form_of(content))
+        self.looked[form] += 1
+        return None if self.looked[form] > LOOKS else self.look(judges[response.mimetype], content)
 
     def look(self, schema: Draft202012Validator | None, content: Any) -> str | None:
         if schema is None:

@@ -12,9 +12,11 @@ from openapi_spec_validator import validate
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import FIELDS, PRODUCTS, Use, use_of
+from sandbox.web.docs.control_bodies import BODIES, OTHER_MEDIA
+from sandbox.web.docs.control_replies import REPLIES
 from sandbox.web.docs.controls import IBAN, TOLD
-from sandbox.web.docs.controls import document as controls_document
 from sandbox.web.docs.controls import rows as control_rows
+from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import addresses_of, body_name
 from sandbox.web.docs.error_causes import CAUSES, ONLY_BY_FAULT, causes_of
 from sandbox.web.docs.field_notes import NOTES
@@ -177,6 +179,76 @@ def test_the_recorder_hears_what_is_replied(app: Flask, tpp: Tpp) -> None:
     tpp.initiated()
     assert RECORDER.held == before + 1
     assert "'state' was unexpected" in RECORDER.faults.pop()
+
+
+def test_the_recorder_hears_what_a_control_replies(app: Flask, tpp: Tpp) -> None:
+    def spoil(response: Response) -> Response:
+        response.set_data(response.get_data().replace(b'"mode"', b'"pace"'))
+        return response
+
+    before = RECORDER.held
+    app.after_request(spoil)
+    tpp.control("GET", "/clock")
+    assert RECORDER.held == before + 1
+    assert "'mode' is a required property" in RECORDER.faults.pop()
+
+
+def test_the_recorder_hears_an_undocumented_status_or_type_of_a_control(app: Flask, tpp: Tpp) -> None:
+    def spoil(response: Response) -> Response:
+        if response.is_json:
+            response.content_type = "text/plain"
+        else:
+            response.status_code = 302
+        return response
+
+    app.after_request(spoil)
+    tpp.control("GET", "/clock")
+    tpp.control("DELETE", "/faults")
+    assert "Content-Type" in RECORDER.faults[0] and "no such control or status" in RECORDER.faults[1]
+    RECORDER.faults.clear()
+
+
+def test_every_control_has_an_identifier_a_typed_body_and_a_typed_reply() -> None:
+    told_controls = controls_document("http://127.0.0.1:8080")
+    found = [row for path in told_controls["paths"].values() for row in path.values()]
+    identifiers = [row["operationId"] for row in found]
+    assert len(set(identifiers)) == len(identifiers) and all(name.isidentifier() for name in identifiers)
+    assert all(row["security"] == [{"key": []}, {}] for row in found)
+    assert set(REPLIES) == set(TOLD)
+    assert set(BODIES) | set(OTHER_MEDIA) == {
+        f"{method} {path}" for method, path, _ in control_rows() if method in ("POST", "PUT", "PATCH")
+    }
+    for method, path, told_control in control_rows():
+        assert (told_control.body is not None) == (f"{method} {path}" in BODIES), path
+
+
+def test_every_example_of_a_control_fits_its_schema() -> None:
+    told_controls = controls_document("http://127.0.0.1:8080")
+    shown = 0
+    for path in told_controls["paths"].values():
+        for row in path.values():
+            for media in row.get("requestBody", {}).get("content", {}).values():
+                if "example" in media:
+                    schema = {**media["schema"], "components": told_controls["components"]}
+                    Draft202012Validator(schema).validate(media["example"])
+                    shown += 1
+    assert shown == len(BODIES)
+
+
+def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) -> None:
+    schemas = controls_document("http://127.0.0.1:8080")["components"]
+    for method, path, name, body in (
+        ("POST", "/clock", "ClockChange", {"leap": "1h"}),
+        ("POST", "/await", "Await", {"payment_id": "x"}),
+        ("POST", "/faults", "Fault", {"when": {"nth": 0}, "cut": "before"}),
+        ("PATCH", "/settings", "SettingsChange", {"signatures": "sometimes"}),
+        ("PUT", "/worlds/b", "NewWorld", {"clock": {"at": 7}}),
+        ("POST", "/psu/withdraw", "ConsentWithdrawal", {"client_id": "demo-tpp", "customer": "alice", "scope": "PIS"}),
+    ):
+        schema = {"$ref": f"#/components/schemas/{name}", "components": schemas}
+        assert not Draft202012Validator(schema).is_valid(body), name
+        reply = tpp.http.open(f"/_sandbox{path}", method=method, json=body)
+        assert reply.status_code in (400, 404), f"{name} {reply.text}"
 
 
 def test_the_bodies_of_the_controls_work(tpp: Tpp) -> None:

@@ -1,11 +1,11 @@
-"""Pays, reads and cancels with the client that openapi-generator wrote for Python. Its folder is on the path."""
+"""Pays, reads and cancels with the clients that openapi-generator wrote for Python. Their folders are on the path."""
 
 import json
 import sys
-from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import generated_bank as bank
+import generated_controls as controls
 
 FACTS = json.loads(sys.argv[1])
 COMMON = {"accept_language": "fr", "client_id": "demo-tpp"}
@@ -13,11 +13,10 @@ PRODUCT = "sepa-credit-transfers"
 
 
 def approve(address):
-    """The customer's part, by a control."""
-    wanted = json.dumps({"address": address, "customer": "alice"}).encode()
-    asked = Request(f"{FACTS['base']}/_sandbox/psu/approve", wanted, {"Content-Type": "application/json"})
-    with urlopen(asked) as reply:
-        return json.load(reply)["redirect"]
+    """The customer's part, by the client of the controls."""
+    with controls.ApiClient(controls.Configuration(host=FACTS["base"])) as line:
+        wanted = controls.Approval(address=address, customer="alice")
+        return controls.PSUApi(line).post_psu_approve(wanted).redirect
 
 
 def main():

@@ -24,10 +24,11 @@ def paid(tpp: Tpp) -> list[Any]:
 
 
 def generate(document: str, kind: str, folder: Path, **more: str) -> None:
-    """Writes a client of that kind; it must not complain about the document."""
+    """Writes a client of that kind."""
     if shutil.which(GENERATOR) is None:
         assert os.environ.get("NODE_TOOLS_REQUIRED") != "1", f"{GENERATOR} is required, and is not there"
         pytest.skip(f"not run: there is no {GENERATOR} on this machine")
+    folder.mkdir(exist_ok=True)
     file = folder / f"{kind}.json"
     file.write_text(document)
     properties = ",".join(f"{name}={value}" for name, value in more.items())
@@ -40,9 +41,13 @@ def facts_of(base: str) -> str:
     return json.dumps({"base": base, "redirect_uri": CALLBACK, "challenge": CHALLENGE, "verifier": VERIFIER})
 
 
-def test_a_client_in_python(app: Flask, tpp: Tpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    generate(tpp.http.get("/_sandbox/openapi.json").text, "python", tmp_path, packageName="generated_bank")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "client"))
+def test_clients_in_python(app: Flask, tpp: Tpp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the bank, one of the controls."""
+    folders = []
+    for document, name in (("openapi.json", "generated_bank"), ("controls.json", "generated_controls")):
+        generate(tpp.http.get(f"/_sandbox/{document}").text, "python", tmp_path / name, packageName=name)
+        folders.append(str(tmp_path / name / "client"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders))
     with in_background(app) as base:
         code, said = run([sys.executable, str(HERE / "paying.py"), facts_of(base)], tmp_path)
     assert code == 0, said

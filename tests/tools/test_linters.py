@@ -12,7 +12,14 @@ from flask import Flask
 from tests.conftest import HERE
 from tests.tools.node import run
 
-DOCUMENTS = ("openapi.json",)
+DOCUMENTS = ("openapi.json", "controls.json")
+# An authorization endpoint only redirects; and what a variant requires is named one level above it.
+REDOCLY = """
+extends: [recommended]
+rules:
+  operation-2xx-response: off
+  no-required-schema-properties-undefined: off
+"""
 
 
 def lint(name: str, words: list[str], document: str, folder: Path) -> tuple[int, str]:
@@ -23,7 +30,7 @@ def lint(name: str, words: list[str], document: str, folder: Path) -> tuple[int,
         pytest.skip(f"not run: there is no {name} on this machine")
     (folder / "document.json").write_text(document)
     (folder / ".spectral.yaml").write_text("extends: ['spectral:oas']\n")
-    (folder / "redocly.yaml").write_text("extends: [recommended]\n")
+    (folder / "redocly.yaml").write_text(REDOCLY)
     return run([program, "lint", "document.json", *words], folder)
 
 

@@ -39,7 +39,7 @@ def bank_document(root: str, vendor: str, today: date) -> bytes:
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def controls_document(root: str) -> bytes:
-    from sandbox.web.docs.controls import document
+    from sandbox.web.docs.controls_document import document
 
     return orjson.dumps(document(root), option=orjson.OPT_INDENT_2)
 

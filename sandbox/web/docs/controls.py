@@ -1,4 +1,4 @@
-"""What each control does, with what it may be sent: the second document (choice 10)."""
+"""What each control does, in words, with an example of what it may be sent (choice 10)."""
 
 from typing import Any, NamedTuple
 
@@ -147,7 +147,6 @@ TOLD: dict[str, Told] = {
     "GET /docs": Told("This page."),
     "GET /docs/try": Told("The document to read and to try out, by Swagger UI."),
 }
-QUERY = {"GET /journal", "GET /requests", "GET /callbacks"}
 
 
 def rows() -> list[tuple[str, str, Told]]:
@@ -160,42 +159,3 @@ def rows() -> list[tuple[str, str, Told]]:
 def _split(name: str) -> tuple[str, str]:
     method, _, path = name.partition(" ")
     return method, path
-
-
-def document(root: str) -> dict[str, Any]:
-    """The controls as OpenAPI; their bodies are shown by example."""
-    paths: dict[str, dict[str, Any]] = {}
-    for method, path, told in rows():
-        address = f"/_sandbox{path}".replace("<", "{").replace(">", "}")
-        paths.setdefault(address, {})[method.lower()] = _operation(method, path, told)
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Sandbox controls",
-            "version": "1",
-            "description": "Not part of the bank: they move its clock, act as its customers and show what it holds.",
-        },
-        "servers": [{"url": root}],
-        "paths": paths,
-    }
-
-
-def _operation(method: str, path: str, told: Told) -> dict[str, Any]:
-    names = [part[1:-1] for part in path.split("/") if part.startswith("<")]
-    parameters = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
-    if f"{method} {path}" in QUERY:
-        parameters.append({"name": "since", "in": "query", "required": False, "schema": {"type": "integer"}})
-    found: dict[str, Any] = {
-        "summary": told.text.partition(". ")[0].rstrip(".") + ".",
-        "description": told.text,
-        "operationId": f"{method} {path}",
-        "parameters": parameters,
-        "responses": {
-            str(told.success): {"description": "Done."},
-            "default": {"description": "error, error_code and error_description, as the bank's own errors."},
-        },
-        "x-choice": 10,
-    }
-    if told.body is not None:
-        found["requestBody"] = {"content": {"application/json": {"schema": {"type": "object"}, "example": told.body}}}
-    return found

@@ -66,10 +66,9 @@ class MoneyRow(Schema):
     amount = fields.String(required=True)
 
 
-class PaymentDetailsReply(PaymentStatusReply):
-    """service 2.4, and every other field of the initiation (choice 5)."""
+class PaymentOrder(Schema):
+    """Every field of a payment's initiation (choice 5)."""
 
-    psu_name = fields.String()
     debtor_account = fields.Nested(DebtorRow)
     creditor_account = fields.Nested(CreditorRow, required=True)
     instructed_amount = fields.Nested(MoneyRow, required=True)
@@ -84,6 +83,12 @@ class PaymentDetailsReply(PaymentStatusReply):
     requested_execution_date = fields.Date()
 
 
+class PaymentDetailsReply(PaymentOrder, PaymentStatusReply):
+    """service 2.4, and every other field of the initiation (choice 5)."""
+
+    psu_name = fields.String()
+
+
 class BeneficiaryRow(Schema):
     iban = fields.String(required=True)
 
@@ -95,10 +100,9 @@ class ContractMoneyRow(Schema):
     maximal_amount = fields.String()
 
 
-class ContractDetailsReply(ContractStatusReply):
-    """service 2.4, and every other field of the initiation (choice 5)."""
+class ContractOrder(Schema):
+    """Every field of a standing order's initiation (choice 6)."""
 
-    psu_name = fields.String()
     debtor_account = fields.Nested(DebtorRow)
     creditor_account = fields.Nested(BeneficiaryRow, required=True)
     instructed_amount = fields.Nested(ContractMoneyRow, required=True)
@@ -111,6 +115,12 @@ class ContractDetailsReply(ContractStatusReply):
     frequency = one_of(*(frequency.value for frequency in Frequency))
     remittance_information_structured = fields.String()
     remittance_information_unstructured = fields.String()
+
+
+class ContractDetailsReply(ContractOrder, ContractStatusReply):
+    """service 2.4, and every other field of the initiation (choice 5)."""
+
+    psu_name = fields.String()
 
 
 class FaultRow(Schema):
