@@ -50,8 +50,17 @@ def listed(name: str, row: type[Schema], *also: str) -> type[Schema]:
     return type(f"{row.__name__}List", (Schema,), members)
 
 
+class StateFile(Schema):
+    """How far the acts of the state file are checked, and what was noticed on opening it."""
+
+    acts = fields.Integer()
+    checked = fields.Integer()
+    notes = fields.List(fields.String())
+
+
 class Health(Schema):
     status = one_of("ready", "live")
+    state_file = fields.Nested(StateFile)
 
 
 class Clock(Schema):
