@@ -13,7 +13,8 @@ from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.web.docs import control_bodies, control_replies
 from sandbox.web.docs.control_bodies import BODIES, MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES
-from sandbox.web.docs.control_replies import JSON, REPLIES, ControlError
+from sandbox.web.docs.control_replies import JSON, REPLIES
+from sandbox.web.docs.control_schemas import ControlError
 from sandbox.web.docs.controls import Told, rows
 from sandbox.web.docs.schemas import JsonSchema, name_of, plugin, reference, teach
 

@@ -1,0 +1,213 @@
+"""What the controls tell of time, worlds, calls and findings, as schemas (choice 10)."""
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from sandbox.web.docs.reply_schemas import ErrorReply, one_of
+
+
+def text() -> fields.String:
+    return fields.String(required=True)
+
+
+def text_or_null() -> fields.String:
+    return fields.String(required=True, allow_none=True)
+
+
+def number() -> fields.Integer:
+    return fields.Integer(required=True)
+
+
+def flag() -> fields.Boolean:
+    return fields.Boolean(required=True)
+
+
+def instant() -> fields.DateTime:
+    return fields.DateTime(required=True)
+
+
+def texts() -> fields.List[Any]:
+    return fields.List(fields.String(), required=True)
+
+
+def rows(row: type[Schema], **more: Any) -> fields.List[Any]:
+    return fields.List(fields.Nested(row), required=True, **more)
+
+
+def listed(name: str, row: type[Schema], *also: str) -> type[Schema]:
+    """A list under its name, as every list of the controls is."""
+    members: dict[str, Any] = {f"member_{place}": rows(row, data_key=key) for place, key in enumerate((name, *also))}
+    return type(f"{row.__name__}List", (Schema,), members)
+
+
+class StateFile(Schema):
+    """How far the acts of the state file are checked, and what was noticed on opening it."""
+
+    acts = fields.Integer()
+    checked = fields.Integer()
+    notes = fields.List(fields.String())
+
+
+class Health(Schema):
+    status = one_of("ready", "live")
+    state_file = fields.Nested(StateFile)
+
+
+class Clock(Schema):
+    """Times are ISO 8601 with the offset of Brussels; the rate is bank seconds per second, 0 when frozen."""
+
+    now = instant()
+    mode = one_of("frozen", "running")
+    rate = fields.Float(required=True)
+    due_next = fields.DateTime(required=True, allow_none=True)
+
+
+class World(Schema):
+    name = text()
+    scenario = text()
+    seed = number()
+    clock = fields.Nested(Clock, required=True)
+    away = flag()
+
+
+class ImportedWorld(World):
+    """With the number of acts that were played again."""
+
+    acts = number()
+
+
+class Awaited(Schema):
+    """`waited` is in seconds of bank time."""
+
+    payment_id = text()
+    status = text()
+    at = instant()
+    waited = fields.Float(required=True)
+
+
+class ComingEvent(Schema):
+    at = instant()
+    subject = text()
+    trigger = text()
+
+
+class CallSummary(Schema):
+    request_id = text()
+    at = instant()
+    operation = text_or_null()
+    method = text()
+    path = text()
+    status = number()
+    client_id = text_or_null()
+
+
+class Explanation(CallSummary):
+    """The rule that decided, its clause, and what it was judged on."""
+
+    error = text_or_null()
+    rule = text()
+    clause = text()
+    subject = text_or_null()
+    state = text_or_null()
+    scenario_rule = text_or_null()
+
+
+class LoggedCall(CallSummary):
+    seq = number()
+
+
+class Finding(Schema):
+    rule = text()
+    title = text()
+    severity = one_of("error", "warning", "advice")
+    clause = text()
+    call = fields.Nested(LoggedCall, required=True)
+    what = text()
+    instead = text()
+    waved_off = flag()
+    reason = text_or_null()
+
+
+class FindingCounts(Schema):
+    error = number()
+    warning = number()
+    advice = number()
+
+
+class RefereeReport(Schema):
+    world = text()
+    rules = number()
+    counts = fields.Nested(FindingCounts, required=True)
+    waved_off = number()
+    findings = rows(Finding)
+    not_listed = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+
+
+class CoverageRow(Schema):
+    kind = text()
+    met = number()
+    all = number()
+    percent = fields.Float(required=True)
+
+
+class Coverage(Schema):
+    percent = fields.Float(required=True)
+    table = rows(CoverageRow)
+    most_useful_not_met = texts()
+    cells = fields.Dict(
+        keys=fields.String(), values=fields.Dict(keys=fields.String(), values=fields.Boolean()), required=True
+    )
+
+
+class ShippedScenario(Schema):
+    name = text()
+    title = text()
+    about = text()
+
+
+class CurrentScenario(Schema):
+    scenario = text()
+
+
+class OrderedFault(Schema):
+    title = text()
+    met = number()
+
+
+class Callback(Schema):
+    seq = number()
+    at = instant()
+    subject = text()
+    redirect = text()
+
+
+class OauthMetadata(Schema):
+    """RFC 8414, 2."""
+
+    issuer = text()
+    authorization_endpoint = text()
+    token_endpoint = text()
+    scopes_supported = texts()
+    response_types_supported = texts()
+    response_modes_supported = texts()
+    grant_types_supported = texts()
+    token_endpoint_auth_methods_supported = texts()
+    code_challenge_methods_supported = texts()
+    ui_locales_supported = texts()
+    service_documentation = text()
+
+
+class JournalEntry(Schema):
+    seq = number()
+    at = instant()
+    subject = text()
+    trigger = text()
+    source = fields.String(required=True, allow_none=True, data_key="from")
+    to = text()
+    reason = text_or_null()
+    rule = text_or_null()
+
+
+class ControlError(ErrorReply):
+    """The three fields of the bank's own errors."""

@@ -1,0 +1,123 @@
+"""What a world holds, as the controls tell it: customers, accounts, clients, payments, orders and files (choice 10)."""
+
+from marshmallow import Schema, fields
+from marshmallow.validate import OneOf
+
+from sandbox.web.docs.control_schemas import flag, instant, number, rows, text, text_or_null, texts
+from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, ContractOrder, PaymentOrder, one_of
+
+
+class Customer(Schema):
+    customer = text()
+    name = text()
+    language = one_of("fr", "nl")
+    kind = one_of("private", "business")
+    accounts = texts()
+
+
+class Client(Schema):
+    client_id = text()
+    name = text()
+    roles = fields.List(fields.String(validate=OneOf(("PIS", "AIS"))), required=True)
+    active = flag()
+    redirect_uris = texts()
+
+
+class Balance(Schema):
+    currency = text()
+    balance = fields.Float(required=True)
+
+
+class Account(Schema):
+    iban = text()
+    type = one_of("current-account", "savings-account")
+    customer = text()
+    balances = rows(Balance)
+    signatures_required = number()
+
+
+class StatusChange(Schema):
+    at = instant()
+    status = text()
+    reason = text_or_null()
+
+
+class Initiated(Schema):
+    payment_id = text()
+    product = text()
+    status = text()
+    reason = text_or_null()
+    client_id = text()
+    customer = text_or_null()
+    history = rows(StatusChange)
+
+
+class Payment(Initiated):
+    order = fields.Nested(PaymentOrder, required=True)
+
+
+class StandingOrder(Initiated):
+    order = fields.Nested(ContractOrder, required=True)
+
+
+class Occurrence(Schema):
+    number = number()
+    planned = fields.Date(required=True)
+    on = fields.Date(required=True)
+    shifted = text_or_null()
+    state = one_of("executed", "failed", "passed over", "coming")
+    at = fields.DateTime()
+    amount = fields.String(allow_none=True)
+
+
+class StandingOrderWithDays(StandingOrder):
+    """With the days on which it was executed, and those that come."""
+
+    occurrences = rows(Occurrence)
+
+
+class BulkFile(BulkStatusReply):
+    """The file as its status call tells it, whose it is, and its way through the statuses."""
+
+    status = one_of(*BULK_STATUSES)
+    product = one_of("pain.001", "csv")
+    client_id = text()
+    customer = text_or_null()
+    message_id = text_or_null()
+    history = rows(StatusChange)
+
+
+class Redirection(Schema):
+    """Where the customer's browser is sent back to."""
+
+    redirect = text()
+
+
+class SignedPayment(Schema):
+    payment_id = text()
+    status = text()
+
+
+class Withdrawal(Schema):
+    withdrawn = number()
+
+
+class Currency(Schema):
+    code = text()
+    rate = text()
+
+
+class Country(Schema):
+    code = text()
+    name = text()
+    iban = flag()
+    purpose_codes = texts()
+    purpose_required = flag()
+
+
+class Countries(Schema):
+    sepa = texts()
+    eea = texts()
+    currencies = rows(Currency)
+    countries = rows(Country)
+    purpose_codes = texts()
