@@ -1,1 +1,1 @@
-"""The commands beside `serve`: those of files and scenarios, and thin clients of a running sandbox."""
+"""The commands of `bank-sandbox` beside `serve`, one file per group; most are thin clients of the controls."""

@@ -1,1 +1,1 @@
-"""A test PKI that lives: certificates made on the spot, right or wrong on purpose, and what is believed of them."""
+"""A test PKI: certificates made on the spot, right or wrong on purpose, and the checks of a caller's certificate."""

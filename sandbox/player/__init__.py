@@ -1,1 +1,1 @@
-"""Plays the steps of scenarios over HTTP, and tells what held."""
+"""The scenario player: plays the steps of scenario files over HTTP and reports which expectations hold."""

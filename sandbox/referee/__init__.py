@@ -1,1 +1,1 @@
-"""What a TPP's client does wrong, told without being asked: a table of rules over the stream of what it did."""
+"""The referee: a table of rules over the stream of calls that finds mistakes in a TPP's client."""

@@ -1,4 +1,4 @@
-"""Scenario files: read, checked and told what is wrong with them; playing their steps is another's work."""
+"""Scenario files: read and checked, with line and column of every fault. The player plays their steps."""
 
 from sandbox.scenario.model import Scenario, Step
 from sandbox.scenario.reading import load, read_content, read_fault, read_scenario, read_settings, shipped

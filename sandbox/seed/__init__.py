@@ -1,4 +1,4 @@
-"""Who a bank knows on its first morning, and what happened on their accounts before."""
+"""People and their past: fixtures, generated histories, and the habits that go on under the clock."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""A bank in a tester's hand: what `sandbox.running` and the fixture `bank` give."""
+"""What a test suite holds: `sandbox.running` and the fixture `bank`."""
 
 from sandbox.testing.bank import Awaited, Bank, Faults
 from sandbox.testing.start import Start

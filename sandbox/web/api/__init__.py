@@ -1,0 +1,1 @@
+"""The bank's own interface: routes, header checks, body readers and reply writers (service 4)."""
