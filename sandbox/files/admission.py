@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from itertools import chain
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 from xml.parsers import expat
 
 from sandbox.files.encodings import Utf8
@@ -14,6 +14,10 @@ PIECE = 1 << 16
 MESSAGE_ID_AT = ("Document", "CstmrCdtTrfInitn", "GrpHdr", "MsgId")
 MESSAGE_ID_MAX = 35  # the schema's
 TAG_BYTES_MAX = 1_000_000  # ours: the parser reads an unfinished tag again with each piece
+# Ours, far above what the schema takes: the parser keeps each open element, and each name that it ever met.
+DEPTH_MAX = 10_000
+NAMES_MAX = 50_000
+ELEMENTS_MAX = 6_000_000  # 60 for each of 100,000 transactions; it bounds the time
 
 Content = bytes | BinaryIO
 Breathe = Callable[[], None]
@@ -24,34 +28,75 @@ def never() -> None:
 
 
 class MessageId:
-    """The MsgId, which the schema puts first: past the first few tags nothing is listened to, so it costs nothing."""
+    """The MsgId, which the schema puts first: past the first few tags it is not looked for."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self.text: str | None = None
+        self.is_sought = True
         self._parser = parser
         self._ahead = list(reversed(MESSAGE_ID_AT))
-        self._heard = ""
-        parser.StartElementHandler = self._open
+        self._read = ""
 
-    def _open(self, name: str, _: object) -> None:
+    def open(self, name: str) -> None:
         if not self._ahead or name.rpartition(" ")[2] != self._ahead.pop():
-            self._listen_no_more()
+            self._stop()
         elif not self._ahead:
-            self._parser.CharacterDataHandler = self._hear
-            self._parser.EndElementHandler = self._close
+            self._parser.CharacterDataHandler = self._add
 
-    def _hear(self, text: str) -> None:
-        self._heard += text
-        if len(self._heard) > MESSAGE_ID_MAX:
-            self._listen_no_more()
+    def close(self) -> None:
+        if not self._ahead:
+            self.text = self._read or None
+            self._stop()
+
+    def _add(self, text: str) -> None:
+        self._read += text
+        if len(self._read) > MESSAGE_ID_MAX:
+            self._stop()
+
+    def _stop(self) -> None:
+        self.is_sought = False
+        self._parser.CharacterDataHandler = None
+
+
+class Elements:
+    """Bounds what the parser keeps of a file as it goes: open elements, and every different name."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self.message_id = MessageId(parser)
+        self._depth = self._count = 0
+        self._names: set[str | None] = set()
+        parser.ordered_attributes = True
+        parser.StartElementHandler = self._open
+        parser.EndElementHandler = self._close
+        parser.StartNamespaceDeclHandler = self._declare
+
+    def _open(self, name: str, attributes: Any) -> None:
+        self._depth += 1
+        self._count += 1
+        self._names.add(name)
+        if attributes:
+            self._names.update(attributes[::2])
+        if self._depth > DEPTH_MAX or self._count > ELEMENTS_MAX or len(self._names) > NAMES_MAX:
+            raise ValueError(self._excess())
+        if self.message_id.is_sought:
+            self.message_id.open(name)
 
     def _close(self, _: str) -> None:
-        self.text = self._heard or None
-        self._listen_no_more()
+        self._depth -= 1
+        if self.message_id.is_sought:
+            self.message_id.close()
 
-    def _listen_no_more(self) -> None:
-        self._parser.StartElementHandler = self._parser.EndElementHandler = None
-        self._parser.CharacterDataHandler = None
+    def _declare(self, prefix: str | None, uri: str | None) -> None:
+        self._names.update((prefix, uri))
+        if len(self._names) > NAMES_MAX:
+            raise ValueError(self._excess())
+
+    def _excess(self) -> str:
+        if self._depth > DEPTH_MAX:
+            return f"the XML nests over {DEPTH_MAX:,} elements"
+        if self._count > ELEMENTS_MAX:
+            return f"the XML has over {ELEMENTS_MAX:,} elements"
+        return f"the XML has over {NAMES_MAX:,} different names"
 
 
 def admit_xml(content: Content, breathe: Breathe = never) -> str | None:
@@ -62,7 +107,7 @@ def admit_xml(content: Content, breathe: Breathe = never) -> str | None:
     first = encoding.take(next(pieces))
     parser = expat.ParserCreate("utf-8" if encoding.is_rewritten else None, namespace_separator=" ")
     parser.StartDoctypeDeclHandler = _refuse_doctype
-    found = MessageId(parser)
+    elements = Elements(parser)
     try:
         fed = 0
         for piece in chain((first,), map(encoding.take, pieces), (encoding.take(b"", final=True),)):
@@ -71,7 +116,7 @@ def admit_xml(content: Content, breathe: Breathe = never) -> str | None:
             if fed - parser.CurrentByteIndex > TAG_BYTES_MAX:
                 raise ValueError(f"the XML has a tag of over {TAG_BYTES_MAX} bytes")
         parser.Parse(b"", True)
-        return found.text
+        return elements.message_id.text
     except expat.ExpatError as error:
         raise ValueError(f"the XML is not well-formed: {error}") from None
 

@@ -14,6 +14,8 @@ from sandbox.files.encodings import UndecodableError
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
 from sandbox.files.stream import Part, Stream, UnreadableError
 
+NAME_LENGTH_MAX = 300  # ours: of an identification that is kept though it is too long for the schema (35)
+
 
 @dataclass(slots=True)
 class Draft:
@@ -128,7 +130,7 @@ class Reader:
             return self.today
 
     def _header(self, dialect: Dialect, element: Any) -> None:
-        self.message_id = dialect.text(element, "MsgId")
+        self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
         self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
 
     def _whole(self, schema: Any, element: Any) -> None:
@@ -175,7 +177,9 @@ def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:
 def closed(draft: Draft, head: Head, day: date) -> Batch | RefusedBatch:
     counted = draft.sum
     if draft.findings:
-        return RefusedBatch(draft.place, head.name or None, counted.count, counted.total, draft.findings)
+        return RefusedBatch(
+            draft.place, head.name[:NAME_LENGTH_MAX] or None, counted.count, counted.total, draft.findings
+        )
     return Batch(
         draft.place,
         head.name,

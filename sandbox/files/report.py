@@ -27,6 +27,10 @@ class Finding:
         return int(self.place) if self.place.isdecimal() else None
 
 
+def shortened(text: str) -> str:
+    return text if len(text) <= TEXT_LENGTH_MAX else f"{text[:TEXT_LENGTH_MAX]}..."
+
+
 @dataclass(slots=True)
 class Allowance:
     """How many texts a whole file may still keep."""
@@ -46,8 +50,7 @@ class Findings:
         self.counts[code] += 1
         if len(self.first) < TEXTS_MAX and self.allowance.left:
             self.allowance.left -= 1
-            shown = text if len(text) <= TEXT_LENGTH_MAX else f"{text[:TEXT_LENGTH_MAX]}..."
-            self.first.append(Finding(place, code, shown))
+            self.first.append(Finding(shortened(place), code, shortened(text)))
 
     @property
     def count(self) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.files import admission
 from sandbox.files.admission import FILE_BYTES_MAX, admit_csv, admit_xml
 from sandbox.files.reader import admit, read_file
 from tests.files.a_file import TODAY, Bulk, codes, csv, pain, read, transaction
@@ -39,7 +40,7 @@ NOT_WELL_FORMED = {
     "entity that is not declared": SOUND.replace(b"Jan Peeters", b"&x;"),
     "unbound prefix": SOUND.replace(b"<InitgPty>", b"<x:Stray/><InitgPty>"),
     "control character": SOUND.replace(b"Jan Peeters", b"a\x01b"),
-    "nested and never closed": b"<a>" * 100_000,
+    "nested and never closed": b"<a>" * 10_000,
 }
 
 
@@ -119,6 +120,37 @@ def test_the_bound_is_exact(extra: int, refused: bool) -> None:
             admit_csv(content)
     else:
         admit_csv(content)
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        (b"<a>" * 3_000_000, "nests over 10,000"),
+        (b"<a>" * 10_001 + b"</a>" * 10_001, "nests over 10,000"),
+        ("<a>".encode("utf-16") * 10_001, "nests over 10,000"),
+        (b"<a><!-- </a> --><![CDATA[</a>/>]]>" * 10_001, "nests over 10,000"),
+        (b"<r>" + b"".join(b"<n%d/>" % n for n in range(50_001)) + b"</r>", "over 50,000 different names"),
+        (b"<r>" + b"".join(b"<a n%d=''/>" % n for n in range(50_001)) + b"</r>", "over 50,000 different names"),
+        (b"<r>" + b"".join(b"<a xmlns:p%d='u'/>" % n for n in range(50_001)) + b"</r>", "over 50,000 different names"),
+        (b"<r>" + b"".join(b"<a xmlns='u%d'/>" % n for n in range(50_001)) + b"</r>", "over 50,000 different names"),
+    ],
+)
+def test_nests_and_names_without_end_are_refused_as_soon_as_they_are_too_many(content: bytes, told: str) -> None:
+    stream = BytesIO(content)
+    with pytest.raises(ValueError, match=told):
+        admit_xml(stream)
+    assert stream.tell() < 1_600_000
+
+
+def test_elements_are_bounded_at_what_the_largest_file_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "ELEMENTS_MAX", 100)
+    admit_xml(b"<r>" + b"<a/>" * 99 + b"</r>")
+    with pytest.raises(ValueError, match="over 100 elements"):
+        admit_xml(b"<r>" + b"<a/>" * 100 + b"</r>")
+
+
+def test_nests_at_the_bound_are_admitted() -> None:
+    admit_xml(b"<a>" * 10_000 + b"</a>" * 10_000)
 
 
 def test_a_tag_that_never_ends_is_refused() -> None:
@@ -208,3 +240,14 @@ def test_an_external_file_is_not_read(tmp_path: Path) -> None:
 def test_a_schema_that_the_file_names_is_not_looked_for() -> None:
     hint = b' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="urn:x http://127.0.0.1:9/x"'
     assert codes(read(SOUND.replace(b"<Document", b"<Document" + hint))) == []
+
+
+def test_identifications_and_places_that_are_kept_of_a_refused_file_are_cut() -> None:
+    long = b"x" * 100_000
+    report = read(SOUND.replace(b"<PmtMtd>", b"<%s/><PmtMtd>" % long).replace(b"<MsgId>", b"<MsgId>" + long))
+    assert report.is_refused and report.message_id is not None
+    assert len(report.message_id) <= 300
+    report = read(SOUND.replace(b"<PmtInfId>", b"<PmtInfId>" + long))
+    (batch,) = report.batches
+    assert batch.payment_information_id is not None and len(batch.payment_information_id) <= 300
+    assert all(len(finding.place) < 400 and len(finding.text) < 400 for finding in batch.findings)
