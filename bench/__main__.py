@@ -9,7 +9,21 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
-from bench import agenda, bulks, console, fixture, growth, journey, lasting, life, measures, reading, stalls, starting
+from bench import (
+    agenda,
+    bulks,
+    console,
+    fixture,
+    growth,
+    hostile,
+    journey,
+    lasting,
+    life,
+    measures,
+    reading,
+    stalls,
+    starting,
+)
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
@@ -52,6 +66,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *fixture.cost(),
             *bulks.files(load, threads),
             *console.console(),
+            *hostile.hostile(threads),
             *lasting.lasting(),
             *stalls.both(load),
         ]

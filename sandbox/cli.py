@@ -95,6 +95,7 @@ def serve(
     worlds_max: int,
     put_away_after: timedelta,
     acts_kept: int | None,
+    history_mb: int,
     **doors: Any,
 ) -> None:
     """Serves the bank until it is told to stop."""
@@ -102,7 +103,7 @@ def serve(
     from sandbox.serve.access_log import announcer
     from sandbox.world.log.collector import tend
 
-    tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept), Doors(**doors)
+    tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept, history_mb), Doors(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and opened.on_a_network

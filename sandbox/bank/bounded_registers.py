@@ -3,30 +3,50 @@
 What goes depends on nothing but what was done, so the same acts give the same bank.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import islice
 from typing import TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
+WEIGHED_EVERY = 500  # entries: weighing takes as long as the register is
 SHARE = 10  # a tenth at once: one by one, a map would be walked from its emptied front each time
 
 
-def forget_oldest(register: dict[Key, Value], most: int) -> list[Key]:
-    """Keeps at most so many; the answer is what went."""
-    if len(register) <= most:
-        return []
-    gone = list(islice(register, len(register) - most + most // SHARE))
+def forget_oldest(
+    register: dict[Key, Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
+) -> list[Key]:
+    """Keeps at most so many, and of callers' texts so many bytes, weighed now and then; the answer is what went."""
+    count = _excess(register.values(), len(register), most, weight_max, weigh)
+    gone = list(islice(register, count))
     for key in gone:
         del register[key]
     return gone
 
 
-def forget_first(register: list[Value], most: int) -> None:
+def forget_first(
+    register: list[Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
+) -> None:
     """The same of a list."""
-    if len(register) > most:
-        del register[: len(register) - most + most // SHARE]
+    del register[: _excess(register, len(register), most, weight_max, weigh)]
+
+
+def _excess(
+    values: Collection[Value], length: int, most: int, weight_max: int, weigh: Callable[[Value], int] | None
+) -> int:
+    """How many of the oldest are too many."""
+    if length > most:
+        return length - most + most // SHARE
+    if weigh is None or length % WEIGHED_EVERY:
+        return 0
+    weights = list(map(weigh, values))
+    total, count = sum(weights), 0
+    if total > weight_max:
+        while total > weight_max - weight_max // SHARE:
+            total -= weights[count]
+            count += 1
+    return count
 
 
 def forget_replaced(register: dict[Key, Value], standing: int, most: int, stands: Callable[[Key, Value], bool]) -> None:

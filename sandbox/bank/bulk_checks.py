@@ -23,7 +23,7 @@ MESSAGE_ID = "GrpHdr/MsgId"
 def validate(bank: Bank, bulk: Bulk) -> None:
     """All faults of the file at once; a bulk that fails is refused alone (choice 7)."""
     report = read_packed(reading_of(bank, bulk, bank.clock.today))
-    bulk.packed = b""
+    drop_content(bank, bulk)
     bulk.message_id = report.message_id
     bulk.findings = report.findings
     _demand_new(bank, bulk)
@@ -51,6 +51,12 @@ def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
     """What a validation on that day reads."""
     settings = bank.settings
     return Reading(bulk.format, bulk.packed, today, settings.execution_days_ahead_max, settings.rules_edition)
+
+
+def drop_content(bank: Bank, bulk: Bulk) -> None:
+    """A file that is validated, or never will be, waits no more."""
+    bulk.packed = b""
+    bank.files_waiting.pop(bulk.id, None)
 
 
 def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:

@@ -1,6 +1,8 @@
 """Bulk files: taken in, validated later, signed, executed bulk by bulk (service 2.3, 4.6; choice 7)."""
 
+import math
 from decimal import Decimal
+from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, bulk_entries, first_replies, initiations, rule_effects, sca
 from sandbox.bank.bounded_registers import forget_replaced
@@ -30,10 +32,28 @@ def initiate(
     bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
     bulk.rule = rule_effects.take(bank, match)
     bank.bulks[bulk.id] = bulk
+    bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     first_replies.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
+
+
+def demand_room(bank: Bank, size: int) -> None:
+    """Files wait in memory: a single one always may, more of them up to a bound. Asked before the act, so that acts
+    of before there was a bound replay.
+    """
+    waiting, most = bank.files_waiting, bank.settings.files_waiting_max
+    if waiting and sum(waiting.values()) + size > most:
+        seconds = min(map(partial(seconds_left, bank), waiting))
+        raise Refusal(Error.FILES_WAITING, count=len(waiting), most=most, seconds=seconds)
+
+
+def seconds_left(bank: Bank, bulk_id: str) -> int:
+    """Until a file is validated, in bank time; never less than one."""
+    bulk = bank.bulks[bulk_id]
+    due = bulk.history[0].at + bank.settings_of(bulk).bulk_validation
+    return max(1, math.ceil((due - bank.clock.now).total_seconds()))
 
 
 def looks_of(kind: Kind, origin: Origin, reference: str | None) -> Looks:
@@ -86,6 +106,7 @@ def look_at_parts(bank: Bank, bulk: Bulk) -> None:
 def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
     """The PSU refuses: the file and its bulks are cancelled."""
     bank.move(bulk, Trigger.REFUSED, reason)
+    bulk_checks.drop_content(bank, bulk)
     for part in bulk.living:
         bank.move(part, Trigger.REFUSED, reason)
 
@@ -95,6 +116,7 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     if not bank.can(bulk, Trigger.CANCELLED):
         raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value)
     bank.move(bulk, Trigger.CANCELLED, reason)
+    bulk_checks.drop_content(bank, bulk)
     for part in bulk.living:
         bank.move(part, Trigger.CANCELLED, reason)
         if bulk.signed_on is not None:
@@ -112,6 +134,7 @@ def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
 def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     """By a rule or a control: what was not paid yet never is."""
     bank.move(bulk, Trigger.REJECTED, reason)
+    bulk_checks.drop_content(bank, bulk)
     for part in bulk.living:
         bank.move(part, Trigger.REJECTED, reason)
         if bulk.signed_on is not None:

@@ -1,7 +1,6 @@
 """A PSU's session at a consent address: log in, choose accounts, confirm by card reader, or refuse (choice 8)."""
 
 from sandbox.bank import consents, signing, signing_sessions
-from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import ConsentAddress, Session
 from sandbox.bank.signing_sessions import session_of
 from sandbox.bank.state import Bank
@@ -31,10 +30,7 @@ def fixed(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """The first page of an address; the answer is the session's id."""
     waiting(bank, token)
-    session = Session(bank.mint.secret(), token, state)
-    bank.sessions[session.id] = session
-    forget_oldest(bank.sessions, bank.settings.remembered_max)
-    return session.id
+    return signing_sessions.open_session(bank, Session(bank.mint.secret(), token, state))
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:

@@ -71,7 +71,8 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
 
 def _offer(bank: Bank, address: ConsentAddress) -> None:
     bank.consent_addresses[address.token] = address
-    for gone in forget_oldest(bank.consent_addresses, bank.settings.remembered_max):
+    most, weight_max = bank.settings.remembered_max, bank.settings.remembered_bytes_max
+    for gone in forget_oldest(bank.consent_addresses, most, weight_max, lambda one: one.weight):
         bank.answered.pop(gone, None)
 
 

@@ -34,6 +34,11 @@ class Code:
     until: datetime
     used: bool = False
 
+    @property
+    def weight(self) -> int:
+        """Bytes of what a caller gave."""
+        return len(self.redirect_uri)
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -69,6 +74,11 @@ class ConsentAddress:
     renews: str | None = None
     rule: int | None = None  # of the scenario
 
+    @property
+    def weight(self) -> int:
+        """Bytes of what a caller gave."""
+        return len(self.redirect_uri)
+
 
 @dataclass(slots=True)
 class Consent:
@@ -99,3 +109,8 @@ class Session:
     chosen: tuple[str, ...] = ()  # IBANs that a client may read
     code: str | None = None  # what the drawn card reader shows
     wrong: int = 0
+
+    @property
+    def weight(self) -> int:
+        """Bytes of what a caller gave."""
+        return len(self.state or "")

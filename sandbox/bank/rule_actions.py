@@ -110,7 +110,8 @@ def consents(bank: Bank, token: str) -> None:
 def called_back(bank: Bank, subject: str, redirect: str) -> None:
     number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
     bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
-    forget_first(bank.callbacks, bank.settings.remembered_max)
+    settings = bank.settings
+    forget_first(bank.callbacks, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
 
 
 def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:

@@ -12,13 +12,18 @@ CODE_DIGITS = 6
 CHANNEL = "channel"  # stands for the address of a session that came by none
 
 
+def open_session(bank: Bank, session: Session) -> str:
+    """The answer is its id."""
+    bank.sessions[session.id] = session
+    settings = bank.settings
+    forget_oldest(bank.sessions, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
+    return session.id
+
+
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """The first page of an address; the answer is the session's id."""
     signing.open_subject(bank, signing.waiting(bank, token))
-    session = Session(bank.mint.secret(), token, state)
-    bank.sessions[session.id] = session
-    forget_oldest(bank.sessions, bank.settings.remembered_max)
-    return session.id
+    return open_session(bank, Session(bank.mint.secret(), token, state))
 
 
 def session_of(bank: Bank, session_id: str, token: str) -> Session:
@@ -88,10 +93,7 @@ def turn_down(bank: Bank, session_id: str, token: str) -> str:
 
 def enter_channel(bank: Bank) -> str:
     """The first page of the bank's own channel; the answer is the session's id."""
-    session = Session(bank.mint.secret(), CHANNEL)
-    bank.sessions[session.id] = session
-    forget_oldest(bank.sessions, bank.settings.remembered_max)
-    return session.id
+    return open_session(bank, Session(bank.mint.secret(), CHANNEL))
 
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:

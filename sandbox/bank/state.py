@@ -55,6 +55,7 @@ class Bank:
         self.payments: dict[str, Payment] = {}
         self.standing_orders: dict[str, StandingOrder] = {}
         self.bulks: dict[str, Bulk] = {}
+        self.files_waiting: dict[str, int] = {}  # of the files that are not validated yet: their bytes, packed
         self.message_ids: dict[tuple[str, str], str] = {}  # of files that were taken, by client
         # The TPP's own references: (client, kind, reference) to the ids that bear it.
         self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = {}

@@ -31,7 +31,8 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
     code = bank.mint.secret()
     until = bank.clock.now + bank.settings_by(rule).code_life
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
-    forget_oldest(bank.codes, bank.settings.remembered_max)
+    settings = bank.settings
+    forget_oldest(bank.codes, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
     return code
 
 

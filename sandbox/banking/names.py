@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 _WORLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 _PORT = re.compile(r"(:[0-9]{1,5})?\Z")
+URI_MAX = 2_000  # ours: characters of a Redirect-URI, which every initiation keeps
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 

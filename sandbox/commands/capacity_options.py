@@ -23,12 +23,13 @@ class Tenancy:
     worlds_max: int
     put_away_after: timedelta
     acts_kept: int | None
+    history_mb: int
 
     @property
     def room(self) -> "Room":
         from sandbox.world.registry import Room
 
-        return Room(self.worlds_max, self.put_away_after.total_seconds())
+        return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
 
     def settled(self, beginning: "Beginning") -> "Beginning":
         """The setting that an option stands for, unless it was left to the scenario."""
@@ -47,6 +48,12 @@ def tenancy_options(option: Option) -> Callable[[Any], Any]:
         ),
         option(
             "--put-away-after", default="30m", type=Span(), help="With --state: how long nobody calls a world first."
+        ),
+        option(
+            "--history-mb",
+            default=500,
+            type=click.IntRange(1, 1_000_000),
+            help="Megabytes that memory keeps of calls, acts and waiting files; the oldest go, never money.",
         ),
         option(
             "--acts-kept",

@@ -155,6 +155,21 @@ class Error(Enum):
     TOO_MANY_REQUESTS = Row(
         429, "TOO_MANY_REQUESTS", "SBX-0429-000001", "Too many requests; try again after {seconds} seconds."
     )
+    FILES_WAITING = Row(
+        429,
+        "TOO_MANY_REQUESTS",
+        "SBX-0429-000002",
+        "{count} files wait for their validation, and more than {most} bytes of them do not fit; "
+        "try again after {seconds} seconds.",
+        "choice 7",
+    )
+    FILES_FULL = Row(
+        503,
+        "SERVICE_UNAVAILABLE",
+        "SBX-0503-000004",
+        "The files of all worlds that wait for their validation fill this server (serve --history-mb).",
+        "choice 7",
+    )
     CERTIFICATE_REFUSED = Row(
         495, "CERTIFICATE_ERROR", "SBX-0495-000001", "The client certificate is refused: {why}.", "service 5.1"
     )

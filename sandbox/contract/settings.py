@@ -58,7 +58,11 @@ class Settings:
     referee_waives: tuple[str, ...] = choice((), "choice 10")  # findings waved off, each `rule: reason`
     requests_kept: int = choice(10_000, "choice 10")  # the oldest go first
     acts_kept: int = choice(400_000, "choice 10")  # in memory, to fork from; what was before is folded together
+    acts_bytes_max: int = choice(256_000_000, "choice 10")  # the same in bytes, of which files are most
     remembered_max: int = choice(100_000, "choice 10")  # Request-IDs, sessions, codes, replaced tokens and the like
+    remembered_bytes_max: int = choice(32_000_000, "choice 10")  # of callers' texts in each of those registers
+    files_waiting_max: int = choice(100_000_000, "choice 7")  # bytes of files, packed, that wait for their validation
+    calls_bytes_max: int = choice(16_000_000, "choice 10")  # of that list, and again of headers and bodies
     contents_kept: int = choice(200, "choice 10")  # of the last calls: headers and bodies, for the console; 0 is none
     due_events_max: int = choice(10_000_000, "choice 10")  # an endless agenda is our bug, so find it
     body_size_max: int = choice(1_000_000, "choice 2")  # bytes of a JSON or form body

@@ -2,7 +2,7 @@
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from hashlib import sha256
 from typing import Any
@@ -25,6 +25,9 @@ from sandbox.world.world import World
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
 BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
+QUERY_MAX = 4_000  # characters that are looked at; what is kept of a call is bounded
+NAME_MAX = 100
+FACT_MAX = 300
 RECOMMENDED = "ES256"  # service 5.8
 
 
@@ -46,12 +49,12 @@ def seen_of(environ: dict[str, Any], response: Response, world: World, exchange:
     if status >= 300:
         read_refusal(seen, environ, response)
     if environ.get("QUERY_STRING"):
-        seen.query = dict(parse_qsl(environ["QUERY_STRING"], keep_blank_values=True))
+        seen.query = dict(parse_qsl(environ["QUERY_STRING"][:QUERY_MAX], keep_blank_values=True))
     authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
         seen.bearer = print_of(authorization[7:].strip())
     if call is not None:
-        seen.version, seen.product = call.version, call.path.get("product")
+        seen.version, seen.product = call.version, call.path.get("product", "")[:NAME_MAX] or None
         read = READERS.get(call.operation.name)
         if read is not None:
             read(seen, call, response, authorization)
@@ -62,7 +65,7 @@ def seen_of(environ: dict[str, Any], response: Response, world: World, exchange:
         seen.error,
         seen.state,
         seen.product,
-        environ.get("HTTP_ACCEPT_LANGUAGE", ""),
+        environ.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
         seen.bearer is not None,
         bool(seen.query),
         seen.marks,
@@ -73,10 +76,17 @@ def seen_of(environ: dict[str, Any], response: Response, world: World, exchange:
 def read_refusal(seen: Seen, environ: dict[str, Any], response: Response) -> None:
     refusal: Refusal | None = environ.get("sandbox.refusal")
     if refusal is not None:
-        seen.error, seen.facts = seen.exchange.error, refusal.facts
+        seen.error, seen.facts = seen.exchange.error, facts_of(refusal)
     if seen.status in (429, 503):
         told = response.headers.get("Retry-After", "")
         seen.retry_after = int(told) if told.isascii() and told.isdigit() else None
+
+
+def facts_of(refusal: Refusal) -> Mapping[str, Any]:
+    """What the refusal names, without texts that a caller made long."""
+    if all(len(fact) <= FACT_MAX for fact in refusal.facts.values() if isinstance(fact, str)):
+        return refusal.facts
+    return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
 def read_consent(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
@@ -141,7 +151,7 @@ def read_token(seen: Seen, call: Call, response: Response, authorization: str | 
 
 
 def read_transactions(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
-    seen.account = call.path["logical_id"]
+    seen.account = call.path["logical_id"][:NAME_MAX]
     if asked := seen.query.get("next"):
         seen.asked_next = print_of(asked)
     proof = call.header("SCA-Token")

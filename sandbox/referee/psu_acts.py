@@ -12,7 +12,7 @@ from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
-from sandbox.referee.call_reader import content_of
+from sandbox.referee.call_reader import NAME_MAX, content_of
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.observations import Seen, print_of
 from sandbox.web.api.call_contents import body_of
@@ -21,6 +21,7 @@ from sandbox.world.world import World
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
 CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")
+QUERY_MAX = 16_384  # characters; a state of 4,000 may be written with three times as many
 LOOKED_AT_MAX = 10_000  # bytes of a control's body
 GONE = 410
 
@@ -32,7 +33,7 @@ def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterat
         yield from _by_control(environ, response, world.bank)
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
-            query = parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+            query = parse_qsl(environ.get("QUERY_STRING", "")[:QUERY_MAX], keep_blank_values=True)
             yield from opened(world.bank, page[1], dict(query), response.status_code)
         elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
             yield from returned(world.bank, page[1], response.headers["Location"])
@@ -77,7 +78,8 @@ def opened(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterat
     seen = at_address(bank, token, PSU_OPENS)
     if seen is None:
         return
-    seen.status, seen.query = status, query
+    seen.status = status
+    seen.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
     state = query.get("state")
     if state is not None:
         seen.mark, seen.mark_length = print_of(state), len(state)

@@ -1,7 +1,21 @@
 """The log of what was asked: one line a call."""
 
+import threading
+from collections import deque
+from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
+
+PATH_MAX = 1_000  # characters
+NAME_MAX = 200  # of a client
+RULE_MAX = 1_000
+METHOD_MAX = 20
+FIXED = 700  # bytes: about what a call weighs without its texts
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its head and how long the whole was."""
+    return text if len(text) <= most else f"{text[:most]}... (cut: {len(text):,} characters)"
 
 
 class Exchange(NamedTuple):
@@ -22,3 +36,48 @@ class Exchange(NamedTuple):
     subject: str | None = None
     state: str | None = None
     scenario_rule: str | None = None
+
+    @property
+    def weight(self) -> int:
+        """Bytes, about."""
+        return FIXED + len(self.path) + len(self.client_id or "") + len(self.rule)
+
+
+def shortened(exchange: Exchange) -> Exchange:
+    """A call without what its caller made too long."""
+    client, path, rule = exchange.client_id, exchange.path, exchange.rule
+    if len(path) <= PATH_MAX and len(rule) <= RULE_MAX and (client is None or len(client) <= NAME_MAX):
+        return exchange
+    named = None if client is None else cut(client, NAME_MAX)
+    return exchange._replace(path=cut(path, PATH_MAX), rule=cut(rule, RULE_MAX), client_id=named)
+
+
+class Weighed(Protocol):
+    @property
+    def weight(self) -> int:
+        """Bytes, about."""
+
+
+Item = TypeVar("Item", bound=Weighed)
+
+
+class Recent(deque[Item]):
+    """The last items, bounded in number and in bytes; the newest always stays."""
+
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        super().__init__(items)
+        self.weight = sum(item.weight for item in self)
+        self._lock = threading.Lock()
+
+    def add(self, item: Item, most: int, weight_max: int) -> None:
+        with self._lock:
+            self.append(item)
+            self.weight += item.weight
+            while len(self) > most or (self.weight > weight_max and len(self) > 1):
+                self.weight -= self.popleft().weight
+
+    def forget(self, count: int) -> None:
+        """The oldest so many."""
+        with self._lock:
+            for _ in range(min(count, len(self))):
+                self.weight -= self.popleft().weight

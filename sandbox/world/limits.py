@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 
 MINUTE = timedelta(minutes=1)
 COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
+ACCOUNT_MAX = 64  # characters; a logical-id has fewer, and anything may stand in a path
 
 Read = tuple[str, str, str]  # client, account, operation
 
@@ -31,6 +32,8 @@ class Limits:
 
     def count_read(self, read: Read, today: date, per_day: int) -> bool:
         """Whether one more read of an account without its PSU may pass today."""
+        client, account, operation = read
+        read = client, account[:ACCOUNT_MAX], operation
         with self._lock:
             if self._day != today or len(self._reads) > COUNTED_MAX:
                 self._day, self._reads = today, {}

@@ -11,6 +11,7 @@ from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.counters import Tally
+from sandbox.world.history import History
 from sandbox.world.log import checkpoint
 from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.steady_clock import SteadyClock
@@ -26,6 +27,7 @@ class Room:
 
     worlds_max: int = 10_000  # in memory; without a state file there are no more than these
     put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a state file
+    history_max: int = 500_000_000  # bytes that memory keeps beside money: calls, acts, files that wait
 
 
 class Worlds:
@@ -48,6 +50,7 @@ class Worlds:
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._worlds: dict[str, World] = {}
         self._order = threading.Lock()
+        self.history = History(room.history_max, lambda: list(self._worlds.values()))
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
@@ -138,6 +141,7 @@ class Worlds:
             self._forget(earlier)
         self._worlds[world.name] = world
         world.returned = self._returned
+        world.history = self.history
         if not world.is_away:
             self._returned(world)
         return world

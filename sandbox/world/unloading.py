@@ -1,7 +1,6 @@
 """What a world holds, and how it is put away to the state file and comes back (choice 10)."""
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -13,8 +12,9 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
 from sandbox.world.beginning import Beginning, Pace
-from sandbox.world.calls import Exchange
+from sandbox.world.calls import Exchange, Recent
 from sandbox.world.faults import Faults
+from sandbox.world.history import History
 from sandbox.world.limits import Limits
 from sandbox.world.log import unloaded
 from sandbox.world.log.backlog import Backlog
@@ -56,7 +56,7 @@ class Holder:
 
     bank: Bank
     log: Log
-    exchanges: deque[Exchange]
+    exchanges: Recent[Exchange]
     kept: dict[str, Any]  # gone when the world begins again
 
     def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
@@ -68,6 +68,7 @@ class Holder:
         self._stand_at(0)
         self.dropped = False
         self.used = machine_time()
+        self.history: History | None = None  # of the server
         self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
 
     def _stand_at(self, row: int) -> None:
@@ -93,7 +94,7 @@ class Holder:
     ) -> None:
         self.bank = bank
         self.log = log
-        self.exchanges = deque(calls, bank.settings.requests_kept)
+        self.exchanges = Recent(calls)
         self.kept = dict(kept or {})
         if self.returned is not None:
             self.returned(self)

@@ -1,6 +1,5 @@
 """A world: a bank with its lock, its clock and its log."""
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
 from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
-from sandbox.world.calls import Exchange
+from sandbox.world.calls import Exchange, shortened
 from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
 from sandbox.world.log import apart
@@ -130,7 +129,8 @@ class World(Holder):
 
     def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.log.append(Act(self.bank.clock.now, NAMES[verb], args, made_by(self.bank)))
-        if self.log.acts_until_checkpoint(self.bank.settings.acts_kept) <= 0:
+        settings = self.bank.settings
+        if self.log.acts_until_checkpoint(settings.acts_kept) <= 0 or self.log.is_heavy(settings.acts_bytes_max):
             self.log.keep_checkpoint(self.bank)
 
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -214,13 +214,12 @@ class World(Holder):
     def note(self, exchange: Exchange) -> Exchange:
         """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
         with self._lock:
-            kept = self.bank.settings.requests_kept
-            if kept != self.exchanges.maxlen:
-                self.exchanges = deque(self.exchanges, kept)
+            settings = self.bank.settings
             self.exchanges_made += 1
             request_id = exchange.request_id or nth_id(self.beginning, self.exchanges_made)
-            noted = exchange._replace(seq=self.exchanges_made, request_id=request_id)
-            self.exchanges.append(noted)
+            noted = shortened(exchange)._replace(seq=self.exchanges_made, request_id=request_id)
+            self.exchanges.add(noted, settings.requests_kept, settings.calls_bytes_max)
+            self.used = self._machine_time()
             return noted
 
     def certificate_time(self) -> datetime:

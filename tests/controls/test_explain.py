@@ -81,6 +81,12 @@ def wrong_verifier(tpp: Tpp) -> TestResponse:
 
 
 # One call that provokes each error; those that come by a fault or a rule of the scenario alone stand below.
+def one_file_too_many(tpp: Tpp) -> TestResponse:
+    tpp.control("PATCH", "/settings", files_waiting_max=1)
+    files.sent(tpp, b"a", "csv")
+    return files.send(tpp, b"b", "csv")
+
+
 PROVOKED: dict[Error, Callable[[Tpp], TestResponse]] = {
     Error.HEADER_MISSING: sent(redirect_uri=None),
     Error.INPUT_MISSING: paid(creditor_name=None),
@@ -116,6 +122,7 @@ PROVOKED: dict[Error, Callable[[Tpp], TestResponse]] = {
     Error.NOT_ACCEPTABLE: sent(accept="*/*"),
     Error.LANGUAGE_NOT_ACCEPTABLE: sent(accept_language="xx"),
     Error.CONFLICT: twice,
+    Error.FILES_WAITING: one_file_too_many,
     Error.UNSUPPORTED_MEDIA_TYPE: lambda tpp: files.send(tpp, b"x", content_type="text/plain"),
 }
 BY_ORDER = {
@@ -127,12 +134,15 @@ BY_ORDER = {
 }
 
 
+BY_THE_SERVER = {Error.FILES_FULL}  # bank/test_bytes.py fills one
+
+
 def why(tpp: Tpp, reply: TestResponse) -> dict[str, Any]:
     return explained(tpp, reply.headers["Response-ID"])
 
 
 def test_every_error_of_the_catalogue_is_explained_here() -> None:
-    assert {*PROVOKED, *BY_ORDER} == set(Error) - OF_CONTROLS
+    assert {*PROVOKED, *BY_ORDER, *BY_THE_SERVER} == set(Error) - OF_CONTROLS
 
 
 @pytest.mark.parametrize("error", PROVOKED, ids=lambda error: error.name)

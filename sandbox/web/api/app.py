@@ -65,6 +65,8 @@ VIEWS: dict[str, View] = {
 }
 
 NOT_THE_BANK = ("/_sandbox/", "/psu/")
+# What a call leaves in its environ that refers back to it: a body of 60 MB would stay until the collector looks.
+IN_CIRCLES = ("werkzeug.request", "sandbox.call", "sandbox.refusal")
 ASCII = "".join(map(chr, range(128)))
 
 
@@ -93,7 +95,11 @@ class WorldPath:
         query = environ.get("QUERY_STRING", "")
         if not query.isascii():
             environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
-        return self.inner(environ, start_response)
+        try:
+            return self.inner(environ, start_response)
+        finally:
+            for name in IN_CIRCLES:
+                environ.pop(name, None)
 
 
 def route(
@@ -200,7 +206,7 @@ def refusable(view: View, call: Call) -> Response:
 
 def tell(refusal: Refusal) -> Response:
     """A no on its way out, kept for whoever asks why."""
-    request.environ["sandbox.refusal"] = refusal
+    request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which would hold all that the call read
     return refusal_response(refusal)
 
 
@@ -269,7 +275,7 @@ def note(
     exchange = world.note(exchange)
     response.headers["Response-ID"] = exchange.request_id
     ended = perf_counter()
-    keep_content(world, exchange.seq, environ, response)
+    worlds.history.grew(exchange.weight + keep_content(world, exchange.seq, environ, response))
     if worlds.tally is not None:
         worlds.tally.count(exchange.operation, exchange.status, ended - environ["sandbox.started"])
     if announce is not None:

@@ -32,11 +32,23 @@ def bulk_initiation(call: Call) -> Response:
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
     packed, message_id = file_of(call, kind)
     reference = reference or message_id  # choice 7
+    call.world.ask(_demand_room, call, len(packed))
     payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.ask)
+    if call.world.history is not None:
+        call.world.history.grew(len(packed))
     call.subject = payment_file_id
     links = {"status": replies.link(f"/bulk-payments/{kind}/{payment_file_id}/status")}
     found = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
     return replies.json_response(replies.BULK_INITIATION.dump(found), 201)
+
+
+def _demand_room(bank: Bank, call: Call, size: int) -> None:
+    """In the world, then in the server; the identical call again brings no further file (choice 2)."""
+    if (call.client.id, call.request_id) in bank.asked:
+        return
+    bulks.demand_room(bank, size)
+    if call.world.history is not None:
+        call.world.history.demand_files(size)
 
 
 def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:

@@ -1,6 +1,6 @@
 """What was said in a call, word for word: kept of the last ones, for people who look at them (choice 10)."""
 
-from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -8,9 +8,14 @@ from flask import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
+from sandbox.world.calls import Recent, cut
 from sandbox.world.world import World
 
 SAID_MAX = 16_384  # bytes of a body; what is longer is cut
+HEADERS_MAX = 16_384  # bytes of all headers of a request, names and values
+QUERY_MAX = 4_000  # characters
+TYPE_MAX = 200
+A_HEADER = 100  # bytes: about what one takes beside its characters
 
 
 class Content(NamedTuple):
@@ -25,31 +30,63 @@ class Content(NamedTuple):
     reply_headers: Headers
     reply: bytes | None  # None where a fault rule cut it
     reply_length: int
+    cut: str = ""  # what is missing of query and headers
+
+    @property
+    def weight(self) -> int:
+        """Bytes, about."""
+        headers = sum(len(value) + A_HEADER for value in self.headers.values())
+        return 2_000 + headers + len(self.query) + len(self.kind) + len(self.sent) + len(self.reply or b"")
 
 
-def keep_content(world: World, seq: int, environ: dict[str, Any], response: Response) -> None:
-    """On the way of every call, so it refers to what is there and copies next to nothing."""
-    most = world.bank.settings.contents_kept
-    if most == 0:
-        return
+def keep_content(world: World, seq: int, environ: dict[str, Any], response: Response) -> int:
+    """On the way of every call, so it refers to what is there and copies next to nothing; how much it weighs."""
+    settings = world.bank.settings
+    if settings.contents_kept == 0:
+        return 0
     length = environ["werkzeug.request"].content_length or 0 if environ.get("CONTENT_LENGTH") else 0
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
+    query, headers, missing = head_of(environ)
     content = Content(
         seq,
-        environ["QUERY_STRING"],
-        environ.get("CONTENT_TYPE", ""),
-        {name: value for name, value in environ.items() if name[:5] == "HTTP_"},
+        query,
+        cut(environ.get("CONTENT_TYPE", ""), TYPE_MAX),
+        headers,
         sent_in(environ["werkzeug.request"], length, response.status_code) if length else b"",
         length,
         response.headers,
         reply if reply is None or len(reply) <= SAID_MAX else reply[:SAID_MAX],
         0 if reply is None else len(reply),
+        missing,
     )
-    kept: deque[Content] | None = world.kept.get("contents")
-    if kept is None or kept.maxlen != most:
-        kept = world.kept["contents"] = deque(kept or (), most)
-    kept.append(content)
+    kept: Recent[Content] | None = world.kept.get("contents")
+    if kept is None:
+        kept = world.kept.setdefault("contents", Recent())
+    kept.add(content, settings.contents_kept, settings.calls_bytes_max)
+    return content.weight
+
+
+def head_of(environ: dict[str, Any]) -> tuple[str, dict[str, str], str]:
+    """Query and headers, and what is missing of them."""
+    query: str = environ["QUERY_STRING"]
+    headers = {name: value for name, value in environ.items() if name[:5] == "HTTP_"}
+    length = sum(map(len, headers)) + sum(map(len, headers.values())) + A_HEADER * len(headers)
+    if length <= HEADERS_MAX and len(query) <= QUERY_MAX:
+        return query, headers, ""
+    kept, left = {}, HEADERS_MAX
+    for name, value in headers.items():
+        left -= len(name) + A_HEADER
+        if left <= 0:
+            break
+        kept[name] = value[:left]
+        left -= len(kept[name])
+    missing = []
+    if len(query) > QUERY_MAX:
+        missing.append(f"the first {QUERY_MAX:,} of {len(query):,} characters of the query")
+    if length > HEADERS_MAX:
+        missing.append(f"{len(kept):,} of {len(headers):,} headers, the last one cut")
+    return query[:QUERY_MAX], kept, "; ".join(missing)
 
 
 def sent_in(request: Request, length: int, status: int) -> bytes:
@@ -66,5 +103,5 @@ def body_of(request: Request) -> bytes:
 
 def content_of_call(world: World, seq: int) -> Content | None:
     """What was said in the call of that number, if it is still kept."""
-    kept: deque[Content] = world.kept.get("contents") or deque()
+    kept: Iterable[Content] = world.kept.get("contents") or ()
     return next((content for content in list(kept) if content.seq == seq), None)

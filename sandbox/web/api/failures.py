@@ -24,7 +24,7 @@ def refusal_response(refusal: Refusal) -> Response:
             response.headers["WWW-Authenticate"] = "Bearer"
         case Error.CREDENTIALS_REFUSED:
             response.headers["WWW-Authenticate"] = 'Basic realm="token"'
-        case Error.TOO_MANY_REQUESTS | Error.UNAVAILABLE:
+        case Error.TOO_MANY_REQUESTS | Error.UNAVAILABLE | Error.FILES_WAITING | Error.FILES_FULL:
             response.headers["Retry-After"] = str(refusal.facts.get("seconds", RETRY_AFTER))
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])

@@ -15,7 +15,7 @@ from sandbox.bank.grants import Grant
 from sandbox.bank.records import Client, Origin
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
-from sandbox.banking.names import fits_redirect
+from sandbox.banking.names import URI_MAX, fits_redirect
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import Authorization, Operation
 from sandbox.contract.products import PRODUCTS
@@ -186,6 +186,8 @@ def redirect_uri(call: Call, bank: Bank) -> None:
         if call.operation.redirect_uri:
             raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
         return
+    if len(uri) > URI_MAX:
+        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=f"it is over {URI_MAX} characters long")
     if not any(fits_redirect(pattern, uri) for pattern in call.client.redirect_uris):
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
     call.redirect_uri = same_text_for_all(uri)
@@ -261,7 +263,7 @@ def query(call: Call, bank: Bank) -> None:
         if name not in call.operation.query:
             raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
         if len(values) > 1:
-            raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
+            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is given twice")
 
 
 def attendance(call: Call, bank: Bank) -> None:

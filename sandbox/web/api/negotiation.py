@@ -18,9 +18,20 @@ yo za zh zu
 LANGUAGES = frozenset(ISO_639_1.split())
 
 
-@lru_cache(maxsize=1024)
+HEADER_KEPT = 200  # characters; an answer about a longer header is not kept, so that callers fill no memory
+
+
 def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
     """The versions that an Accept header names for this vendor, most wanted first."""
+    return _versions_kept(header, vendor) if len(header) <= HEADER_KEPT else _versions(header, vendor)
+
+
+def languages_asked(header: str) -> tuple[str, ...]:
+    """Known languages and `*`, most wanted first."""
+    return _languages_kept(header) if len(header) <= HEADER_KEPT else _languages(header)
+
+
+def _versions(header: str, vendor: str) -> tuple[int, ...]:
     wanted_media = f"application/vnd.{vendor}.api+json".lower()
     wanted: list[tuple[float, int]] = []
     for media_range, quality in parse_accept_header(header):
@@ -31,12 +42,13 @@ def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
     return tuple(-version for _, version in sorted(wanted))
 
 
-@lru_cache(maxsize=1024)
-def languages_asked(header: str) -> tuple[str, ...]:
-    """Known languages and `*`, most wanted first."""
+def _languages(header: str) -> tuple[str, ...]:
     ranges = ((tag.lower().partition("-")[0], quality) for tag, quality in parse_accept_header(header))
     known = [(quality, tag) for tag, quality in ranges if quality > 0 and (tag == "*" or tag in LANGUAGES)]
     return tuple(tag for _, tag in sorted(known, key=lambda pair: -pair[0]))
+
+
+_versions_kept, _languages_kept = lru_cache(maxsize=1024)(_versions), lru_cache(maxsize=1024)(_languages)
 
 
 def screen_language(asked: tuple[str, ...]) -> str | None:

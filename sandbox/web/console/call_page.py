@@ -61,7 +61,9 @@ def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
     return Said(
         address,
         Part(
-            sorted((name, masked(name, value)) for name, value in headers), sent, missing(content.sent, content.length)
+            sorted((name, masked(name, value)) for name, value in headers),
+            sent,
+            "; ".join(filter(None, (missing(content.sent, content.length), content.cut))),
         ),
         Part([(name, value) for name, value in content.reply_headers.items()], reply, told),
         curl_of_call(visit, call.method, address, headers, content),

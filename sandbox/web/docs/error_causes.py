@@ -150,11 +150,21 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
     (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", with_body),
     (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", everywhere),
     (
+        Error.FILES_WAITING,
+        "too many bytes of files wait for their validation; Retry-After says when the first is done",
+        lambda operation: operation.name == "bulk_initiation",
+    ),
+    (
         Error.CERTIFICATE_REFUSED,
         "the client certificate fails; the sandbox asks for one only when it is told to",
         everywhere,
     ),
     (Error.INTERNAL, "the bank itself failed", everywhere),
+    (
+        Error.FILES_FULL,
+        "the files of all worlds that wait for their validation fill this server",
+        lambda operation: operation.name == "bulk_initiation",
+    ),
     (Error.UNAVAILABLE, "the bank is away for the moment; Retry-After says for how long", everywhere),
 )
 
@@ -181,6 +191,8 @@ FACTS = {
     "status": "ACSC",
     "method": "PATCH",
     "seconds": 5,
+    "count": 3,
+    "most": "100000000",
     "expected": "application/json",
 }
 

@@ -16,6 +16,7 @@ from sandbox.web.psu.words import say
 # After these there is nothing left to do at the address; the rest is told on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
 WRONG = 422
+STATE_MAX = 4_000  # ours: characters of a state, which is kept until the PSU is done
 
 Show = Callable[..., Response]  # the page of a step; `problem` or `refusal` say what was wrong with the form before
 Take = Callable[[Visit, str, str], Response]  # the visit, its session and the address's token
@@ -56,6 +57,8 @@ def goes_on(visit: Visit) -> tuple[str, bool, str | None]:
     """
     token = visit.path["token"]
     states = visit.request.args.getlist("state")
+    if states and len(states[-1]) > STATE_MAX:
+        raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
     session_id = visit.session_id(address_cookie(token))
     session = visit.world.ask(session_at, session_id, token)
     same = session is not None and not (states and states[-1] != session.state)

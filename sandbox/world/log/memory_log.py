@@ -22,19 +22,24 @@ class Act(NamedTuple):
     made: int = 0  # how much the bank had made after it, so that who plays it again sees at once where it goes astray
 
 
+ACT_WEIGHT = 500  # bytes: about what one takes without a file
+
+
 class Folded(NamedTuple):
     """A checkpoint in memory: the bank as it stood after so many acts, packed."""
 
     acts: int
     at: datetime
     bank: bytes
+    passed: int = 0  # bytes of all acts so far
 
 
 class Folding:
     """A checkpoint that is being written beside the calls; nothing of it counts before it is whole."""
 
-    def __init__(self, acts: int, at: datetime, answer: apart.Answer) -> None:
+    def __init__(self, acts: int, at: datetime, answer: apart.Answer, passed: int) -> None:
         self.acts = acts
+        self.passed = passed
         self.done: Folded | None = None
         self._thread = threading.Thread(target=self._read, args=(at, answer), name="compaction", daemon=True)
         if answer.is_here:
@@ -44,7 +49,7 @@ class Folding:
 
     def _read(self, at: datetime, answer: apart.Answer) -> None:
         with suppress(apart.CutShortError):  # the log is compacted later then
-            self.done = Folded(self.acts, at, answer.whole())
+            self.done = Folded(self.acts, at, answer.whole(), self.passed)
 
     @property
     def is_under_way(self) -> bool:
@@ -64,17 +69,30 @@ class MemoryLog:
         self._later: Folded | None = None
         self._folding: Folding | None = None
         self._tried = 0  # acts, at the last checkpoint that was begun
+        self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
 
     def append(self, act: Act) -> None:
         if self._folding is not None and not self._folding.is_under_way:
             self._fold(self._folding)
         self._acts.append(act)
+        self._passed += weight_of(act)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of the acts that are kept, about."""
+        before = self.folded.passed if self.folded else 0
+        return self._passed - before + sum(len(one.bank) for one in (self.folded, self._later) if one)
+
+    def is_heavy(self, most: int) -> bool:
+        """Whether half of the bytes that may be kept came since the last checkpoint."""
+        return self._passed - self._passed_tried > most // 2
 
     def first(self, count: int) -> "MemoryLog":
         """A log of its own, with so many acts."""
         earlier = MemoryLog()
         earlier.folded = self.folded
         earlier._acts = self._acts[: count - self._before]
+        earlier._passed = self._passed  # or less
         return earlier
 
     def until(self, at: datetime) -> "MemoryLog":
@@ -82,6 +100,7 @@ class MemoryLog:
         earlier = MemoryLog()
         earlier.folded = self.folded
         earlier._acts = [act for act in self._acts if act.at <= at]
+        earlier._passed = self._passed  # or less
         return earlier
 
     def acts_until_checkpoint(self, kept: int) -> int:
@@ -91,10 +110,10 @@ class MemoryLog:
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Begins one of all acts so far; it counts from the act on that finds it written."""
-        self._tried = len(self)
+        self._tried, self._passed_tried = len(self), self._passed
         if self._folding is None:
             answer = apart.ask(bank, checkpoint.write_packed)
-            self._folding = Folding(len(self), bank.clock.now, answer)
+            self._folding = Folding(len(self), bank.clock.now, answer, self._passed)
             if answer.is_here:
                 self._fold(self._folding)
 
@@ -127,6 +146,11 @@ class MemoryLog:
 
     def __len__(self) -> int:
         return self._before + len(self._acts)
+
+
+def weight_of(act: Act) -> int:
+    """Bytes: a file is nearly all that an act can weigh."""
+    return ACT_WEIGHT + sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
 
 
 def let_go(acts: list[Act]) -> None:

@@ -49,6 +49,10 @@ class StoredLog:
         self.store.writer.gather(self.backlog, row)
         self.head = Head(row.number, row.mark)
 
+    def is_heavy(self, most: int) -> bool:
+        """Its acts lie in the file."""
+        return False
+
     def acts_until_checkpoint(self, kept: int) -> int:
         """However few acts memory would keep."""
         return checkpoint.next_after(self._written) - len(self)

@@ -1,0 +1,98 @@
+"""What all worlds of a server keep in memory beside money, bounded in bytes: calls, acts, and files that wait.
+
+The calls of the world that nobody called for longest go first, then acts are compacted. Money never goes.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.log.memory_log import MemoryLog
+
+FILES_SHARE = 4  # a quarter may be files that wait
+WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after a 64th more, not after each call
+
+
+class Kept(Protocol):
+    """What is asked of a world; what it holds is read without waking it."""
+
+    used: float  # when it was called last
+    _lock: threading.RLock
+
+    @property
+    def is_away(self) -> bool: ...
+
+
+class History:
+    """Weighs all worlds now and then, and lets the oldest go."""
+
+    def __init__(self, most: int, worlds: Callable[[], Iterable[Kept]]) -> None:
+        self.most = most
+        self._worlds = worlds
+        self._grown = 0
+
+    def grew(self, weight: int) -> None:
+        """So many bytes came; races between callers cost exactness, and nothing else."""
+        self._grown += weight
+        if self._grown >= self.most // WEIGHED_SHARE:
+            self._grown = 0
+            self.shed()
+
+    def shed(self) -> None:
+        worlds = [world for world in self._worlds() if not world.is_away]
+        excess = sum(map(weight_of, worlds)) - self.most
+        if excess <= 0:
+            return
+        idle_first = sorted(worlds, key=lambda world: world.used)
+        for share in (2, 1):  # a half of the calls, then all
+            for world in idle_first:
+                if excess <= 0:
+                    return
+                excess -= forget_calls(world, share)
+        compact(max(worlds, key=weight_of))  # one at a time: it takes a while
+
+    def demand_files(self, size: int) -> None:
+        """Whether one more file that waits fits beside those of all worlds; a single one always does."""
+        waiting = sum(map(files_weight, self._worlds()))
+        if waiting and waiting + size > self.most // FILES_SHARE:
+            raise Refusal(Error.FILES_FULL)
+
+
+def weight_of(world: Kept) -> int:
+    """Bytes that memory keeps of it beside money; a world that is away has none."""
+    held = vars(world)
+    kept = held.get("exchanges"), held.get("kept", {}).get("contents"), held.get("log")
+    return sum(getattr(one, "weight", 0) for one in kept) + files_weight(world)
+
+
+def files_weight(world: Kept) -> int:
+    """Bytes of its files that wait for their validation."""
+    bank = vars(world).get("bank")
+    return 0 if bank is None else sum(list(bank.files_waiting.values()))
+
+
+def forget_calls(world: Kept, share: int) -> int:
+    """The oldest of them, a half or all; the answer is how many bytes went. Nobody waits for a busy world."""
+    if not world._lock.acquire(blocking=False):
+        return 0
+    try:
+        before = weight_of(world)
+        for kept in (vars(world).get("exchanges"), vars(world).get("kept", {}).get("contents")):
+            if kept:
+                kept.forget(max(1, len(kept) // share))
+        return before - weight_of(world)
+    finally:
+        world._lock.release()
+
+
+def compact(world: Kept) -> None:
+    """The acts before the checkpoint before this one go. Nobody waits for a busy world."""
+    if not world._lock.acquire(blocking=False):
+        return
+    try:
+        held = vars(world)
+        if isinstance(held.get("log"), MemoryLog):
+            held["log"].keep_checkpoint(held["bank"])
+    finally:
+        world._lock.release()
