@@ -19,9 +19,9 @@ from click.testing import CliRunner
 
 from sandbox.cli import main
 from sandbox.contract.errors import Error
+from sandbox.contract.fields import FIELDS
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
-from sandbox.contract.products import FIELDS
 from sandbox.contract.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sandbox.bank.records import Debtor, Fact, Origin
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
+from sandbox.contract.fields import EUR
 from sandbox.contract.moves import Status
 
 
@@ -33,6 +34,15 @@ class Contract:
     def first(self) -> date:
         """The day of the first execution; a weekly one may have a weekday of its own."""
         return self.execution_date or self.start_date
+
+    @property
+    def periodic_payment_type(self) -> str:
+        return "VARIABLE" if self.variable else "FIXED"
+
+    @property
+    def currency(self) -> str:
+        """Standing orders are in euro (service 2.2)."""
+        return EUR
 
 
 class Run(NamedTuple):

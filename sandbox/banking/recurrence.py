@@ -2,24 +2,13 @@
 
 from calendar import monthrange
 from datetime import date, timedelta
-from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from sandbox.banking.calendar import following_banking_day, next_banking_day, previous_banking_day, why_closed
+from sandbox.contract.fields import Frequency as Frequency
 
 WEEK = timedelta(weeks=1)
-
-
-class Frequency(StrEnum):
-    """The periodicity of a contract."""
-
-    WEEKLY = "WEEKLY"
-    MONTHLY = "MONTHLY"
-    TWO_MONTHLY = "TWO_MONTHLY"
-    QUARTERLY = "QUARTERLY"
-    HALF_YEARLY = "HALF_YEARLY"
-    YEARLY = "YEARLY"
 
 
 MONTHS = {  # of one period; weeks are not counted in months

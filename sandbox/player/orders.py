@@ -1,10 +1,11 @@
-"""Bodies of what a script orders: good ones by default, and any wrong one that it asks for."""
+"""The bodies of a script's initiations: valid by default, or wrong as the script says."""
 
 import json
 from typing import Any
 
 from sandbox.client.bodies import SCT, XB
 from sandbox.client.transport import form_of
+from sandbox.contract.fields import IBAN, PAYMENT, STANDING_ORDER, VERSION_1, Amount, Body, place
 from sandbox.player.stage import Stage
 
 Content = dict[str, Any]
@@ -12,62 +13,19 @@ Content = dict[str, Any]
 FORM = "application/x-www-form-urlencoded"
 BELGIAN = "BE68539007547034"  # valid, and of no bank
 
-# What a step calls a field, and where the body has it (choice 5).
-FIELDS = {
-    "debtor": ("debtor_account", "iban"),
-    "debtor_currency": ("debtor_account", "currency"),
-    "creditor_iban": ("creditor_account", "iban"),
-    "creditor_bban": ("creditor_account", "bban"),
-    "creditor_bic": ("creditor_account", "bic"),
-    "creditor_country": ("creditor_account", "country"),
-    "creditor_currency": ("creditor_account", "currency"),
-    "bank_national_id": ("creditor_account", "bank_national_id"),
-    "creditor_name": ("creditor_name",),
-    "creditor_address": ("creditor_address",),
-    "endtoend_identification": ("endtoend_identification",),
-    "amount": ("instructed_amount", "amount"),
-    "currency": ("instructed_amount", "currency"),
-    "minimal_amount": ("instructed_amount", "minimal_amount"),
-    "maximal_amount": ("instructed_amount", "maximal_amount"),
-    "charge_bearer": ("charge_bearer",),
-    "instruction_priority": ("instruction_priority",),
-    "purpose_code": ("purpose_code",),
-    "structured": ("remittance_information_structured",),
-    "unstructured": ("remittance_information_unstructured",),
-    "on": ("requested_execution_date",),
-    "type": ("periodic_payment_type",),
-    "start_date": ("start_date",),
-    "end_date": ("end_date",),
-    "execution_date": ("execution_date",),
-    "frequency": ("frequency",),
-}
-# The same in version 1.
-EARLIER = {
-    "debtor": ("origin_account", "iban"),
-    "creditor_iban": ("remote_account", "iban"),
-    "creditor_name": ("remote_account", "name"),
-    "creditor_bic": ("remote_account", "bic"),
-    "amount": ("amount",),
-    "currency": ("currency",),
-    "endtoend_identification": ("payment_id",),
-    "unstructured": ("communication",),
-    "structured": ("communication",),
-    "on": ("execution_date",),
-}
-AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
-ACCOUNTS = ("debtor", "creditor_iban")
+VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so that the bank refuses it
 
 
 def payment(stage: Stage, content: Content) -> Content:
-    """A single payment; a field that the step sets to null is left out."""
+    """The body of a single payment; a field that the step sets to null is left out."""
     defaults: Content = {"creditor_name": "Jan Peeters", "amount": "10.00", "currency": "EUR"}
     if content.get("product", SCT) == XB:
         defaults["charge_bearer"] = "SHAR"
     if "creditor_bban" not in content:
         defaults["creditor_iban"] = BELGIAN
-    table = EARLIER if content.get("version") == 1 else FIELDS
-    body = _body(stage, defaults | content, table)
-    if table is EARLIER and "communication" in body:
+    earlier = content.get("version") == 1
+    body = _body(stage, defaults | content, (VERSION_1,) if earlier else VERSION_3)
+    if earlier and "communication" in body:
         body["communication_type"] = "STRUCTURED" if "structured" in content else "FREETEXT"
     return body
 
@@ -82,25 +40,22 @@ def standing_order(stage: Stage, content: Content) -> Content:
     }
     if content.get("type", "FIXED") == "FIXED":
         defaults["amount"] = "10.00"
-    return _body(stage, defaults | content, FIELDS)
+    return _body(stage, defaults | content, VERSION_3)
 
 
-def _body(stage: Stage, content: Content, table: dict[str, tuple[str, ...]]) -> Content:
-    body: Content = {}
+def _body(stage: Stage, content: Content, tables: tuple[Body, ...]) -> Content:
     if "endtoend_identification" not in content:
         content["endtoend_identification"] = f"E2E-{stage.number()}"
-    for name, path in table.items():
-        value = content.get(name)
-        if value is None:
-            continue
-        if name in AMOUNTS:
-            value = amount(value)
-        if name in ACCOUNTS and isinstance(value, str):
-            value = stage.iban(value)
-        place = body
-        for step in path[:-1]:
-            place = place.setdefault(step, {})
-        place[path[-1]] = value
+    body: Content = {}
+    for table in tables:
+        for word, path in table.paths.items():
+            value, kind = content.get(word), table.by_path[path].kind
+            if isinstance(kind, Amount) and value is not None:
+                value = amount(value)
+            if kind is IBAN and isinstance(value, str):
+                value = stage.iban(value)
+            if value is not None:
+                place(body, path, value)
     for name, value in (content.get("body") or {}).items():
         body[name] = value
         if value is None:

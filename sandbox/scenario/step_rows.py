@@ -1,7 +1,8 @@
-"""The words of `steps`, and what may stand under each. The player gives them their meaning."""
+"""The words of `steps`, and the keys that each takes. The player carries them out."""
 
 from typing import Any, NamedTuple
 
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.scenario.model import Step
 from sandbox.scenario.scalars import text
 from sandbox.scenario.scenario_errors import Noted, Wrong, listed, shown, suggestion
@@ -18,15 +19,12 @@ class Word(NamedTuple):
 
 
 JUDGED = ("expect", "refused")  # what a step says of its own reply; without a word it must succeed
+AMOUNTS = STANDING_ORDER.parts("instructed_amount")
 CALLING = ("client", "token", "headers", "lost", *JUDGED)  # of every step that calls the bank
-AMOUNTS = ("amount", "currency", "minimal_amount", "maximal_amount")
-ORDER = (
-    "product", "debtor", "debtor_currency", *AMOUNTS, "creditor_name", "creditor_iban", "creditor_bban",
-    "creditor_bic", "creditor_country", "creditor_currency", "creditor_address", "bank_national_id", "charge_bearer",
-    "endtoend_identification", "instruction_priority", "purpose_code", "structured", "unstructured", "on", "body",
-    "version",
-)  # fmt: skip
-PERIODIC = ("type", "start_date", "end_date", "execution_date", "frequency")
+# The words of contract/fields. A payment knows the amounts of a standing order too, so that a script can be refused.
+PAYMENT_WORDS = tuple(dict.fromkeys(("debtor", *(word for part in AMOUNTS for word in part.words), *PAYMENT.paths)))
+ORDER = ("product", *PAYMENT_WORDS, "body", "version")
+PERIODIC = tuple(word for word in STANDING_ORDER.paths if word not in PAYMENT_WORDS)
 PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", *JUDGED)
 
 STEPS: dict[str, Word] = {

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.house import ours, read_house, room
 
 HOUSE = read_house(Path(__file__).parents[2] / "sandbox")
-ALLOWED = {"client", "rules"}
+ALLOWED = {"client", "contract"}
 
 
 def test_the_client_knows_the_contract_alone() -> None:

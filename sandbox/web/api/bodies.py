@@ -1,139 +1,76 @@
-"""Readers: JSON in, orders out. After these nobody meets a text amount or a number that is none."""
+"""Reads a payment's body of version 3 (service 2.1, choice 5): JSON in, an order out."""
 
 from collections.abc import Mapping
+from dataclasses import fields as record_fields
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields
-
 from sandbox.bank.records import Address, Creditor, Debtor, Order
+from sandbox.bank.standing_order_records import Contract
 from sandbox.banking import countries, creditors
 from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money, is_currency
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.products import FIELDS, PRODUCTS, Product, Use, use_of
-from sandbox.web.api.body_fields import MISSING, Amount, Choice, Day, Text
+from sandbox.contract.fields import BODIES, EUR, PAYMENT, Body, Object, Use
+from sandbox.contract.products import Product
+from sandbox.web.api.body_reader import BodyReader
+from sandbox.web.api.body_schemas import PaymentBody
 from sandbox.web.api.strict_json import read_strict
 
-CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
-COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
-PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
-END_TO_END = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
-
-
-class Strict(Schema):
-    """Unknown fields are refused at every depth (choice 5)."""
-
-    class Meta:
-        unknown = RAISE
-
-
-class DebtorBody(Strict):
-    iban = Text(34, required=True)
-    currency = CURRENCY
-
-
-class CreditorBody(Strict):
-    iban = Text(34)
-    bban = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
-    bic = Text(11)
-    country = COUNTRY
-    currency = CURRENCY
-    bank_national_id = Text(35)
-
-
-class AddressBody(Strict):
-    street = Text(70)
-    building_number = Text(70)
-    postcode = Text(70)
-    city = Text(70)
-    country = COUNTRY
-
-
-class AmountBody(Strict):
-    amount = Amount(required=True)
-    currency = CURRENCY
-
-
-class PaymentBody(Strict):
-    """service 2.1, for every product; which fields belong to which is asked of the product's column."""
-
-    debtor_account = fields.Nested(DebtorBody)
-    charge_bearer = Choice("SHAR", "DEBT", "CRED")
-    creditor_account = fields.Nested(CreditorBody)
-    creditor_name = Text(70)
-    creditor_address = fields.Nested(AddressBody)
-    endtoend_identification = END_TO_END
-    instructed_amount = fields.Nested(AmountBody)
-    instruction_priority = Choice("NORM", "HIGH")
-    purpose_code = PURPOSE
-    remittance_information_structured = Text(140)
-    remittance_information_unstructured = Text(140)
-    requested_execution_date = Day()
-
-
-NAMED_MAX = 100  # characters of a name that a caller made up
-PAYMENT_BODY = PaymentBody()
+PAYMENT_BODY = BodyReader(PaymentBody())
 
 
 def read_json(body: bytes) -> Any:
-    """The bytes as JSON; what the strict reader does not take is refused."""
+    """Parse the bytes as strict JSON."""
     try:
         return read_strict(body)
     except ValueError as fault:
         raise Refusal(Error.INPUT_INVALID, input="body", why=str(fault)) from None
 
 
-def load(schema: Schema, content: Any) -> dict[str, Any]:
-    """The content by its schema; the first fault is the one the caller hears of."""
-    if not isinstance(content, dict):
-        raise Refusal(Error.INPUT_INVALID, input="body", why="it must be a JSON object")
-    try:
-        loaded: dict[str, Any] = schema.load(content)
-    except ValidationError as error:
-        assert isinstance(error.messages, dict)
-        field, why = first_fault(error.messages)
-        if why == MISSING:
-            raise Refusal(Error.INPUT_MISSING, input=field) from None
-        raise Refusal(Error.INPUT_INVALID, input=field[:NAMED_MAX], why=why) from None
-    return loaded
-
-
-def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
-    """The place of a fault, such as creditor_account.iban, and what is wrong there."""
-    place, found = next(iter(messages.items()))
-    if isinstance(found, Mapping):
-        inner, why = first_fault(found)
-        return place if inner == "_schema" else f"{place}.{inner}", why
-    return place, str(found[0]).rstrip(".")
-
-
-# The field table by product: what must be there or must not, with the parts of its path.
+# What each column requires or excludes: the use, the path and its two parts, and the error if the field is missing.
 DEMANDS = {
-    product.name: [
-        (use_of(path, product), path, *path.partition(".")[::2])
-        for path in FIELDS
-        if use_of(path, product) is not Use.OPTIONAL
+    column: [
+        (
+            body.use_of(field, column),
+            path,
+            field.outer,
+            field.inner,
+            Error.ENDTOEND_MISSING if field.record == "endtoend_identification" else Error.INPUT_MISSING,
+        )
+        for path, field in body.stated.items()
+        if body.use_of(field, column) is not Use.OPTIONAL
     ]
-    for product in PRODUCTS.values()
+    for body in BODIES
+    for column in body.columns
 }
 
 
-def demand_fields(content: Mapping[str, Any], product: Product) -> None:
-    """The product's column of the field table, both ways."""
-    for use, path, outer, inner in DEMANDS[product.name]:
+def demand_fields(content: Mapping[str, Any], column: str) -> None:
+    """Refuse a body without a field that the column requires, or with one that it excludes."""
+    for use, path, outer, inner, missing in DEMANDS[column]:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
         if present and use is Use.ABSENT:
-            raise Refusal(Error.INPUT_INVALID, input=path, why=f"{product.name} has no such field")
+            raise Refusal(Error.INPUT_INVALID, input=path, why=f"{column} has no such field")
         if not present and use is Use.REQUIRED:
-            missing = Error.ENDTOEND_MISSING if path == "endtoend_identification" else Error.INPUT_MISSING
             raise Refusal(missing, input=path)
 
 
+def plain_fields(body: Body, record: type[Order | Contract]) -> list[tuple[str, str]]:
+    """The name in the body and the attribute of each field that goes into the record as it is."""
+    attributes = {attribute.name for attribute in record_fields(record)}
+    rows = [field for field in body.outers() if not isinstance(field.kind, Object)]
+    return [(field.path, field.record) for field in rows if field.record in attributes]
+
+
+def plain_values(rows: list[tuple[str, str]], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {attribute: given[name] for name, attribute in rows if name in given}
+
+
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -> Money:
-    """An amount and its currency; `within` is what their names begin with."""
-    currency = amount.get("currency", "EUR")
+    """Read an amount and its currency; `within` is the prefix of their names in an error."""
+    currency = amount.get("currency", EUR)
     demand_currency(f"{within}currency", currency, product)
     try:
         money = Money.read(amount["amount"], currency)
@@ -146,8 +83,8 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -
 
 
 def demand_currency(field: str, currency: str, product: Product) -> None:
-    """EUR within SEPA (service 2.1 rule 4), else one that the bank deals in."""
-    accepted = currency == "EUR" if product.sepa else is_currency(currency) and countries.accepts_currency(currency)
+    """Refuse a currency other than EUR within SEPA (service 2.1 rule 4), else one that the bank does not accept."""
+    accepted = currency == EUR if product.sepa else is_currency(currency) and countries.accepts_currency(currency)
     if not accepted:
         raise Refusal(Error.CURRENCY_NOT_ACCEPTED, input=field, currency=currency)
 
@@ -155,13 +92,13 @@ def demand_currency(field: str, currency: str, product: Product) -> None:
 def read_debtor(debtor: Mapping[str, str], product: Product) -> Debtor:
     if not is_iban(debtor["iban"]):
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.iban", why="it is no valid IBAN")
-    currency = debtor.get("currency", "EUR")
+    currency = debtor.get("currency", EUR)
     demand_currency("debtor_account.currency", currency, product)
     return Debtor(debtor["iban"], currency)
 
 
 def demand_remittance(structured: str | None, unstructured: str | None) -> None:
-    """Belgian form only (service 2.1 rule 5), and one of the two (choice 5)."""
+    """Refuse a structured communication that is not Belgian (service 2.1 rule 5) or not alone (choice 5)."""
     if structured is None:
         return
     field = "remittance_information_structured"
@@ -172,7 +109,7 @@ def demand_remittance(structured: str | None, unstructured: str | None) -> None:
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
-    """The beneficiary as the product wants it."""
+    """Refuse a beneficiary that the product cannot pay."""
     creditors.demand_bank(creditor.iban, creditor.bic, creditor.country)
     if sepa:
         assert creditor.iban is not None
@@ -187,10 +124,13 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
     creditors.demand_address(country, where.city, where.country)
 
 
+PLAIN = plain_fields(PAYMENT, Order)
+
+
 def read_payment(content: Any, product: Product) -> Order:
-    """The body of version 3."""
-    given = load(PAYMENT_BODY, content)
-    demand_fields(given, product)
+    """Read the body of version 3; the order of the checks decides which fault the caller hears of."""
+    given = PAYMENT_BODY.load(content)
+    demand_fields(given, product.name)
     money = read_amount(given["instructed_amount"], product, "instructed_amount.")
     debtor = read_debtor(given["debtor_account"], product) if "debtor_account" in given else None
     creditor = Creditor(**given["creditor_account"]) if "creditor_account" in given else Creditor()
@@ -199,22 +139,14 @@ def read_payment(content: Any, product: Product) -> Order:
     address = Address(**given["creditor_address"]) if "creditor_address" in given else None
     if address is not None and address.country is not None and not countries.is_country(address.country):
         raise Refusal(Error.INPUT_INVALID, input="creditor_address.country", why="it is no country code")
-    structured = given.get("remittance_information_structured")
-    unstructured = given.get("remittance_information_unstructured")
-    demand_remittance(structured, unstructured)
-    demand_creditor(creditor, address, given.get("purpose_code"), money, product.sepa)
-    return Order(
-        product.name,
-        money,
-        creditor,
-        given["creditor_name"],
-        given["endtoend_identification"],
-        debtor,
-        address,
-        given.get("charge_bearer"),
-        given.get("instruction_priority"),
-        given.get("purpose_code"),
-        structured,
-        unstructured,
-        given.get("requested_execution_date"),
+    order = Order(
+        product=product.name,
+        amount=money,
+        creditor=creditor,
+        debtor=debtor,
+        creditor_address=address,
+        **plain_values(PLAIN, given),
     )
+    demand_remittance(order.structured, order.unstructured)
+    demand_creditor(creditor, address, order.purpose_code, money, product.sepa)
+    return order

@@ -1,6 +1,5 @@
 """Writers: what goes back to the caller."""
 
-from dataclasses import fields as record_fields
 from typing import Any
 
 import orjson
@@ -9,6 +8,8 @@ from marshmallow import Schema, fields
 
 from sandbox.bank.payment_entries import debit_reference
 from sandbox.bank.records import Debtor, Order
+from sandbox.contract.fields import PAYMENT
+from sandbox.web.api.body_writer import BodyWriter
 
 MEDIA = "application/json;charset=utf-8"  # choice 2
 
@@ -86,6 +87,7 @@ CONSENT_ADDRESSES = ConsentAddressReply(many=True)
 EARLIER_INITIATION = EarlierInitiationReply()
 STATUS = StatusReply()
 INITIATION = InitiationReply()
+ORDER_FIELDS = BodyWriter(PAYMENT)
 
 
 def link(href: str) -> dict[str, Any]:
@@ -144,28 +146,9 @@ def details_reply(payment_id: str, status: str, psu_name: str | None, order: dic
     return json_response(content | order)
 
 
-def _filled(row: Any) -> dict[str, Any]:
-    """The fields of a record that were given."""
-    return {name.name: value for name in record_fields(row) if (value := getattr(row, name.name)) is not None}
-
-
 def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:
     """Every field of an initiation, as it came (choice 5), with the debtor that was given or picked."""
-    found: dict[str, Any] = {} if debtor is None else {"debtor_account": debtor._asdict()}
-    found |= {
-        "creditor_account": _filled(order.creditor),
-        "instructed_amount": {"currency": order.amount.currency, "amount": order.amount.text()},
-        "creditor_name": order.creditor_name,
-        "creditor_address": order.creditor_address and _filled(order.creditor_address),
-        "endtoend_identification": order.endtoend_identification,
-        "charge_bearer": order.charge_bearer,
-        "instruction_priority": order.priority,
-        "purpose_code": order.purpose_code,
-        "remittance_information_structured": order.structured,
-        "remittance_information_unstructured": order.unstructured,
-        "requested_execution_date": order.execution_date and order.execution_date.isoformat(),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    return ORDER_FIELDS.write(order, debtor)
 
 
 def consent_addresses_reply(addresses: list[tuple[str, str]]) -> Response:

@@ -1,74 +1,46 @@
-"""The body of a standing order, in and out (service 2.2, choice 6)."""
+"""Reads and writes the body of a standing order (service 2.2, choice 6)."""
 
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import fields
-
 from sandbox.bank.records import Debtor
 from sandbox.bank.standing_order_records import Contract
 from sandbox.banking import creditors
 from sandbox.banking.money import Money
-from sandbox.banking.recurrence import Frequency, end_month_fits, last_number
+from sandbox.banking.recurrence import end_month_fits, last_number
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.fields import EUR, STANDING_ORDER, Frequency
 from sandbox.contract.products import SCT
 from sandbox.web.api.bodies import (
-    CURRENCY,
-    END_TO_END,
-    DebtorBody,
-    Strict,
     demand_currency,
+    demand_fields,
     demand_remittance,
-    load,
+    plain_fields,
+    plain_values,
     read_amount,
     read_debtor,
 )
-from sandbox.web.api.body_fields import Amount, Choice, Day, Text
+from sandbox.web.api.body_reader import BodyReader
+from sandbox.web.api.body_schemas import ContractBody
+from sandbox.web.api.body_writer import BodyWriter
 
+(COLUMN,) = STANDING_ORDER.columns
 AMOUNT = "instructed_amount"
 DAYS_OF_A_WEEK = timedelta(days=6)
 YEAR_MAX = 2199  # as far as a clock is set (choice 10); an end may lie beyond
 
 
-class BeneficiaryBody(Strict):
-    iban = Text(34, required=True)
-
-
-class ContractAmountBody(Strict):
-    currency = CURRENCY
-    amount = Amount()
-    minimal_amount = Amount()
-    maximal_amount = Amount()
-
-
-class ContractBody(Strict):
-    debtor_account = fields.Nested(DebtorBody)
-    creditor_account = fields.Nested(BeneficiaryBody)
-    creditor_name = Text(70)
-    endtoend_identification = END_TO_END
-    periodic_payment_type = Choice("FIXED", "VARIABLE")
-    instructed_amount = fields.Nested(ContractAmountBody)
-    start_date = Day()
-    end_date = Day()
-    execution_date = Day()
-    frequency = Choice(*(frequency.value for frequency in Frequency))
-    remittance_information_structured = Text(140)
-    remittance_information_unstructured = Text(140)
-
-
-CONTRACT_BODY = ContractBody()
-REQUIRED = ("creditor_account", "creditor_name", "endtoend_identification", "start_date", "frequency")
+CONTRACT_BODY = BodyReader(ContractBody())
+CONTRACT_FIELDS = BodyWriter(STANDING_ORDER)
+PLAIN = plain_fields(STANDING_ORDER, Contract)
 
 
 def read_contract(content: Any) -> Contract:
-    given = load(CONTRACT_BODY, content)
-    for name in REQUIRED:
-        if name not in given:
-            missing = Error.ENDTOEND_MISSING if name == "endtoend_identification" else Error.INPUT_MISSING
-            raise Refusal(missing, input="creditor_account.iban" if name == "creditor_account" else name)
+    given = CONTRACT_BODY.load(content)
+    demand_fields(given, COLUMN)
     amounts = given.get(AMOUNT, {})
-    demand_currency(f"{AMOUNT}.currency", amounts.get("currency", "EUR"), SCT)
+    demand_currency(f"{AMOUNT}.currency", amounts.get("currency", EUR), SCT)
     variable = given.get("periodic_payment_type") == "VARIABLE"
     fixed = None if variable else read_fixed(amounts)
     minimal, maximal = read_bounds(amounts) if variable else (None, None)
@@ -76,25 +48,10 @@ def read_contract(content: Any) -> Contract:
     iban = given["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None)
     creditors.demand_sepa(iban)
-    structured = given.get("remittance_information_structured")
-    unstructured = given.get("remittance_information_unstructured")
-    demand_remittance(structured, unstructured)
-    contract = Contract(
-        iban,
-        given["creditor_name"],
-        given["endtoend_identification"],
-        Frequency(given["frequency"]),
-        given["start_date"],
-        debtor,
-        fixed,
-        variable,
-        minimal,
-        maximal,
-        given.get("end_date"),
-        given.get("execution_date"),
-        structured,
-        unstructured,
-    )
+    values = plain_values(PLAIN, given)
+    demand_remittance(values.get("structured"), values.get("unstructured"))
+    values |= {"frequency": Frequency(given["frequency"]), "amount": fixed, "minimal": minimal, "maximal": maximal}
+    contract = Contract(creditor_iban=iban, debtor=debtor, variable=variable, **values)
     demand_dates(contract)
     return contract
 
@@ -109,11 +66,11 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
 
 
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
-    """What is to stay on the account, and what may leave it at the most."""
+    """Read the amount that stays on the account, and the most that leaves it."""
     if "amount" in amounts:
         raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.amount", why="it is for FIXED only")
-    minimal = Money.read(amounts["minimal_amount"], "EUR") if "minimal_amount" in amounts else None
-    maximal = Money.read(amounts["maximal_amount"], "EUR") if "maximal_amount" in amounts else None
+    minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
+    maximal = Money.read(amounts["maximal_amount"], EUR) if "maximal_amount" in amounts else None
     if minimal is not None and minimal.number < 0:
         raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.minimal_amount", why="it must not be below 0")
     if maximal is not None and not maximal.is_positive:
@@ -122,7 +79,7 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
 
 
 def demand_dates(contract: Contract) -> None:
-    """What dates must be to each other; whether they lie ahead is asked of the bank."""
+    """Refuse dates that contradict each other; the bank checks whether they lie ahead."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
         raise Refusal(Error.INPUT_INVALID, input="start_date", why=f"it lies beyond the year {YEAR_MAX}")
@@ -143,26 +100,4 @@ def demand_dates(contract: Contract) -> None:
 
 def contract_fields(contract: Contract, debtor: Debtor | None) -> dict[str, Any]:
     """Every field of the initiation, as it came (choice 5)."""
-    amounts = {"currency": "EUR"}
-    for name, money in (
-        ("amount", contract.amount),
-        ("minimal_amount", contract.minimal),
-        ("maximal_amount", contract.maximal),
-    ):
-        if money is not None:
-            amounts[name] = money.text()
-    found = {
-        "debtor_account": debtor and debtor._asdict(),
-        "creditor_account": {"iban": contract.creditor_iban},
-        "instructed_amount": amounts,
-        "creditor_name": contract.creditor_name,
-        "endtoend_identification": contract.endtoend_identification,
-        "periodic_payment_type": "VARIABLE" if contract.variable else "FIXED",
-        "start_date": contract.start_date.isoformat(),
-        "end_date": contract.end_date and contract.end_date.isoformat(),
-        "execution_date": contract.execution_date and contract.execution_date.isoformat(),
-        "frequency": contract.frequency.value,
-        "remittance_information_structured": contract.structured,
-        "remittance_information_unstructured": contract.unstructured,
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    return CONTRACT_FIELDS.write(contract, debtor)

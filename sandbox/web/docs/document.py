@@ -7,12 +7,11 @@ from typing import Any
 from apispec import APISpec
 from marshmallow import Schema
 
+from sandbox.contract.fields import STANDING_ORDER, VERSION_1, Use
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import account_replies, replies
-from sandbox.web.api.bodies import PaymentBody
-from sandbox.web.api.standing_order_bodies import REQUIRED, ContractBody
-from sandbox.web.api.version_1 import EarlierBody
+from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.docs import reply_schemas
 from sandbox.web.docs.examples import Example, accept_of, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
@@ -29,12 +28,13 @@ SCHEMAS: tuple[type[Schema], ...] = (
     reply_schemas.ConsentAddressesReply, reply_schemas.AccountsReply, account_replies.AccountReply,
     reply_schemas.TransactionsReply, reply_schemas.ErrorReply,
 )  # fmt: skip
-NEEDED = {  # the readers look for these by themselves, to refuse them in an order
-    "EarlierBody": {"remote_account", "amount", "payment_id"},
-    "ContractBody": set(REQUIRED),
+NEEDED = {  # the readers look for these themselves, after the schema, so that they are refused in an order
+    body.request: {
+        path.partition(".")[0] for path, row in body.stated.items() if body.use_of(row, column) is Use.REQUIRED
+    }
+    for body in (STANDING_ORDER, VERSION_1)
+    for column in body.columns
 }
-
-
 ANY_VERSION = "SepaInitiation"  # a component, so that generated clients have a name for it
 TOKEN_FORM = reply_schemas.TokenForm.__name__
 COMPOSED: dict[str, JsonSchema] = {

@@ -1,54 +1,14 @@
-"""What the reference says about fields: a sentence, and whose word it is. `Schema.field` wins over `field`."""
+"""Notes on the fields of replies, each with its clause; `Schema.field` wins over `field`.
+
+The notes on the fields of an initiation stand in contract/fields."""
+
+from sandbox.contract.fields import IBAN_NOTE, PAYMENT
+
+_REFERENCE = PAYMENT.by_path["endtoend_identification"]
 
 NOTES: dict[str, tuple[str, str]] = {
-    # What is asked
-    "debtor_account": ("The account that pays. Left out, the customer picks one at the bank.", "service 2.1"),
-    "DebtorBody.currency": ("The compartment to use; EUR where left out, and always EUR within SEPA.", "service 2.1"),
-    "iban": ("Upper case, without blanks; length, shape and check digits must be right.", "service 2.1"),
-    "bban": (
-        "An account number of a country without IBAN; with country and bank_national_id, never with bic.",
-        "choice 5",
-    ),
-    "bic": ("Must be of the IBAN's country; needed for an IBAN outside SEPA.", "choice 5"),
-    "bank_national_id": ("The bank's number in its country's clearing; goes with a bban.", "choice 5"),
-    "CreditorBody.currency": ("The compartment of the beneficiary's account.", "choice 5"),
-    "country": ("Two upper-case letters, ISO 3166.", "choice 5"),
-    "creditor_name": ("1 to 70 characters, no control characters.", "choice 5"),
-    "creditor_address": ("Needed, with city and country, for a beneficiary outside the EEA.", "choice 5"),
-    "endtoend_identification": ("Your own reference: 1 to 35 letters, digits or -.", "choice 5"),
-    "charge_bearer": ("Who pays the charges: shared, the debtor, or the creditor.", "choice 5"),
-    "instruction_priority": ("HIGH is urgent, for professional accounts only; NORM where left out.", "choice 5"),
-    "purpose_code": ("Four letters of the ISO 20022 list; some countries demand one.", "choice 5"),
-    "remittance_information_structured": (
-        "Belgian form, +++ddd/dddd/ddddd+++ or twelve digits, with its check digits; not beside an unstructured one.",
-        "service 2.1",
-    ),
-    "remittance_information_unstructured": ("Free text, up to 140 characters.", "choice 5"),
-    "requested_execution_date": ("From today to 365 days ahead; today means direct execution.", "choice 5"),
-    "AmountBody.amount": (
-        "A decimal string above 0, with no more decimals than the currency has; a JSON number is refused.",
-        "service 2.1",
-    ),
-    "AmountBody.currency": ("EUR within SEPA, and EUR where left out there; required for cross-border.", "service 2.1"),
-    "periodic_payment_type": (
-        "FIXED where left out. VARIABLE pays only to a savings account of this bank.",
-        "service 2.2",
-    ),
-    "ContractAmountBody.amount": ("For FIXED, and required there.", "service 2.2"),
-    "minimal_amount": ("For VARIABLE: what stays on the ordering account at least.", "service 2.2"),
-    "maximal_amount": ("For VARIABLE: what is transferred at most.", "service 2.2"),
-    "start_date": ("After today. Unless weekly, it fixes the day of each execution.", "choice 6"),
-    "end_date": ("Its month is the last one with an execution.", "service 2.2"),
-    "ContractBody.execution_date": (
-        "Weekly: the first execution, from start_date to six days later. Else it equals start_date.",
-        "choice 6",
-    ),
-    "frequency": ("How often it executes.", "choice 6"),
-    "EarlierBody.amount": ("A number or a decimal string.", "choice 5"),
-    "EarlierBody.payment_id": ("Your own reference; the bank's comes with the reply.", "choice 5"),
-    "communication_type": ("FREETEXT where left out.", "choice 5"),
-    "payment_treatment_type": ("URGENT is the HIGH of version 3.", "choice 5"),
-    # What is replied
+    "iban": IBAN_NOTE,
+    "endtoend_identification": (_REFERENCE.note, _REFERENCE.clause),
     "payment_id": ("The bank's reference, for the paths.", "choice 5"),
     "transaction_ref": ("The reference of the debit, as the account will show it.", "service 2.4"),
     "payment_file_id": ("The bank's reference of the file, for the paths.", "choice 7"),

@@ -5,8 +5,9 @@ from typing import Any
 from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
-from sandbox.banking.recurrence import Frequency
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, Body
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
+from sandbox.web.api.body_schemas import reply_fields
 from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
 
@@ -39,88 +40,15 @@ class ContractStatusReply(StatusReply):
     status = one_of(*CONTRACT_STATUSES)
 
 
-class DebtorRow(Schema):
-    iban = fields.String(required=True)
-    currency = fields.String(required=True)
-
-
-class CreditorRow(Schema):
-    iban = fields.String()
-    bban = fields.String()
-    bic = fields.String()
-    country = fields.String()
-    currency = fields.String()
-    bank_national_id = fields.String()
-
-
-class AddressRow(Schema):
-    street = fields.String()
-    building_number = fields.String()
-    postcode = fields.String()
-    city = fields.String()
-    country = fields.String()
-
-
-class MoneyRow(Schema):
-    currency = fields.String(required=True)
-    amount = fields.String(required=True)
-
-
-class PaymentOrder(Schema):
-    """Every field of a payment's initiation (choice 5)."""
-
-    debtor_account = fields.Nested(DebtorRow)
-    creditor_account = fields.Nested(CreditorRow, required=True)
-    instructed_amount = fields.Nested(MoneyRow, required=True)
-    creditor_name = fields.String(required=True)
-    creditor_address = fields.Nested(AddressRow)
-    endtoend_identification = fields.String(required=True)
-    charge_bearer = fields.String()
-    instruction_priority = fields.String()
-    purpose_code = fields.String()
-    remittance_information_structured = fields.String()
-    remittance_information_unstructured = fields.String()
-    requested_execution_date = fields.Date()
-
-
-class PaymentDetailsReply(PaymentOrder, PaymentStatusReply):
+def details(status: type[Schema], body: Body) -> type[Schema]:
     """service 2.4, and every other field of the initiation (choice 5)."""
-
-    psu_name = fields.String()
-
-
-class BeneficiaryRow(Schema):
-    iban = fields.String(required=True)
+    return status.from_dict({"psu_name": fields.String(), **reply_fields(body)}, name=body.reply)
 
 
-class ContractMoneyRow(Schema):
-    currency = fields.String(required=True)
-    amount = fields.String()
-    minimal_amount = fields.String()
-    maximal_amount = fields.String()
-
-
-class ContractOrder(Schema):
-    """Every field of a standing order's initiation (choice 6)."""
-
-    debtor_account = fields.Nested(DebtorRow)
-    creditor_account = fields.Nested(BeneficiaryRow, required=True)
-    instructed_amount = fields.Nested(ContractMoneyRow, required=True)
-    creditor_name = fields.String(required=True)
-    endtoend_identification = fields.String(required=True)
-    periodic_payment_type = one_of("FIXED", "VARIABLE")
-    start_date = fields.Date(required=True)
-    end_date = fields.Date()
-    execution_date = fields.Date()
-    frequency = one_of(*(frequency.value for frequency in Frequency))
-    remittance_information_structured = fields.String()
-    remittance_information_unstructured = fields.String()
-
-
-class ContractDetailsReply(ContractOrder, ContractStatusReply):
-    """service 2.4, and every other field of the initiation (choice 5)."""
-
-    psu_name = fields.String()
+PaymentDetailsReply = details(PaymentStatusReply, PAYMENT)
+ContractDetailsReply = details(ContractStatusReply, STANDING_ORDER)
+PaymentOrder = Schema.from_dict(reply_fields(PAYMENT), name="PaymentOrder")
+ContractOrder = Schema.from_dict(reply_fields(STANDING_ORDER), name="ContractOrder")
 
 
 class FaultRow(Schema):

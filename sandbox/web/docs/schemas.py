@@ -5,17 +5,16 @@ from typing import Any
 from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema, fields
 from marshmallow.schema import SchemaMeta
+from marshmallow.validate import Regexp
 
-from sandbox.banking.money import AMOUNT
-from sandbox.contract.products import FIELDS, Product, Use, use_of
-from sandbox.web.api.bodies import PaymentBody
-from sandbox.web.api.body_fields import Amount, Choice, Day, Text
-from sandbox.web.api.version_1 import NumberOrText
+from sandbox.contract.fields import FIELDS, PAYMENT, Object, Use, use_of
+from sandbox.contract.products import Product
+from sandbox.web.api.body_fields import NumberOrText
+from sandbox.web.api.body_schemas import PaymentBody
 from sandbox.web.docs.field_notes import NOTES
 from sandbox.web.docs.tables import ours
 
 JsonSchema = dict[str, Any]
-DECIMAL = f"^{AMOUNT.pattern}$"
 
 
 def reference(name: str) -> JsonSchema:
@@ -23,29 +22,20 @@ def reference(name: str) -> JsonSchema:
 
 
 def kind_of(field: fields.Field[Any]) -> JsonSchema:
-    """The kinds of value that bodies hold; the library knows only its own."""
-    match field:
-        case Text():
-            shape: JsonSchema = {"type": "string", "minLength": 1, "maxLength": field.longest}
-            if field.shape is not None:
-                shape["pattern"] = "^" + field.shape.pattern.removesuffix(r"\Z") + "$"
-            return shape
-        case Choice():
-            return {"type": "string", "enum": list(field.words)}
-        case Day():
-            return {"type": "string", "format": "date"}
-        case Amount():
-            return {"type": "string", "pattern": DECIMAL}
-        case NumberOrText():
-            return {"type": ["number", "string"], "pattern": DECIMAL}
-        case _:
-            return {}
+    """What the library does not tell by itself: patterns as JSON Schema writes them, and fields of two types."""
+    found: JsonSchema = {"type": ["number", "string"]} if isinstance(field, NumberOrText) else {}
+    for check in field.validators:
+        if isinstance(check, Regexp):
+            found["pattern"] = "^" + str(check.regex.pattern).removesuffix(r"\Z") + "$"
+    return found
 
 
 def note_of(field: fields.Field[Any]) -> JsonSchema:
-    """What the reference says about a field, and by which clause."""
+    """What the reference says about a field: the note of its row in the table, or of its schema here."""
     schema = field.parent
     name = type(schema).__name__ if schema is not None else ""
+    if "note" in field.metadata:
+        return {"description": field.metadata["note"], **clause_marks(field.metadata["clause"])}
     note = NOTES.get(f"{name}.{field.name}") or NOTES.get(str(field.name))
     if note is None:
         return {}
@@ -81,7 +71,7 @@ def name_of(schema: Schema | SchemaMeta | str) -> str:
 def of_product(product: Product, whole: dict[str, JsonSchema]) -> JsonSchema:
     """The body of version 3 with the product's column of the field table laid over it (service 2.1)."""
     body: JsonSchema = {**whole[PaymentBody.__name__], "properties": dict(whole[PaymentBody.__name__]["properties"])}
-    required: set[str] = set()
+    required = {row.path for row in PAYMENT.outers() if isinstance(row.kind, Object) and row.kind.always}
     inner: dict[str, dict[str, Use]] = {}
     for path in FIELDS:
         outer, _, field = path.partition(".")
@@ -94,8 +84,6 @@ def of_product(product: Product, whole: dict[str, JsonSchema]) -> JsonSchema:
             del body["properties"][outer]
     for outer, uses in inner.items():
         body["properties"][outer] = _part(whole, body["properties"][outer], uses)
-    if not product.sepa:
-        required.add("creditor_account")  # choice 5: exactly one of iban and bban
     body["required"] = [name for name in body["properties"] if name in required]
     body["description"] = f"The body of version 3 for {product.name} ({product.clause}). Other fields are refused."
     return body

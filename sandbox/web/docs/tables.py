@@ -6,9 +6,10 @@ from datetime import timedelta
 
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
+from sandbox.contract.fields import FIELDS, PAYMENT
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
-from sandbox.contract.products import FIELDS, PRODUCTS
+from sandbox.contract.products import PRODUCTS
 from sandbox.contract.settings import Settings
 from sandbox.referee.table import TABLE as REFEREE
 
@@ -59,7 +60,9 @@ def operations() -> Table:
 
 
 def products() -> Table:
-    rows: list[Row] = [(field, *(use.value for use in uses), "service 2.1") for field, uses in FIELDS.items()]
+    rows: list[Row] = [
+        (path, *(PAYMENT.use_of(row, name).value for name in PRODUCTS), "service 2.1") for path, row in FIELDS.items()
+    ]
     return ("field", *PRODUCTS, "clause", ""), _with_ours(rows)
 
 

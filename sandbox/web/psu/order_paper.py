@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from sandbox.bank.standing_order_records import Contract
 from sandbox.banking.recurrence import Frequency, Occurrence
+from sandbox.contract.fields import STANDING_ORDER
+from sandbox.web.psu.field_lines import field_lines
 from sandbox.web.psu.formats import account, amount, day_of_month, day_of_year, long_date, weekday
 from sandbox.web.psu.initiation_views import OrderWanted
 from sandbox.web.psu.phrases import Line, communication, source
@@ -21,6 +23,7 @@ def order_lines(language: str, wanted: OrderWanted) -> Iterator[Line]:
     yield "first", _execution(language, wanted.first)
     yield "end", _end(language, wanted)
     yield "closed_days", say(language, "order.previous_day" if contract.variable else "order.next_day")
+    yield from field_lines(language, STANDING_ORDER, contract)
     yield "reference", contract.endtoend_identification
 
 

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 from sandbox.bank.records import Address, Creditor
 from sandbox.banking.iban import country_of
+from sandbox.contract.fields import PAYMENT
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.psu.consent_views import ConsentSight
+from sandbox.web.psu.field_lines import field_lines
 from sandbox.web.psu.formats import account, amount, country, long_date
 from sandbox.web.psu.initiation_views import FileWanted, OrderWanted, PaymentWanted
 from sandbox.web.psu.order_paper import order_headline, order_lines
@@ -71,8 +73,7 @@ def _payment(language: str, wanted: PaymentWanted) -> Iterator[Line]:
     yield "date", _execution(language, wanted)
     kind = say(language, order.product)
     yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
-    yield "charges", say(language, order.charge_bearer) if order.charge_bearer else ""
-    yield "purpose", order.purpose_code or ""
+    yield from field_lines(language, PAYMENT, order)
     yield "reference", order.endtoend_identification
 
 

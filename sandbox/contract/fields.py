@@ -1,0 +1,372 @@
+"""The fields of an initiation's body: where each stands, what it holds, who takes it, and what else names it.
+
+Readers, writers, schemas, the reference, the client and the scenario steps are made from these rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from sandbox.contract.products import PRODUCTS, Product
+
+
+class Use(StrEnum):
+    """Whether a product takes a field."""
+
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+    ABSENT = "n/a"
+
+
+class Frequency(StrEnum):
+    """How often a standing order is executed (choice 6)."""
+
+    WEEKLY = "WEEKLY"
+    MONTHLY = "MONTHLY"
+    TWO_MONTHLY = "TWO_MONTHLY"
+    QUARTERLY = "QUARTERLY"
+    HALF_YEARLY = "HALF_YEARLY"
+    YEARLY = "YEARLY"
+
+
+# What a field holds
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string of 1 to `longest` characters without control characters; `fault` says which pattern it must match."""
+
+    longest: int
+    pattern: str | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A decimal string (service 2.1 rule 4); version 1 takes a JSON number too (choice 5)."""
+
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A date, YYYY-MM-DD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A JSON object: the names of its schema in a request and in a reply, and whether each reply has it."""
+
+    request: str
+    reply: str = ""
+    always: bool = False
+
+
+Kind = Text | Choice | Amount | Day | Object
+
+EUR = "EUR"  # the currency of a field that was left out
+IBAN = Text(34)
+BIC = Text(11)
+NAME = Text(70)
+FREE_TEXT = Text(140)
+COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
+CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
+PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
+REFERENCE = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
+ACCOUNT_NUMBER = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A row. A field without `uses` is ruled by the row of its object, or an object by the rows of its parts."""
+
+    path: str  # in the body, such as creditor_account.iban
+    kind: Kind
+    uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
+    note: str = ""  # of the reference
+    clause: str = "choice 5"
+    attribute: str = ""  # of the record; the path where left out
+    words: tuple[str, ...] = ()  # of a scenario step and of the client
+    demanded: bool = False  # must be there whenever its object is, whatever the product
+    default: str = ""  # the value of a field that was left out
+    label: str = ""  # of a line on the signing page, where no view composes that line
+
+    @property
+    def outer(self) -> str:
+        return self.path.partition(".")[0]
+
+    @property
+    def inner(self) -> str:
+        return self.path.partition(".")[2]
+
+    @property
+    def record(self) -> str:
+        """The attribute of the record that holds the value."""
+        return self.attribute or self.path
+
+    @property
+    def always(self) -> bool:
+        """Whether each reply that has its object has this field."""
+        if isinstance(self.kind, Object):
+            return self.kind.always
+        return self.demanded or bool(self.default) or bool(self.uses) and set(self.uses) == {"r"}
+
+
+LETTERS = {"r": Use.REQUIRED, "o": Use.OPTIONAL, "-": Use.ABSENT}
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body of a request: the names of its schemas, its columns, and its fields in the order of reading."""
+
+    request: str
+    reply: str
+    columns: tuple[str, ...]
+    fields: tuple[Field, ...]
+
+    def use_of(self, field: Field, column: str) -> Use:
+        return LETTERS[field.uses[self.columns.index(column)]]
+
+    @cached_property
+    def stated(self) -> dict[str, Field]:
+        """The rows that say which column takes the field, by path."""
+        return {field.path: field for field in self.fields if field.uses}
+
+    @cached_property
+    def by_path(self) -> dict[str, Field]:
+        return {field.path: field for field in self.fields}
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The path of each scenario word."""
+        return {word: field.path for field in self.fields for word in field.words}
+
+    def parts(self, outer: str) -> list[Field]:
+        """The fields of an object."""
+        return [field for field in self.fields if field.outer == outer and field.inner]
+
+    def outers(self) -> Iterator[Field]:
+        """The fields and objects of the first level."""
+        return (field for field in self.fields if not field.inner)
+
+
+IBAN_NOTE = ("Upper case, without blanks; length, shape and check digits must be right.", "service 2.1")
+
+# service 2.1, with a column for each of PRODUCTS. "default" and "conditional" are optional here: their rules stand with
+# the beneficiary's (banking/creditors).
+PAYMENT = Body(
+    "PaymentBody",
+    "PaymentDetailsReply",
+    tuple(PRODUCTS),
+    (
+        Field(
+            "debtor_account", Object("DebtorBody", "DebtorRow"), "",
+            "The account that pays. Left out, the customer picks one at the bank.", "service 2.1",
+        ),
+        Field("debtor_account.iban", IBAN, "ooo", *IBAN_NOTE, "debtor.iban", words=("debtor",), demanded=True),
+        Field(
+            "debtor_account.currency", CURRENCY, "ooo",
+            "The compartment to use; EUR where left out, and always EUR within SEPA.", "service 2.1", "debtor.currency",
+            words=("debtor_currency",), default=EUR,
+        ),
+        Field(
+            "charge_bearer", Choice(("SHAR", "DEBT", "CRED")), "--r",
+            "Who pays the charges: shared, the debtor, or the creditor.", words=("charge_bearer",), label="charges",
+        ),
+        Field("creditor_account", Object("CreditorBody", "CreditorRow", always=True)),
+        Field("creditor_account.iban", IBAN, "rro", *IBAN_NOTE, "creditor.iban", words=("creditor_iban",)),
+        Field(
+            "creditor_account.bban", ACCOUNT_NUMBER, "--o",
+            "An account number of a country without IBAN; with country and bank_national_id, never with bic.",
+            attribute="creditor.bban", words=("creditor_bban",),
+        ),
+        Field(
+            "creditor_account.bic", BIC, "ooo", "Must be of the IBAN's country; needed for an IBAN outside SEPA.",
+            attribute="creditor.bic", words=("creditor_bic",),
+        ),
+        Field(
+            "creditor_account.bank_national_id", Text(35), "--o",
+            "The bank's number in its country's clearing; goes with a bban.",
+            attribute="creditor.bank_national_id", words=("bank_national_id",),
+        ),
+        Field(
+            "creditor_account.country", COUNTRY, "ooo", "Two upper-case letters, ISO 3166.",
+            attribute="creditor.country", words=("creditor_country",),
+        ),
+        Field(
+            "creditor_account.currency", CURRENCY, "--o", "The compartment of the beneficiary's account.",
+            attribute="creditor.currency", words=("creditor_currency",),
+        ),
+        Field("creditor_name", NAME, "rrr", "1 to 70 characters, no control characters.", words=("creditor_name",)),
+        Field(
+            "creditor_address", Object("AddressBody", "AddressRow"), "--o",
+            "Needed, with city and country, for a beneficiary outside the EEA.", words=("creditor_address",),
+        ),
+        Field("creditor_address.street", NAME),
+        Field("creditor_address.building_number", NAME),
+        Field("creditor_address.postcode", NAME),
+        Field("creditor_address.city", NAME),
+        Field("creditor_address.country", COUNTRY, note="Two upper-case letters, ISO 3166."),
+        Field(
+            "endtoend_identification", REFERENCE, "rrr", "Your own reference: 1 to 35 letters, digits or -.",
+            words=("endtoend_identification",),
+        ),
+        Field("instructed_amount", Object("AmountBody", "MoneyRow", always=True)),
+        Field(
+            "instructed_amount.amount", Amount(), "rrr",
+            "A decimal string above 0, with no more decimals than the currency has; a JSON number is refused.",
+            "service 2.1", "amount", words=("amount",), demanded=True,
+        ),
+        Field(
+            "instructed_amount.currency", CURRENCY, "oor",
+            "EUR within SEPA, and EUR where left out there; required for cross-border.", "service 2.1",
+            "amount.currency", words=("currency",), default=EUR,
+        ),
+        Field(
+            "instruction_priority", Choice(("NORM", "HIGH")), "o-o",
+            "HIGH is urgent, for professional accounts only; NORM where left out.", attribute="priority",
+            words=("instruction_priority",),
+        ),
+        Field(
+            "purpose_code", PURPOSE, "--o", "Four letters of the ISO 20022 list; some countries demand one.",
+            words=("purpose_code",), label="purpose",
+        ),
+        Field(
+            "remittance_information_structured", FREE_TEXT, "oo-",
+            "Belgian form, +++ddd/dddd/ddddd+++ or twelve digits, with its check digits; "
+            "not beside an unstructured one.",
+            "service 2.1", "structured", words=("structured",),
+        ),
+        Field(
+            "remittance_information_unstructured", FREE_TEXT, "ooo", "Free text, up to 140 characters.",
+            attribute="unstructured", words=("unstructured",),
+        ),
+        Field(
+            "requested_execution_date", Day(), "o-o", "From today to 365 days ahead; today means direct execution.",
+            attribute="execution_date", words=("on",),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _same(path: str, uses: str, **changes: Any) -> Field:
+    """A field of a payment as a standing order has it, but for what changes."""
+    return replace(PAYMENT.by_path[path], uses=uses, label="", **changes)
+
+
+# service 2.2 and choice 6.
+STANDING_ORDER = Body(
+    "ContractBody",
+    "ContractDetailsReply",
+    ("periodic-payments",),
+    (
+        _same("debtor_account", ""),
+        _same("debtor_account.iban", "o"),
+        _same("debtor_account.currency", "o"),
+        Field("creditor_account", Object("BeneficiaryBody", "BeneficiaryRow", always=True)),
+        _same("creditor_account.iban", "r", attribute="creditor_iban", demanded=True),
+        _same("creditor_name", "r"),
+        _same("endtoend_identification", "r"),
+        Field(
+            "periodic_payment_type", Choice(("FIXED", "VARIABLE")), "o",
+            "FIXED where left out. VARIABLE pays only to a savings account of this bank.", "service 2.2",
+            words=("type",), default="FIXED",
+        ),
+        Field("instructed_amount", Object("ContractAmountBody", "ContractMoneyRow", always=True)),
+        _same("instructed_amount.currency", "o", note="", attribute="currency"),
+        _same(
+            "instructed_amount.amount", "o", note="For FIXED, and required there.", clause="service 2.2", demanded=False
+        ),
+        Field(
+            "instructed_amount.minimal_amount", Amount(), "o",
+            "For VARIABLE: what stays on the ordering account at least.", "service 2.2", "minimal",
+            words=("minimal_amount",),
+        ),
+        Field(
+            "instructed_amount.maximal_amount", Amount(), "o",
+            "For VARIABLE: what is transferred at most.", "service 2.2", "maximal", words=("maximal_amount",),
+        ),
+        Field(
+            "start_date", Day(), "r", "After today. Unless weekly, it fixes the day of each execution.", "choice 6",
+            words=("start_date",),
+        ),
+        Field(
+            "end_date", Day(), "o", "Its month is the last one with an execution.", "service 2.2", words=("end_date",)
+        ),
+        Field(
+            "execution_date", Day(), "o",
+            "Weekly: the first execution, from start_date to six days later. Else it equals start_date.", "choice 6",
+            words=("execution_date",),
+        ),
+        Field("frequency", Choice(tuple(Frequency)), "r", "How often it executes.", "choice 6", words=("frequency",)),
+        _same("remittance_information_structured", "o"),
+        _same("remittance_information_unstructured", "o"),
+    ),
+)  # fmt: skip
+
+# Version 1 of a SEPA credit transfer (service 2.1).
+VERSION_1 = Body(
+    "EarlierBody",
+    "",
+    ("version 1",),
+    (
+        Field("origin_account", Object("OriginBody")),
+        Field("origin_account.iban", IBAN, "o", *IBAN_NOTE, "debtor.iban", words=("debtor",), demanded=True),
+        Field("remote_account", Object("RemoteBody"), demanded=True),
+        Field("remote_account.name", NAME, "r", attribute="creditor_name", words=("creditor_name",), demanded=True),
+        Field("remote_account.iban", IBAN, "r", *IBAN_NOTE, "creditor.iban", words=("creditor_iban",), demanded=True),
+        Field(
+            "remote_account.bic", BIC, "o", "Must be of the IBAN's country; needed for an IBAN outside SEPA.",
+            attribute="creditor.bic", words=("creditor_bic",),
+        ),
+        Field(
+            "amount", Amount(number=True), "r", "A number or a decimal string.", words=("amount",), demanded=True
+        ),
+        Field("currency", CURRENCY, "o", attribute="amount.currency", words=("currency",), default=EUR),
+        Field("communication", FREE_TEXT, "o", attribute="unstructured", words=("unstructured", "structured")),
+        Field("communication_type", Choice(("FREETEXT", "STRUCTURED")), "o", "FREETEXT where left out."),
+        Field("execution_date", Day(), "o", words=("on",)),
+        Field(
+            "payment_id", REFERENCE, "r", "Your own reference; the bank's comes with the reply.",
+            attribute="endtoend_identification", words=("endtoend_identification",),
+        ),
+        Field(
+            "payment_treatment_type", Choice(("NORMAL", "URGENT")), "o", "URGENT is the HIGH of version 3.",
+            attribute="priority",
+        ),
+    ),
+)  # fmt: skip
+
+BODIES = (PAYMENT, STANDING_ORDER, VERSION_1)
+FIELDS = PAYMENT.stated  # the table of service 2.1
+
+
+def use_of(path: str, product: Product) -> Use:
+    """Whether a payment of that product takes the field."""
+    return PAYMENT.use_of(FIELDS[path], product.name)
+
+
+def place(body: dict[str, Any], path: str, value: Any) -> None:
+    """Put a value into a body at its path."""
+    outer, _, inner = path.partition(".")
+    if inner:
+        body.setdefault(outer, {})[inner] = value
+    else:
+        body[outer] = value
+
+
+def fill(body: Body, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The body that holds these values, which are given by scenario word; None is left out."""
+    found: dict[str, Any] = {}
+    for word, path in body.paths.items():
+        if values.get(word) is not None:
+            place(found, path, values[word])
+    return found

@@ -1,0 +1,122 @@
+"""Reads a body by its marshmallow schema: accepts it by a compiled form of the schema, and refuses it by the schema.
+
+The compiled form is made from the schema's fields and validators, so that the schema stays the one source. It takes
+about a tenth of the time, because it builds no context, no error lists and no chain of validators for each value."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow.validate import Length, OneOf, Regexp, Validator
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.body_fields import CONTROL, MISSING, NoControls
+
+Read = Callable[[Any], Any]
+NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
+
+
+class Unfit(Exception):
+    """The compiled form does not accept the value: the schema says why."""
+
+
+class BodyReader:
+    """A schema, and its compiled form."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._read = compile_schema(schema)
+
+    def load(self, content: Any) -> dict[str, Any]:
+        """The values of a body; a caller hears of the first fault."""
+        if not isinstance(content, dict):
+            raise Refusal(Error.INPUT_INVALID, input="body", why="it must be a JSON object")
+        try:
+            loaded: dict[str, Any] = self._read(content)
+        except Unfit:
+            loaded = self._load_slowly(content)
+        return loaded
+
+    def _load_slowly(self, content: dict[str, Any]) -> dict[str, Any]:
+        try:
+            loaded: dict[str, Any] = self.schema.load(content)
+        except ValidationError as error:
+            assert isinstance(error.messages, dict)
+            field, why = first_fault(error.messages)
+            if why == MISSING:
+                raise Refusal(Error.INPUT_MISSING, input=field) from None
+            raise Refusal(Error.INPUT_INVALID, input=field[:NAME_SHOWN_MAX], why=why) from None
+        return loaded
+
+
+def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
+    """The path of a fault, such as creditor_account.iban, and what is wrong there."""
+    place, found = next(iter(messages.items()))
+    if isinstance(found, Mapping):
+        inner, why = first_fault(found)
+        return place if inner == "_schema" else f"{place}.{inner}", why
+    return place, str(found[0]).rstrip(".")
+
+
+def compile_schema(schema: Schema) -> Read:
+    """A function that accepts what the schema accepts, and raises Unfit for all else."""
+    assert schema.unknown == RAISE and not any(schema._hooks.values()), "the compiled form knows neither"
+    readers = {name: compile_field(field) for name, field in schema.fields.items()}
+    required = frozenset(name for name, field in schema.fields.items() if field.required)
+
+    def read(content: Any) -> dict[str, Any]:
+        if type(content) is not dict or not required <= content.keys():
+            raise Unfit
+        try:
+            return {name: readers[name](value) for name, value in content.items()}
+        except KeyError:
+            raise Unfit from None
+
+    return read
+
+
+def compile_field(field: fields.Field[Any]) -> Read:
+    """A nested schema and a string in a few steps; any other field is asked itself."""
+    if isinstance(field, fields.Nested):
+        return compile_schema(field.schema)
+    patterns = [pattern_of(check) for check in field.validators if isinstance(check, Validator)]
+    if type(field) is fields.String and len(patterns) == len(field.validators) and None not in patterns:
+        return _string(re.compile("".join(f"(?={pattern})" for pattern in patterns)))
+    return _asked(field)
+
+
+def pattern_of(check: Validator) -> str | None:
+    """A validator of strings as a pattern of the whole string; None where there is no such pattern."""
+    match check:
+        case Length():
+            return rf"(?s:.{{{check.min or 0},{'' if check.max is None else check.max}}})\Z"
+        case NoControls():
+            return rf"[^{CONTROL.pattern[1:-1]}]*\Z"
+        case OneOf():
+            return rf"(?:{'|'.join(re.escape(word) for word in check.choices)})\Z"
+        case Regexp():
+            return None if check.regex.flags & ~re.UNICODE else str(check.regex.pattern)
+        case _:
+            return None
+
+
+def _string(pattern: re.Pattern[str]) -> Read:
+    match = pattern.match
+
+    def read(value: Any) -> Any:
+        if type(value) is str and match(value):
+            return value
+        raise Unfit
+
+    return read
+
+
+def _asked(field: fields.Field[Any]) -> Read:
+    def read(value: Any) -> Any:
+        try:
+            return field.deserialize(value)
+        except ValidationError:
+            raise Unfit from None
+
+    return read
