@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sandbox.bank.records import Debtor, Fact, Origin
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
-from sandbox.contract.fields import EUR
+from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status
 
 

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, Body, fill
+from sandbox.contract.field_rows import Body, fill
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 
 Amount = str | int | Decimal
 SCT = "sepa-credit-transfers"

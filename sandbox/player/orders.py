@@ -5,7 +5,8 @@ from typing import Any
 
 from sandbox.client.bodies import SCT, XB
 from sandbox.client.transport import form_of
-from sandbox.contract.fields import IBAN, PAYMENT, STANDING_ORDER, VERSION_1, Amount, Body, place
+from sandbox.contract.field_rows import IBAN, Amount, Body, place
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.player.stage import Stage
 
 Content = dict[str, Any]

@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.contract.fields import FIELDS, Use, use_of
+from sandbox.contract.field_rows import Use
+from sandbox.contract.fields import FIELDS, use_of
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.docs.control_bodies import BODIES, OTHER_MEDIA

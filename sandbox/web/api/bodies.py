@@ -11,7 +11,8 @@ from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money, is_currency
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.fields import BODIES, EUR, PAYMENT, Body, Object, Use
+from sandbox.contract.field_rows import EUR, Body, Object, Use
+from sandbox.contract.fields import BODIES, PAYMENT
 from sandbox.contract.products import Product
 from sandbox.web.api.body_reader import BodyReader
 from sandbox.web.api.body_schemas import PaymentBody

@@ -9,8 +9,8 @@ from marshmallow import ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.banking.money import AMOUNT
-from sandbox.contract.fields import Amount, Choice, Field, Text
-from sandbox.contract.fields import Day as DayKind
+from sandbox.contract.field_rows import Amount, Choice, Field, Text
+from sandbox.contract.field_rows import Day as DayKind
 
 MISSING = "missing"  # the message that tells a missing input from a wrong one
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")

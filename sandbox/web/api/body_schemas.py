@@ -7,7 +7,8 @@ from marshmallow import RAISE, Schema, fields
 from marshmallow.validate import OneOf
 
 from sandbox.bank.records import Address, Creditor, Debtor
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1, Body, Choice, Day, Field, Object
+from sandbox.contract.field_rows import Body, Choice, Day, Field, Object
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.web.api.body_fields import MISSING, field_of, notes_of
 
 # The objects of a body that become a record of their own: their fields are the record's attributes, in its order.

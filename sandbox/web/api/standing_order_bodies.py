@@ -10,7 +10,8 @@ from sandbox.banking import creditors
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import end_month_fits, last_number
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.fields import EUR, STANDING_ORDER, Frequency
+from sandbox.contract.field_rows import EUR
+from sandbox.contract.fields import STANDING_ORDER, Frequency
 from sandbox.contract.products import SCT
 from sandbox.web.api.bodies import (
     demand_currency,

@@ -7,7 +7,8 @@ from typing import Any
 from apispec import APISpec
 from marshmallow import Schema
 
-from sandbox.contract.fields import STANDING_ORDER, VERSION_1, Use
+from sandbox.contract.field_rows import Use
+from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import account_replies, replies

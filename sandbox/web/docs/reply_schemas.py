@@ -5,7 +5,8 @@ from typing import Any
 from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
-from sandbox.contract.fields import PAYMENT, STANDING_ORDER, Body
+from sandbox.contract.field_rows import Body
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import reply_fields
 from sandbox.web.api.oauth import VARIANTS

@@ -7,7 +7,8 @@ from marshmallow import Schema, fields
 from marshmallow.schema import SchemaMeta
 from marshmallow.validate import Regexp
 
-from sandbox.contract.fields import FIELDS, PAYMENT, Object, Use, use_of
+from sandbox.contract.field_rows import Object, Use
+from sandbox.contract.fields import FIELDS, PAYMENT, use_of
 from sandbox.contract.products import Product
 from sandbox.web.api.body_fields import NumberOrText
 from sandbox.web.api.body_schemas import PaymentBody

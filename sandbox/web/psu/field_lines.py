@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from sandbox.bank.records import Order
 from sandbox.bank.standing_order_records import Contract
-from sandbox.contract.fields import Body, Choice
+from sandbox.contract.field_rows import Body, Choice
 from sandbox.web.psu.formats import long_date
 from sandbox.web.psu.phrases import Line
 from sandbox.web.psu.words import say

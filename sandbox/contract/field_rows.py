@@ -1,0 +1,161 @@
+"""What a row of contract/fields says: the kinds of value, a field, and a body with its columns."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+
+class Use(StrEnum):
+    """Whether a product takes a field."""
+
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+    ABSENT = "n/a"
+
+
+# What a field holds
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string of 1 to `longest` characters without control characters; `fault` says which pattern it must match."""
+
+    longest: int
+    pattern: str | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A decimal string (service 2.1 rule 4); version 1 takes a JSON number too (choice 5)."""
+
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A date, YYYY-MM-DD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A JSON object: the names of its schema in a request and in a reply, and whether each reply has it."""
+
+    request: str
+    reply: str = ""
+    always: bool = False
+
+
+Kind = Text | Choice | Amount | Day | Object
+
+EUR = "EUR"  # the currency of a field that was left out
+IBAN = Text(34)
+BIC = Text(11)
+NAME = Text(70)
+FREE_TEXT = Text(140)
+COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
+CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
+PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
+REFERENCE = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
+ACCOUNT_NUMBER = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A row. A field without `uses` is ruled by the row of its object, or an object by the rows of its parts."""
+
+    path: str  # in the body, such as creditor_account.iban
+    kind: Kind
+    uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
+    note: str = ""  # of the reference
+    clause: str = "choice 5"
+    attribute: str = ""  # of the record; the path where left out
+    words: tuple[str, ...] = ()  # of a scenario step and of the client
+    demanded: bool = False  # must be there whenever its object is, whatever the product
+    default: str = ""  # the value of a field that was left out
+    label: str = ""  # of a line on the signing page, where no view composes that line
+
+    @property
+    def outer(self) -> str:
+        return self.path.partition(".")[0]
+
+    @property
+    def inner(self) -> str:
+        return self.path.partition(".")[2]
+
+    @property
+    def record(self) -> str:
+        """The attribute of the record that holds the value."""
+        return self.attribute or self.path
+
+    @property
+    def always(self) -> bool:
+        """Whether each reply that has its object has this field."""
+        if isinstance(self.kind, Object):
+            return self.kind.always
+        return self.demanded or bool(self.default) or bool(self.uses) and set(self.uses) == {"r"}
+
+
+LETTERS = {"r": Use.REQUIRED, "o": Use.OPTIONAL, "-": Use.ABSENT}
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body of a request: the names of its schemas, its columns, and its fields in the order of reading."""
+
+    request: str
+    reply: str
+    columns: tuple[str, ...]
+    fields: tuple[Field, ...]
+
+    def use_of(self, field: Field, column: str) -> Use:
+        return LETTERS[field.uses[self.columns.index(column)]]
+
+    @cached_property
+    def stated(self) -> dict[str, Field]:
+        """The rows that say which column takes the field, by path."""
+        return {field.path: field for field in self.fields if field.uses}
+
+    @cached_property
+    def by_path(self) -> dict[str, Field]:
+        return {field.path: field for field in self.fields}
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The path of each scenario word."""
+        return {word: field.path for field in self.fields for word in field.words}
+
+    def parts(self, outer: str) -> list[Field]:
+        """The fields of an object."""
+        return [field for field in self.fields if field.outer == outer and field.inner]
+
+    def outers(self) -> Iterator[Field]:
+        """The fields and objects of the first level."""
+        return (field for field in self.fields if not field.inner)
+
+
+def place(body: dict[str, Any], path: str, value: Any) -> None:
+    """Put a value into a body at its path."""
+    outer, _, inner = path.partition(".")
+    if inner:
+        body.setdefault(outer, {})[inner] = value
+    else:
+        body[outer] = value
+
+
+def fill(body: Body, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The body that holds these values, which are given by scenario word; None is left out."""
+    found: dict[str, Any] = {}
+    for word, path in body.paths.items():
+        if values.get(word) is not None:
+            place(found, path, values[word])
+    return found
