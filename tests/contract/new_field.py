@@ -63,7 +63,9 @@ def said() -> None:
 
 def shown(app: Flask, address: str) -> None:
     for language, label in (("fr", "Projet"), ("nl", "Project")):
-        page = Psu(app, language).log_in(f"{address}?lang={language}", "alice")
+        psu = Psu(app, language)
+        psu.log_in(address, "alice")
+        page = psu.open(f"{address}/account?lang={language}")
         assert label in page.text and MINE in page.text, page.text
 
 
