@@ -41,7 +41,6 @@ class Amount:
     number: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Day:
     """A date, YYYY-MM-DD."""
 
