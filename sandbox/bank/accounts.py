@@ -22,6 +22,16 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     return account
 
 
+def demand_payment_account(bank: Bank, account: Account, field: str = FIELD) -> None:
+    """A savings account is no payment account (service 1); worlds of the first edition let it pay."""
+    if not may_pay(bank, account):
+        raise Refusal(Error.ACCOUNT_SAVINGS, input=field)
+
+
+def may_pay(bank: Bank, account: Account) -> bool:
+    return not account.is_savings or bank.settings.rules_edition < 2
+
+
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
     if not account.online:
@@ -33,6 +43,7 @@ def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
 def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:
     """The checks of choice 5, in its order; the first to fail is the one the caller hears of."""
     account = account_of(bank, debtor.iban)
+    demand_payment_account(bank, account)
     demand_channel(bank, account)
     if debtor.currency not in account.currencies:
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")

@@ -82,6 +82,8 @@ def _demand_account(bank: Bank, findings: Findings, batch: Batch) -> None:
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
         return
+    if not accounts.may_pay(bank, account):
+        findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is a savings account, from which no payment leaves")
     if bank.customers[account.owners[0]].kind != "business":
         findings.add(batch.place, "PROFILE", "bulk files are for business customers")
     if batch.debtor_currency not in account.currencies:

@@ -50,7 +50,8 @@ def customer_of(bank: Bank, name: str) -> Customer:
 
 def accounts_of(bank: Bank, customer: str) -> list[Account]:
     """Those from which a customer may sign a payment."""
-    return [account for account in bank.accounts.values() if customer in account.may_sign]
+    found = (account for account in bank.accounts.values() if customer in account.may_sign)
+    return [account for account in found if accounts.may_pay(bank, account)]
 
 
 def open_subject(bank: Bank, found: Initiation) -> None:

@@ -73,6 +73,7 @@ def demand_savings(bank: Bank, contract: Contract) -> None:
 def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
     account = accounts.account_of(bank, debtor.iban)
+    accounts.demand_payment_account(bank, account)
     accounts.demand_channel(bank, account)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="it takes a compartment in EUR")

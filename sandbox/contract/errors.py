@@ -102,6 +102,13 @@ class Error(Enum):
     ACCOUNT_FOREIGN = Row(
         403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000", "'{input}' is no account of this bank.", "choice 5"
     )
+    ACCOUNT_SAVINGS = Row(
+        403,
+        "INVALID_ACCOUNT",
+        "B14800ZZ-3002-000000",
+        "'{input}' is a savings account, from which no payment leaves.",
+        "choice 5",
+    )
     ACCESS_DENIED = Row(
         403, "ACCESS_DENIED", "B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.", "choice 2"
     )

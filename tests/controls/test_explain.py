@@ -110,6 +110,7 @@ PROVOKED: dict[Error, Callable[[Tpp], TestResponse]] = {
     Error.SCA_REQUIRED: again,
     Error.TPP_INVALID: sent(client_id="idle-tpp"),
     Error.ACCOUNT_FOREIGN: paid(debtor_account={"iban": BELGIAN}),
+    Error.ACCOUNT_SAVINGS: paid(debtor_account={"iban": "BE36539100002481"}),
     Error.ACCESS_DENIED: of_another,
     Error.CHANNEL_CLOSED: from_account("blocked"),
     Error.CONSENT_ENDED: withdrawn,

@@ -59,6 +59,11 @@ def test_a_payment_with_an_account_has_no_step_to_pick_one(tpp: Tpp, psu: Psu) -
     assert psu.sign(address, "alice").startswith(CALLBACK)
 
 
+def test_a_savings_account_is_not_offered(tpp: Tpp, psu: Psu) -> None:
+    page = psu.log_in(address_of(tpp), "alice")
+    assert page.text.count('name="account"') == 1 and "BE36 5391 0000 2481" not in page.text.replace("\xa0", " ")
+
+
 def test_the_callback_keeps_its_own_query(tpp: Tpp, psu: Psu) -> None:
     address = address_of(tpp, callback=f"{CALLBACK}?shop=7&next=%2Fa%3Fb%3D1")
     callback = psu.sign(f"{address}?state=a%26b%20c", "alice", f"{iban_of(tpp, 'alice')} EUR")
@@ -119,11 +124,13 @@ def test_what_has_not_the_shape_of_a_code_costs_no_try(typed: str, tpp: Tpp, psu
 
 def test_after_insufficient_funds_another_account_is_picked(tpp: Tpp, psu: Psu) -> None:
     address = address_of(tpp, instructed_amount__amount="8000.00")
-    psu.log_in(address, "alice")
-    page = psu.pick(address, f"{iban_of(tpp, 'alice')} EUR")
+    psu.log_in(address, "bakkerij")
+    reserve, current = iban_of(tpp, "bakkerij", 1), iban_of(tpp, "bakkerij")
+    tpp.control("POST", f"/accounts/{reserve}/transactions", amount="-25000.00", counterparty="An oven")
+    page = psu.pick(address, f"{reserve} EUR")
     assert problem(page) == "Les fonds disponibles sur ce compte sont insuffisants pour ce virement."
     assert title(page) == "Choisissez le compte à débiter"
-    assert title(psu.pick(address, f"{iban_of(tpp, 'alice', 1)} EUR")) == "Vérifiez le virement"
+    assert title(psu.pick(address, f"{current} EUR")) == "Vérifiez le virement"
     assert "code=" in psu.type(address, psu.read_code(address)).headers["Location"]
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from sandbox.banking.iban import make_belgian
 from sandbox.world.registry import Worlds
 from tests.spec.bodies import ALICE, BAKKERIJ, BLOCKED, BRAM, COUNTER, LIMITED, POOR, to_america
-from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused
+from tests.tpp import BELGIAN, FRENCH, ISCT, SCT, XB, Tpp, payment, refused, version
 
 PRODUCTS = (SCT, ISCT, XB)
 FOREIGN = "B14800ZZ-3002-000000"
@@ -47,6 +48,35 @@ def test_an_account_of_another_bank_may_not(tpp: Tpp, product: str, iban: str) -
     reply = from_account(tpp, iban, product)
     assert refused(reply, 403, FOREIGN, "'debtor_account.iban'")
     assert reply.json["error"] == "INVALID_ACCOUNT"
+
+
+SAVINGS = make_belgian("539", 1000024)  # alice's second account
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_savings_account_is_no_payment_account(tpp: Tpp, product: str) -> None:
+    reply = from_account(tpp, SAVINGS, product)
+    assert refused(reply, 403, FOREIGN, "'debtor_account.iban' is a savings account")
+    assert reply.json["error"] == "INVALID_ACCOUNT"
+    picked = tpp.initiate(product)
+    assert picked.status_code == 201
+    chosen = {"address": picked.headers["Location"], "customer": "alice", "account": SAVINGS}
+    assert refused(tpp.control("POST", "/psu/approve", **chosen), 403, FOREIGN)
+
+
+def test_no_standing_order_leaves_a_savings_account(tpp: Tpp) -> None:
+    body = {"debtor_account": {"iban": SAVINGS}, "creditor_account": {"iban": BELGIAN}, "creditor_name": "Jan"}
+    more = {"endtoend_identification": "RENT-1", "start_date": LATER, "frequency": "MONTHLY"}
+    order = body | more | {"instructed_amount": {"amount": "10.00"}}
+    sent = {"accept": version(2), "json": order}
+    assert refused(tpp.call("POST", f"/periodic-payments/{SCT}", **sent), 403, FOREIGN)
+    sent["json"] = order | {"debtor_account": {"iban": ALICE}}
+    assert tpp.call("POST", f"/periodic-payments/{SCT}", **sent).status_code == 201  # also without a currency
+
+
+def test_in_the_first_edition_of_the_rules_a_savings_account_pays(tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", rules_edition=1)
+    assert from_account(tpp, SAVINGS).status_code == 201
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

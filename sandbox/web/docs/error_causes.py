@@ -113,6 +113,7 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
     ),
     (Error.TPP_INVALID, "the client is not active, or lacks the role", everywhere),
     (Error.ACCOUNT_FOREIGN, "the account that is named is not one of this bank", with_account),
+    (Error.ACCOUNT_SAVINGS, "the account that is named is a savings account", with_account),
     (
         Error.ACCESS_DENIED,
         "the token has another scope or another customer, or the account or resource is refused",
