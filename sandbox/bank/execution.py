@@ -36,6 +36,7 @@ def complete(bank: Bank, payment: Payment) -> None:
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         payment_entries.debit(bank, payment)
+        payment_entries.charge(bank, payment)
         bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
         return
     payment.executes_on = day_of(bank, payment.order)
@@ -63,6 +64,7 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     payment_entries.debit(bank, payment)
+    payment_entries.charge(bank, payment)
     rest = max(settings.settlement_ends - settings.settlement_begins, timedelta())
     bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
 

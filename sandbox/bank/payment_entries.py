@@ -30,6 +30,20 @@ def debit(bank: Bank, payment: Payment) -> None:
     payment.debited = True
 
 
+def charge(bank: Bank, payment: Payment) -> None:
+    """The fee of the customer's tariff, as a transaction of its own; it is not given back."""
+    assert payment.debtor is not None
+    order, account = payment.order, bank.accounts[payment.debtor.iban]
+    name = "instant" if PRODUCTS[order.product].instant else "urgent" if order.urgent else ""
+    fee = bank.customers[account.owners[0]].fee(name)
+    if fee is None:
+        return
+    taken, today = cost(fee, payment.debtor.currency), bank.clock.today
+    sides = (Posting(account.iban, -taken), *_to_outside(taken, fee))
+    text = f"Fee {name} transfer {order.endtoend_identification}"
+    bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
+
+
 def debit_reference(payment_id: str) -> str:
     """The reference under which the debit shows among the account's transactions."""
     return f"{payment_id}-D"

@@ -18,6 +18,10 @@ class Customer:
     kind: str  # private or business
     language: str  # fr or nl
     channel_blocked: bool = False
+    fees: tuple[tuple[str, Money], ...] = ()  # of paid services: urgent, instant (choice 5)
+
+    def fee(self, name: str) -> Money | None:
+        return dict(self.fees).get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Account:
     limit_week: Money | None = None
     countries: tuple[str, ...] | None = None  # accepted destinations; None is all
     overdraft: Money | None = None  # how far below zero its first compartment may go
+    balance_shown: str = "compartment"  # in euro: that compartment, or (globalised) all at the bank's rates
 
     @property
     def may_sign(self) -> tuple[str, ...]:

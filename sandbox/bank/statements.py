@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import islice
 
 from sandbox.bank import consents
+from sandbox.bank.accounts import cost
 from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
 from sandbox.bank.records import Account
@@ -38,6 +39,15 @@ class Page:
 
     lines: Sequence[Line]
     following: Query | None
+
+
+def balance_in_euro(bank: Bank, account: Account) -> Money:
+    """The euro compartment, or all compartments at the bank's rates (service 2.7)."""
+    first = bank.ledger.balance(account.iban, account.first_currency)
+    if account.balance_shown != "globalised":
+        return first
+    held = (cost(bank.ledger.balance(account.iban, currency), "EUR") for currency in account.currencies)
+    return sum(held, Money.zero("EUR"))
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:

@@ -16,6 +16,8 @@ from sandbox.seed.shape import Row, table
 
 BANK_CODE = "539"  # allocated to no bank (choice 11)
 
+FEES = ("urgent", "instant")
+
 Record = TypeVar("Record")
 
 
@@ -100,7 +102,18 @@ def _customer(name: str, row: Row, own: dict[str, tuple[OwnHabit, ...]]) -> Cust
         row.one_of("kind", ("private", "business")),
         row.one_of("language", ("fr", "nl")),
         row.flag("channel_blocked", False),
+        _fees(row),
     )
+
+
+def _fees(row: Row) -> tuple[tuple[str, Money], ...]:
+    """The tariff of a customer; a service without a fee is free."""
+    if not row.has("fees"):
+        return ()
+    fees = Row(row.mapping("fees"), f"{row.where}.fees")
+    found = tuple((name, fee) for name in FEES if (fee := fees.money(name, None)) is not None)
+    fees.finish()
+    return found
 
 
 def _give_habits(
@@ -152,6 +165,7 @@ def _account(row: Row, iban: str, customers: dict[str, Customer]) -> Account:
         row.money("limit_week", None),
         row.texts("countries", None),
         row.money("overdraft", None),
+        row.one_of("balance_shown", ("compartment", "globalised"), "compartment"),
     )
     for code in account.countries or ():
         if not is_country(code):

@@ -51,6 +51,7 @@ def test_the_customers_of_choice_11_are_there():
         "blocked": ("private", True),
         "poor": ("private", False),
         "limited": ("private", False),
+        "atelier": ("business", False),
     }
     assert (customers["alice"].language, customers["bram"].language) == ("fr", "nl")
     assert all(owned_by(name) for name in customers)

@@ -5,6 +5,7 @@ import re
 import pytest
 from flask import Flask
 
+from sandbox.banking.countries import rate
 from tests.reader import CAF, Reader, book
 from tests.tpp import CALLBACK, ISCT, Tpp, payment, refused, version
 
@@ -43,6 +44,20 @@ def test_logical_ids_tell_nothing_and_differ_by_client_psu_and_consent(tpp: Tpp,
 
 
 # An account
+
+
+@pytest.mark.parametrize("customer", ["bram", "atelier"])
+def test_the_balance_is_that_of_the_euro_or_of_all_compartments(tpp: Tpp, customer: str) -> None:
+    reader = Reader(tpp, customer)
+    found = reader.account(reader.first).json
+    held = balances(tpp, found["iban"])
+    worth = {currency: round(amount * float(rate(currency)), 2) for currency, amount in held.items()}
+    assert found["multicurrency"] and len(held) > 1
+    assert found["balance"] == pytest.approx(held["EUR"] if customer == "bram" else sum(worth.values()), abs=0.001)
+    assert found["balance"] != held["EUR"] or customer == "bram"
+    assert {row["currency"]: row["balance"] for row in found["other_compartments"]} == {
+        currency: amount for currency, amount in held.items() if currency != "EUR"
+    }
 
 
 def test_an_account_has_the_fields_of_the_service(tpp: Tpp) -> None:

@@ -74,15 +74,15 @@ def accounts_reply(held: Iterable[tuple[str, Account]]) -> Response:
     return json_response({"_embedded": {"accounts": ROW.dump(rows, many=True)}, "_links": {"self": link("/accounts")}})
 
 
-def account_reply(logical_id: str, account: Account, balance: Balance) -> Response:
-    """For a multi-currency account the balance is that of the euro compartment."""
+def account_reply(logical_id: str, account: Account, shown: Money, balance: Balance) -> Response:
+    """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
     first = account.first_currency
     others = [name for name in account.currencies if name != first]
     content = {
         "type": account.type,
         "iban": account.iban,
         "currency": first,
-        "balance": balance(account.iban, first),
+        "balance": shown,
         "multicurrency": bool(others),
         "other_compartments": [{"currency": name, "balance": balance(account.iban, name)} for name in others],
         "_links": {

@@ -48,7 +48,7 @@ def account(call: Call) -> Response:
 
 def _account(bank: Bank, grant: Grant, logical_id: str) -> Response:
     found = statements.account_of(bank, grant, logical_id)
-    return replies.account_reply(logical_id, found, bank.ledger.balance)
+    return replies.account_reply(logical_id, found, statements.balance_in_euro(bank, found), bank.ledger.balance)
 
 
 def transactions(call: Call) -> Response:

@@ -20,7 +20,11 @@ NOTES: dict[str, tuple[str, str]] = {
     "sca_token": ("With grant_type authorization_code: opens the full history for an hour.", "choice 8"),
     "language": ("ISO 639-1: fr or nl.", "service 2.5"),
     "consent_uri": ("Where the customer consents; append your state to it.", "service 2.5"),
-    "AccountReply.balance": ("With several currencies, that of the euro compartment.", "service 2.7"),
+    "AccountReply.balance": (
+        "With several currencies, that of the euro compartment, or of all at the bank's rates: a parameter of the "
+        "account.",
+        "service 2.7",
+    ),
     "AccountReply.type": ("current-account or savings-account.", "choice 8"),
     "multicurrency": ("A boolean.", "choice 8"),
     "next_page_key": ("Present while there is more; pass it as next.", "service 2.8"),
