@@ -34,13 +34,13 @@ def ordered(tpp: Tpp, body: Any) -> str:
     """The id of a standing order that was accepted."""
     reply = order(tpp, body)
     assert reply.status_code == 201, reply.text
-    return str(reply.json["payment_id"])
+    return str(reply.get_json()["payment_id"])
 
 
 def signed(tpp: Tpp, body: Any, customer: str | None = "alice") -> str:
     reply = order(tpp, body)
     tpp.signed(reply, customer)
-    return str(reply.json["payment_id"])
+    return str(reply.get_json()["payment_id"])
 
 
 def active(tpp: Tpp, body: Any, customer: str | None = "alice") -> str:
@@ -58,7 +58,7 @@ def status(tpp: Tpp, payment_id: str) -> tuple[str, str | None]:
     """Status and reason, as the bank's interface tells them."""
     reply = ask(tpp, "GET", f"{payment_id}/status")
     assert reply.status_code == 200, reply.text
-    return reply.json["status"], reply.json.get("reason")
+    return reply.get_json()["status"], reply.json.get("reason")
 
 
 def bearer(tpp: Tpp, customer: str = "alice") -> dict[str, str]:
@@ -72,5 +72,5 @@ def until(tpp: Tpp, instant: str) -> None:
 
 def occurrences(tpp: Tpp, payment_id: str, state: str | None = None) -> list[dict[str, Any]]:
     """Past and coming ones, as the controls list them."""
-    rows: list[dict[str, Any]] = tpp.control("GET", f"/standing-orders/{payment_id}").json["occurrences"]
+    rows: list[dict[str, Any]] = tpp.control("GET", f"/standing-orders/{payment_id}").get_json()["occurrences"]
     return [row for row in rows if state in (None, row["state"])]

@@ -29,7 +29,7 @@ class Begun:
 def begin(tpp: Tpp, product: str = SCT, *, headers: dict[str, str | None] | None = None, **changes: Any) -> Begun:
     reply = tpp.initiate(product, payment(product, **changes), **headers or {})
     assert reply.status_code == 201, reply.text
-    return Begun(reply.json["payment_id"], product, reply.headers["Location"])
+    return Begun(reply.get_json()["payment_id"], product, reply.headers["Location"])
 
 
 def approve(tpp: Tpp, address: str, customer: str | None = None, **more: Any) -> TestResponse:
@@ -59,7 +59,7 @@ def signed(tpp: Tpp, product: str = SCT, customer: str | None = "alice", **chang
 def callback(reply: TestResponse) -> dict[str, str]:
     """What the bank appended to the callback, and its own query."""
     assert reply.status_code == 200, reply.text
-    return dict(parse_qsl(urlsplit(reply.json["redirect"]).query, keep_blank_values=True))
+    return dict(parse_qsl(urlsplit(reply.get_json()["redirect"]).query, keep_blank_values=True))
 
 
 def basic(client_id: str, secret: str) -> str:
@@ -128,7 +128,7 @@ def cancel(tpp: Tpp, begun: Begun, pair: dict[str, Any] | None, **changes: str |
 
 
 def status(tpp: Tpp, begun: Begun) -> str:
-    return str(tpp.status(begun.id, begun.product).json["status"])
+    return str(tpp.status(begun.id, begun.product).get_json()["status"])
 
 
 def told(tpp: Tpp, begun: Begun) -> tuple[str, str | None]:
@@ -144,7 +144,7 @@ def clock_to(tpp: Tpp, instant: str) -> None:
 
 def history(tpp: Tpp, begun: Begun) -> list[tuple[str, datetime]]:
     """Each status with the instant at which it was reached."""
-    rows = tpp.control("GET", f"/payments/{begun.id}").json["history"]
+    rows = tpp.control("GET", f"/payments/{begun.id}").get_json()["history"]
     return [(row["status"], read_instant(row["at"])) for row in rows]
 
 

@@ -25,7 +25,7 @@ def consent_address(tpp: Tpp, scope: str = AIS, iban: str | None = None, **chang
     asked = {"scope": scope} if iban is None else {"scope": scope, "iban": iban}
     reply = consent_uris(tpp, urlencode(asked), CONSENT_VERSIONS[scope], **changes)
     assert reply.status_code == 200, reply.text
-    return str(reply.json[0]["consent_uri"])
+    return str(reply.get_json()[0]["consent_uri"])
 
 
 def approve(tpp: Tpp, address: str, customer: str | None = None, **chosen: Any) -> TestResponse:
@@ -38,7 +38,7 @@ def approved(tpp: Tpp, address: str, customer: str | None = None, **chosen: Any)
     """The callback after a yes."""
     reply = approve(tpp, address, customer, **chosen)
     assert reply.status_code == 200, reply.text
-    return str(reply.json["redirect"])
+    return str(reply.get_json()["redirect"])
 
 
 def code_of(callback: str) -> str:
@@ -94,7 +94,7 @@ class Reader:
         reply = post_token(tpp, code_form(consented(tpp, customer, scope, iban, **chosen)), TOKEN_VERSIONS[scope])
         assert reply.status_code == 200, reply.text
         self.take(reply.json)
-        self.sca: str = reply.json["sca_token"]
+        self.sca: str = reply.get_json()["sca_token"]
         self.logical_id: str | None = reply.json.get("logical_id")
 
     def take(self, tokens: Mapping[str, Any]) -> None:
@@ -116,7 +116,7 @@ class Reader:
     @property
     def ids(self) -> dict[str, str]:
         """Logical ids by IBAN."""
-        return {row["iban"]: row["logical_id"] for row in self.listed().json["_embedded"]["accounts"]}
+        return {row["iban"]: row["logical_id"] for row in self.listed().get_json()["_embedded"]["accounts"]}
 
     @property
     def first(self) -> str:
@@ -135,7 +135,7 @@ class Reader:
         """What is embedded in a page that was given."""
         reply = self.transactions(logical_id, query, **changes)
         assert reply.status_code == 200, reply.text
-        found: dict[str, Any] = reply.json["_embedded"]
+        found: dict[str, Any] = reply.get_json()["_embedded"]
         return found
 
     def full(self, logical_id: str | None = None, **query: Any) -> list[dict[str, Any]]:
@@ -173,5 +173,5 @@ def refs(rows: list[dict[str, Any]]) -> list[str]:
 
 def embedded(reply: TestResponse) -> list[dict[str, Any]]:
     assert reply.status_code == 200, reply.text
-    found: list[dict[str, Any]] = reply.json["_embedded"]["transactions"]
+    found: list[dict[str, Any]] = reply.get_json()["_embedded"]["transactions"]
     return found

@@ -40,7 +40,7 @@ def told(tpp: Tpp, payment_id: str, product: str = SCT) -> tuple[str, str | None
 def signed_by_alice(tpp: Tpp, product: str = SCT, **changes: Any) -> str:
     reply = tpp.initiate(product, payment(product, **changes))
     tpp.signed(reply, "alice")
-    return str(reply.json["payment_id"])
+    return str(reply.get_json()["payment_id"])
 
 
 def explained(tpp: Tpp, request_id: str) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Tpp:
         """The id of a payment that was accepted."""
         reply = self.initiate(product, payment(product, **changes))
         assert reply.status_code == 201, reply.text
-        return str(reply.json["payment_id"])
+        return str(reply.get_json()["payment_id"])
 
     def status(self, payment_id: str, product: str = SCT, **changes: str | None) -> TestResponse:
         return self.call("GET", f"/payments/{product}/{payment_id}/status", **changes)
@@ -109,7 +109,7 @@ class Tpp:
         chosen = {} if customer is None else {"customer": customer}
         outcome = self.control("POST", "/psu/approve", address=reply.headers["Location"], **chosen)
         assert outcome.status_code == 200, outcome.text
-        return str(outcome.json["redirect"])
+        return str(outcome.get_json()["redirect"])
 
     def token_for(self, customer: str) -> str:
         """An access token for payments, by way of a payment that the customer signs (service 3.5)."""
@@ -125,11 +125,11 @@ class Tpp:
         credentials = (self.client_id, f"{self.client_id.removesuffix('-tpp')}-secret")
         reply = self.http.post(f"{self.prefix}/token", data=form, headers=sent, auth=credentials)
         assert reply.status_code == 200, reply.text
-        return str(reply.json["access_token"])
+        return str(reply.get_json()["access_token"])
 
     def listed(self, name: str) -> list[dict[str, Any]]:
         """What the world holds of a kind."""
-        rows: list[dict[str, Any]] = self.control("GET", f"/{name}").json[name]
+        rows: list[dict[str, Any]] = self.control("GET", f"/{name}").get_json()[name]
         return rows
 
     def iban_of(self, customer: str) -> str:

@@ -180,7 +180,7 @@ def test_a_cut_reaches_also_a_reply_without_a_body(tpp: Tpp, place: str) -> None
     faulty(tpp, when={"operation": "payment_cancellation"}, cut=place)
     with pytest.raises(Cut):
         assert tpp.call("DELETE", f"/payments/{SCT}/{payment_id}", accept=version(2), authorization=token).data
-    assert tpp.status(payment_id).json["status"] == "CANC"
+    assert tpp.status(payment_id).get_json()["status"] == "CANC"
 
 
 # What a tester orders

@@ -67,7 +67,7 @@ class Life:
         reply = self.tpp.initiate(product, payment(product, **changes), request_id=request_id)
         assert reply.status_code in (201, 400, 403), reply.text
         if reply.status_code == 201:
-            self.ids.append(reply.json["payment_id"])
+            self.ids.append(reply.get_json()["payment_id"])
             self.signs_at.append(reply.headers["Location"])
 
     def approve(self, number: int, customer: str | None) -> None:

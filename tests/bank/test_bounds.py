@@ -94,9 +94,9 @@ def test_every_register_that_calls_fill_is_bounded_and_replays_to_the_same_bank(
 
 def test_a_request_id_that_was_forgotten_is_new_and_one_that_is_kept_is_replayed(tpp: Tpp) -> None:
     ids = [str(uuid4()) for _ in range(FEW + 1)]
-    first = [tpp.initiate(request_id=one).json["payment_id"] for one in ids]
-    assert tpp.initiate(request_id=ids[-1]).json["payment_id"] == first[-1]
-    assert tpp.initiate(request_id=ids[0]).json["payment_id"] not in first
+    first = [tpp.initiate(request_id=one).get_json()["payment_id"] for one in ids]
+    assert tpp.initiate(request_id=ids[-1]).get_json()["payment_id"] == first[-1]
+    assert tpp.initiate(request_id=ids[0]).get_json()["payment_id"] not in first
 
 
 def test_callbacks_keep_their_numbers_when_the_first_are_gone(tpp: Tpp) -> None:
@@ -107,7 +107,7 @@ def test_callbacks_keep_their_numbers_when_the_first_are_gone(tpp: Tpp) -> None:
         tpp.initiated()
     tpp.advance("10s")
     assert [row["seq"] for row in tpp.listed("callbacks")] == list(range(7, 16))
-    reply = tpp.control("GET", "/callbacks?since=13").json["callbacks"]
+    reply = tpp.control("GET", "/callbacks?since=13").get_json()["callbacks"]
     assert [row["seq"] for row in reply] == [14, 15]
     assert tpp.control("GET", "/referee").status_code == 200
 
@@ -133,7 +133,7 @@ def test_a_fork_reaches_back_as_far_as_acts_are_kept_and_no_further(tpp: Tpp, ap
     seen: dict[str, int] = {}
     for number in range(40):
         tpp.initiated()
-        seen[tpp.control("GET", "/clock").json["now"]] = number + 1
+        seen[tpp.control("GET", "/clock").get_json()["now"]] = number + 1
         tpp.advance("1s")
     for at in list(seen)[-6:]:
         assert tpp.control("POST", "/worlds/default/fork", **{"as": "then", "at": at}).status_code == 201

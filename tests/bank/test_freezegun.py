@@ -22,7 +22,7 @@ def running(rate: float = 1.0, at: datetime | None = None) -> Tpp:
 
 
 def now(tpp: Tpp) -> datetime:
-    return datetime.fromisoformat(tpp.control("GET", "/clock").json["now"])
+    return datetime.fromisoformat(tpp.control("GET", "/clock").get_json()["now"])
 
 
 def test_with_the_machine_frozen_a_running_bank_stands_still() -> None:
@@ -31,7 +31,7 @@ def test_with_the_machine_frozen_a_running_bank_stands_still() -> None:
         payment_id = tpp.initiated()
         for _ in range(20):
             assert now(tpp) == datetime.fromisoformat(MACHINE).replace(tzinfo=UTC)
-            assert tpp.status(payment_id).json["status"] == "RCVD"
+            assert tpp.status(payment_id).get_json()["status"] == "RCVD"
 
 
 def test_when_the_machine_moves_the_bank_moves() -> None:
@@ -39,11 +39,11 @@ def test_when_the_machine_moves_the_bank_moves() -> None:
         tpp = running()
         payment_id = tpp.initiated()
         machine.tick(1)
-        assert tpp.status(payment_id).json["status"] == "PATC"
+        assert tpp.status(payment_id).get_json()["status"] == "PATC"
         machine.tick(timedelta(minutes=59, seconds=58))
-        assert tpp.status(payment_id).json["status"] == "PATC"
+        assert tpp.status(payment_id).get_json()["status"] == "PATC"
         machine.tick(1)
-        assert tpp.status(payment_id).json["status"] == "CANC"
+        assert tpp.status(payment_id).get_json()["status"] == "CANC"
         machine.move_to("2031-05-07T00:00:00")
         assert now(tpp) == datetime(2031, 5, 7, tzinfo=UTC)
 
@@ -78,7 +78,7 @@ def test_a_frozen_bank_does_not_feel_the_machine(app: Flask, worlds: Worlds) -> 
         payment_id = tpp.initiated()
         before = state_hash(worlds.get("default").bank)
         machine.tick(timedelta(days=400))
-        assert tpp.status(payment_id).json["status"] == "RCVD"
+        assert tpp.status(payment_id).get_json()["status"] == "RCVD"
         assert state_hash(worlds.get("default").bank) == before
 
 

@@ -232,7 +232,7 @@ def test_a_refusal_that_lasts_is_kept_in_the_log(new_life: Lives) -> None:
     """The second use of a code is refused and ends the pair that the first gave (choice 8)."""
     life = new_life()
     life.initiate(SCT, "alice", "12.50", None)
-    redirect = life.tpp.control("POST", "/psu/approve", address=life.signs_at[0]).json["redirect"]
+    redirect = life.tpp.control("POST", "/psu/approve", address=life.signs_at[0]).get_json()["redirect"]
     (code,) = parse_qs(urlsplit(redirect).query)["code"]
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
     basic = "Basic " + b64encode(b"demo-tpp:demo-secret").decode()
@@ -302,7 +302,7 @@ def test_the_setting_refuse_refuses_the_identical_one_too(worlds: Worlds, app: F
 
 def test_the_setting_allow_makes_another_payment(worlds: Worlds, app: Flask) -> None:
     tpp = reusing(worlds, app, "allow")
-    ids = {tpp.initiate(request_id=REQUEST_ID).json["payment_id"] for _ in range(3)}
+    ids = {tpp.initiate(request_id=REQUEST_ID).get_json()["payment_id"] for _ in range(3)}
     assert ids == {row["payment_id"] for row in tpp.listed("payments")}
     assert len(ids) == 3
 

@@ -34,7 +34,7 @@ def balance(tpp: Tpp, iban: str, currency: str = "EUR") -> Decimal:
 def signed(tpp: Tpp, product: str = SCT, customer: str = "bram", **changes: Any) -> str:
     reply = tpp.initiate(product, payment(product, debtor_account={"iban": tpp.iban_of(customer)}, **changes))
     tpp.signed(reply)
-    return str(reply.json["payment_id"])
+    return str(reply.get_json()["payment_id"])
 
 
 def lines(worlds: Worlds, iban: str) -> list[tuple[str, Decimal]]:
@@ -224,7 +224,7 @@ def test_a_payment_on_its_day_may_use_the_overdraft_and_without_one_it_is_recycl
         reply = tpp.initiate(body=body)
         tpp.signed(reply)
         tpp.advance("22h")
-        assert told(tpp, reply.json["payment_id"])[0] == status
+        assert told(tpp, reply.get_json()["payment_id"])[0] == status
 
 
 def test_every_shipped_account_has_no_overdraft(worlds: Worlds) -> None:

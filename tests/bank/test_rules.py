@@ -170,7 +170,7 @@ def test_a_rule_may_refuse_with_every_error_that_the_operation_may_give(tpp: Tpp
     ruled(tpp, when={"kind": "payment"}, refuse=name)
     reply = tpp.initiate()
     row = Error[name].value
-    assert (reply.status_code, reply.json["error"], reply.json["error_code"]) == (row.status, row.error, row.code)
+    assert (reply.status_code, reply.get_json()["error"], reply.json["error_code"]) == (row.status, row.error, row.code)
     assert ("Retry-After" in reply.headers) == (row.status in (429, 503))
 
 
@@ -184,7 +184,7 @@ def test_a_rule_about_a_customer_is_met_at_the_signature(tpp: Tpp) -> None:
     tpp.signed(reply, "bram")
     tpp.advance("2m")
     assert told(tpp, mine) == ("RJCT", "AC04")
-    assert told(tpp, reply.json["payment_id"]) == ("ACSC", None)
+    assert told(tpp, reply.get_json()["payment_id"]) == ("ACSC", None)
 
 
 def test_a_rule_about_a_customer_may_refuse_the_signature_and_the_payment_waits_on(tpp: Tpp) -> None:
@@ -192,7 +192,7 @@ def test_a_rule_about_a_customer_may_refuse_the_signature_and_the_payment_waits_
     reply = tpp.initiate()
     asked = {"address": reply.headers["Location"], "customer": "alice"}
     assert refused(tpp.control("POST", "/psu/approve", **asked), *RULED, "the rule")
-    assert told(tpp, reply.json["payment_id"]) == ("RCVD", None)
+    assert told(tpp, reply.get_json()["payment_id"]) == ("RCVD", None)
     tpp.signed(reply, "bram")
 
 
@@ -387,7 +387,7 @@ def test_a_customer_picks_an_account(tpp: Tpp) -> None:
     ruled(tpp, when={"kind": "payment"}, psu={"approves": True, "customer": "bakkerij", "account": files.RESERVE})
     paid = tpp.initiated()
     tpp.advance("1s")
-    assert tpp.control("GET", f"/payments/{paid}").json["order"]["debtor_account"]["iban"] == files.RESERVE
+    assert tpp.control("GET", f"/payments/{paid}").get_json()["order"]["debtor_account"]["iban"] == files.RESERVE
 
 
 @pytest.mark.parametrize("second, outcome", (("approves", ("PDNG", None)), ("refuses", ("CANC", "PSU_REFUSED"))))

@@ -86,7 +86,7 @@ def test_a_variable_one_whose_banking_day_has_begun_runs_on_the_following_one(tp
     assert first["shifted"] == (
         "saturday; previous banking day, passed before the contract was active; following banking day"
     )
-    assert tpp.control("GET", "/clock").json["due_next"] == "2027-03-08T06:00:00+01:00"
+    assert tpp.control("GET", "/clock").get_json()["due_next"] == "2027-03-08T06:00:00+01:00"
     until(tpp, "2027-04-30T12:00:00+02:00")
     assert [row["at"][:16] for row in occurrences(tpp, payment_id, "executed")] == [
         "2027-03-08T06:00",

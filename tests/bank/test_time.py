@@ -123,7 +123,7 @@ def test_what_is_due_is_already_due_at_that_very_instant(new_life: Lives) -> Non
     life.initiate(SCT, None, "12.50", None)
     for seconds, status in ((3599, "PATC"), (1, "CANC")):
         life.let_pass([seconds])
-        assert life.tpp.status(life.ids[0]).json["status"] == status
+        assert life.tpp.status(life.ids[0]).get_json()["status"] == status
 
 
 # Never back, and never without end

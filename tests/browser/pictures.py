@@ -32,7 +32,7 @@ def initiate(tpp: Tpp, **changes: str) -> tuple[str, str]:
     """The id of a payment, and the path at which it is signed."""
     challenge = "".join(CHANCE.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=43))
     reply = tpp.initiate(SCT, payment(SCT, **changes), request_id=fresh(), code_challenge=challenge)
-    return reply.json["payment_id"], reply.headers["Location"].partition("localhost")[2]
+    return reply.get_json()["payment_id"], reply.headers["Location"].partition("localhost")[2]
 
 
 def rejected(tpp: Tpp) -> str:

@@ -40,7 +40,7 @@ def paths_of(tpp: Tpp) -> list[str]:
     """Every section, one of each thing, and the report that one keeps, in a world that has some of all."""
     tpp.signed(tpp.initiate(SCT, payment(creditor_name="W" * 70)), "alice")
     order, file = contracts.active(tpp, contracts.contract()), files.sent(tpp, files.pain())
-    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()[0]["consent_uri"]
     tpp.control("POST", "/psu/approve", address=consent, customer="alice")
     tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
     tpp.call("GET", "/" + "long" * 40)

@@ -80,7 +80,7 @@ def tour(request: pytest.FixtureRequest, chromium: Browser, bank: str, home: str
 
 
 def findings(tpp: Tpp) -> list[str]:
-    return [row["rule"] for row in tpp.control("GET", "/referee").json["findings"]]
+    return [row["rule"] for row in tpp.control("GET", "/referee").get_json()["findings"]]
 
 
 @pytest.mark.parametrize("tour", [True], indirect=True, ids=["with scripts"])
@@ -149,7 +149,7 @@ def test_without_scripts_the_order_still_tells_when_it_is_paid(tour: Tour, tpp: 
     with page.expect_request(lambda request: "/psu/sign/" in request.url) as sent:
         tour.press("Pay € 64.00")
     page.wait_for_url("**/psu/sign/**")  # one journey ends before the next begins
-    page.goto(tpp.control("POST", "/psu/approve", address=sent.value.url, customer="alice").json["redirect"])
+    page.goto(tpp.control("POST", "/psu/approve", address=sent.value.url, customer="alice").get_json()["redirect"])
     expect(page.locator("#state h2")).to_have_text("Signed, and not settled yet")
     tpp.advance("1m")
     expect(page.locator("#state h2")).to_have_text("Paid")

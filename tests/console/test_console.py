@@ -74,7 +74,7 @@ def test_a_payment_shows_its_way_with_the_taken_path_lit(tpp: Tpp, visitor: Visi
     reply = tpp.initiate()
     tpp.signed(reply, "alice")
     tpp.advance("2m")
-    text = visitor.open(f"/_sandbox/console/payments/{reply.json['payment_id']}").text
+    text = visitor.open(f"/_sandbox/console/payments/{reply.get_json()['payment_id']}").text
     lit = re.findall(r'class="edge lit".*?<title>(.*?)</title>', text)
     assert len(lit) == 4 and "signed (choice 5)" in " ".join(lit)
     assert "09:00:00" in text and "09:01:00" in text
@@ -167,7 +167,7 @@ def test_every_control_that_changes_something_has_a_button() -> None:
 
 
 def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) -> None:
-    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()[0]["consent_uri"]
     tpp.control("POST", "/psu/approve", address=consent, customer="alice")
     tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
     tpp.control("PATCH", "/settings", referee_waives=["state-missing: none here"])
@@ -180,13 +180,13 @@ def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) ->
 @pytest.mark.parametrize("action", BUTTONS)
 def test_a_button_does_what_its_curl_line_says(action: str, app: Flask, tpp: Tpp, visitor: Visitor) -> None:
     app.test_client().put("/_sandbox/worlds/other", json={})
-    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
+    consent = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()[0]["consent_uri"]
     tpp.control("POST", "/psu/approve", address=consent, customer="alice")
     cosigned = tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS}))
     tpp.signed(cosigned, "notaris")
     begun = tpp.initiate()
-    known = {"SCA": begun.headers["Location"], "PAYMENT": begun.json["payment_id"]}
-    known["COSIGNED"] = cosigned.json["payment_id"]
+    known = {"SCA": begun.headers["Location"], "PAYMENT": begun.get_json()["payment_id"]}
+    known["COSIGNED"] = cosigned.get_json()["payment_id"]
     fields = {name: known.get(value, value) for name, value in BUTTONS[action].items()}
     visitor.open("/_sandbox/")
     page = visitor.press(action, **fields)
@@ -199,8 +199,8 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
     visitor.open("/_sandbox/")
     visitor.press("advance", advance="61m", back="/console/payments")
     assert visitor.page.request.path == "/_sandbox/console/payments"
-    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T10:01:00+01:00"
-    assert tpp.control("GET", f"/payments/{payment_id}").json["reason"] == "TIME_OUT"
+    assert tpp.control("GET", "/clock").get_json()["now"] == "2027-03-01T10:01:00+01:00"
+    assert tpp.control("GET", f"/payments/{payment_id}").get_json()["reason"] == "TIME_OUT"
     assert (
         """curl -X POST http://localhost/_sandbox/clock --json &#39;{&#34;advance&#34;:&#34;61m&#34;}&#39;"""
         in visitor.page.text
@@ -235,7 +235,7 @@ def test_a_form_without_our_proof_moves_nothing(tpp: Tpp, visitor: Visitor) -> N
     visitor.open("/_sandbox/")
     assert visitor.press("advance", proof="0" * 48, advance="1d").status_code == 403
     assert tpp.http.post("/_sandbox/console/do/advance", data={"advance": "1d"}).status_code == 403
-    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T09:00:00+01:00"
+    assert tpp.control("GET", "/clock").get_json()["now"] == "2027-03-01T09:00:00+01:00"
 
 
 def test_the_proof_of_one_browser_is_none_of_another(app: Flask, visitor: Visitor) -> None:
@@ -278,7 +278,7 @@ def test_each_world_has_a_console_of_its_own(app: Flask, visitor: Visitor) -> No
 
 def test_the_live_mark_changes_with_what_is_seen_and_with_nothing_else(tpp: Tpp, visitor: Visitor) -> None:
     def mark() -> str:
-        return str(visitor.open("/_sandbox/console/live").json["mark"])
+        return str(visitor.open("/_sandbox/console/live").get_json()["mark"])
 
     def change_a_setting() -> None:
         tpp.control("PATCH", "/settings", code_life="1m")

@@ -20,7 +20,7 @@ def test_a_browser_is_led_on_and_leaves_no_call_behind(app: Flask, tpp: Tpp, pat
 @pytest.mark.parametrize("accept", [None, "*/*", "application/json", "application/vnd.service.api+json; version=3"])
 def test_a_program_hears_the_banks_404(tpp: Tpp, path: str, accept: str | None) -> None:
     reply = tpp.http.get(path, headers={"Accept": accept} if accept else {})
-    assert (reply.status_code, reply.json["error"]) == (404, "NOT_FOUND")
+    assert (reply.status_code, reply.get_json()["error"]) == (404, "NOT_FOUND")
     assert reply.headers["Response-ID"]
 
 

@@ -47,9 +47,9 @@ def test_a_finding_leads_to_the_call_behind_it(tpp: Tpp, visitor: Visitor) -> No
 
 def test_the_menu_counts_them_and_the_page_is_fresh(tpp: Tpp, visitor: Visitor) -> None:
     assert re.search(r'id="faults" data-live></span>', seen(visitor, "/_sandbox/"))
-    before = visitor.open("/_sandbox/console/live").json["mark"]
+    before = visitor.open("/_sandbox/console/live").get_json()["mark"]
     tpp.status("x", **NO_ID)
-    assert visitor.open("/_sandbox/console/live").json["mark"] != before
+    assert visitor.open("/_sandbox/console/live").get_json()["mark"] != before
     assert re.search(r'id="faults" data-live>1<', seen(visitor, "/_sandbox/"))
     assert "<b>1</b> error<" in seen(visitor)
 
@@ -74,11 +74,11 @@ def test_a_finding_is_waved_off_with_its_reason_and_counts_again(tpp: Tpp, visit
     )
     assert "Waved off" in waived.text and "&lt;b&gt;an old app&lt;/b&gt;" in waived.text
     assert re.search(r'id="faults" data-live></span>', waived.text) and "<b>0</b> errors" in waived.text
-    assert tpp.control("GET", "/referee").json["waved_off"] == 1
+    assert tpp.control("GET", "/referee").get_json()["waved_off"] == 1
     waives = "request-id-wrong: <b>an old app</b>"
     again = visitor.press("unwaive", waives=waives, rule="request-id-wrong", back="/console/referee")
     assert "<b>1</b> error<" in again.text
-    assert tpp.control("GET", "/settings").json["settings"]["referee_waives"] == []
+    assert tpp.control("GET", "/settings").get_json()["settings"]["referee_waives"] == []
 
 
 def test_an_address_that_a_tester_opens_from_the_console_is_no_fault_of_the_client(
@@ -87,9 +87,9 @@ def test_an_address_that_a_tester_opens_from_the_console_is_no_fault_of_the_clie
     tpp.initiated()
     (opened,) = re.findall(r'<a class="go" href="([^"]+)"', visitor.open("/_sandbox/console/inbox").text)
     assert app.test_client().get(unescape(opened)).status_code == 200
-    assert tpp.control("GET", "/referee").json["findings"] == []
+    assert tpp.control("GET", "/referee").get_json()["findings"] == []
     app.test_client().get(opened.partition("?")[0])
-    assert [row["rule"] for row in tpp.control("GET", "/referee").json["findings"]] == ["state-missing"]
+    assert [row["rule"] for row in tpp.control("GET", "/referee").get_json()["findings"]] == ["state-missing"]
 
 
 def test_the_coverage_says_how_much_and_what_next(tpp: Tpp, visitor: Visitor) -> None:

@@ -77,17 +77,17 @@ def test_a_counterparty_is_a_name_or_an_object(tpp: Tpp, alice: str, counterpart
 
 def test_it_changes_the_balance_and_leaves_the_books_at_zero(worlds: Worlds, tpp: Tpp, alice: str) -> None:
     reader = Reader(tpp)
-    before = reader.account().json["balance"]
+    before = reader.account().get_json()["balance"]
     book(tpp, alice, "100.00", date="2026-06-01")
     book(tpp, alice, "-250.25")
-    assert reader.account().json["balance"] == pytest.approx(before - 150.25)
+    assert reader.account().get_json()["balance"] == pytest.approx(before - 150.25)
     assert set(worlds.get("default").bank.ledger.totals().values()) == {0}
 
 
 def test_an_account_may_be_made_to_owe(tpp: Tpp) -> None:
     iban = tpp.iban_of("poor")
     book(tpp, iban, "-9999.00")
-    assert Reader(tpp, "poor").account().json["balance"] < 0
+    assert Reader(tpp, "poor").account().get_json()["balance"] < 0
 
 
 @pytest.mark.parametrize("day", ["2027-03-01", "2017-03-01", "2017-01-01", "2024-02-29"])
@@ -220,7 +220,7 @@ def test_a_life_of_consents_and_bookings_is_replayed_to_the_same_bank(worlds: Wo
     reader = Reader(tpp)
     book(tpp, alice, "5.00", date="2026-06-01", counterparty="Works NV")
     asked = {"date_to": "2026-11-01", "psu_involved": "true"}
-    address = reader.transactions(query=asked).json["_links"]["sca_redirect"]["href"]
+    address = reader.transactions(query=asked).get_json()["_links"]["sca_redirect"]["href"]
     approved(tpp, address)
     tpp.control("POST", "/psu/refuse", address=consent_address(tpp))
     reader.renew()

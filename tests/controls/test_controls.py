@@ -87,7 +87,7 @@ def test_the_clock_shows_its_now_mode_rate_and_what_is_due(tpp: Tpp) -> None:
 )
 def test_the_clock_advances(tpp: Tpp, span: str, now: str) -> None:
     reply = tpp.control("POST", "/clock", advance=span)
-    assert (reply.status_code, reply.json["now"]) == (200, now)
+    assert (reply.status_code, reply.get_json()["now"]) == (200, now)
     assert clock(tpp) == reply.json
 
 
@@ -105,7 +105,7 @@ def test_the_clock_does_not_leave_the_calendar(tpp: Tpp) -> None:
 def test_the_clock_is_set_and_all_falls_due_on_the_way(tpp: Tpp) -> None:
     payment_id = tpp.initiated()
     reply = tpp.control("POST", "/clock", set="2028-01-02T06:00:00+01:00")
-    assert reply.json["now"] == "2028-01-02T06:00:00+01:00"
+    assert reply.get_json()["now"] == "2028-01-02T06:00:00+01:00"
     assert [row["at"] for row in tpp.listed("journal")] == [
         MORNING,
         "2027-03-01T09:00:01+01:00",
@@ -164,13 +164,13 @@ def test_a_running_clock_goes_on_at_its_rate_and_can_be_frozen(tpp: Tpp) -> None
         assert clock(tpp)["now"] == "2027-03-01T10:00:00+01:00"
         tpp.advance("1h")
         assert clock(tpp)["mode"] == "running"
-        assert tpp.control("POST", "/clock", mode="frozen").json["now"] == "2027-03-01T11:00:00+01:00"
+        assert tpp.control("POST", "/clock", mode="frozen").get_json()["now"] == "2027-03-01T11:00:00+01:00"
         machine.tick(60)
         assert clock(tpp) == {"now": "2027-03-01T11:00:00+01:00", "mode": "frozen", "rate": 0, "due_next": None}
 
 
 def test_running_without_a_rate_is_as_fast_as_the_machine(tpp: Tpp) -> None:
-    assert tpp.control("POST", "/clock", mode="running").json["rate"] == 1
+    assert tpp.control("POST", "/clock", mode="running").get_json()["rate"] == 1
 
 
 # Reset
@@ -181,7 +181,7 @@ def test_a_reset_brings_the_world_back_as_it_was_loaded(tpp: Tpp, worlds: Worlds
     first = tpp.initiated()
     tpp.advance("2d")
     reply = tpp.control("POST", "/reset")
-    assert (reply.status_code, reply.json["clock"]["now"]) == (200, MORNING)
+    assert (reply.status_code, reply.get_json()["clock"]["now"]) == (200, MORNING)
     assert state_hash(worlds.get("default").bank) == before
     assert tpp.listed("payments") == tpp.listed("journal") == tpp.listed("requests") == []
     assert tpp.initiated() == first  # the same seed draws the same again
@@ -204,7 +204,7 @@ def test_a_world_is_made_shown_listed_and_dropped(tpp: Tpp) -> None:
     made = tpp.control("PUT", "/worlds/mine")
     assert made.status_code == 201
     assert set(made.json) == {"name", "scenario", "seed", "clock", "away"}
-    assert (made.json["name"], made.json["scenario"], made.json["clock"]["now"]) == ("mine", "default", MORNING)
+    assert (made.get_json()["name"], made.json["scenario"], made.json["clock"]["now"]) == ("mine", "default", MORNING)
     assert tpp.control("GET", "/worlds/mine").json == made.json
     assert [row["name"] for row in tpp.listed("worlds")] == ["default", "mine"]
     gone = tpp.control("DELETE", "/worlds/mine")
@@ -216,13 +216,18 @@ def test_a_world_is_made_shown_listed_and_dropped(tpp: Tpp) -> None:
 
 def test_a_world_may_have_a_seed_and_a_clock_of_its_own(tpp: Tpp) -> None:
     made = tpp.control("PUT", "/worlds/mine", seed=5, clock={"at": "2030-06-01T12:00", "rate": 10})
-    assert made.json["seed"] == 5
-    assert made.json["clock"]["mode"] == "running"
-    assert made.json["clock"]["rate"] == 10
-    assert made.json["clock"]["now"].startswith("2030-06-01T12:00:0")
+    assert made.get_json()["seed"] == 5
+    assert made.get_json()["clock"]["mode"] == "running"
+    assert made.get_json()["clock"]["rate"] == 10
+    assert made.get_json()["clock"]["now"].startswith("2030-06-01T12:00:0")
     made = tpp.control("PUT", "/worlds/mine", clock={"at": "2030-06-01T12:00", "frozen": True}, scenario="default")
-    assert made.json["clock"] == {"now": "2030-06-01T12:00:00+02:00", "mode": "frozen", "rate": 0, "due_next": None}
-    assert tpp.control("PUT", "/worlds/mine", clock={"frozen": False}).json["clock"]["mode"] == "running"
+    assert made.get_json()["clock"] == {
+        "now": "2030-06-01T12:00:00+02:00",
+        "mode": "frozen",
+        "rate": 0,
+        "due_next": None,
+    }
+    assert tpp.control("PUT", "/worlds/mine", clock={"frozen": False}).get_json()["clock"]["mode"] == "running"
 
 
 def test_a_world_made_again_begins_anew(tpp: Tpp, app: Flask) -> None:
@@ -310,7 +315,7 @@ def test_customers_are_listed_with_their_accounts(tpp: Tpp) -> None:
 def test_clients_are_listed_without_their_secrets(tpp: Tpp) -> None:
     reply = tpp.control("GET", "/clients")
     assert "secret" not in reply.text
-    rows = {row["client_id"]: row for row in reply.json["clients"]}
+    rows = {row["client_id"]: row for row in reply.get_json()["clients"]}
     assert set(rows) == {"demo-tpp", "other-tpp", "idle-tpp"}
     assert set(rows["demo-tpp"]) == {"client_id", "name", "roles", "active", "redirect_uris"}
     assert (rows["demo-tpp"]["active"], rows["idle-tpp"]["active"]) == (True, False)
@@ -335,7 +340,7 @@ def test_accounts_are_listed_with_balances_that_follow_the_payments(tpp: Tpp) ->
 def test_payments_are_listed_with_their_history_and_order(tpp: Tpp) -> None:
     iban = tpp.iban_of("alice")
     body = payment(debtor_account__iban=iban, remittance_information_unstructured="Thank you")
-    payment_id = tpp.initiate(body=body).json["payment_id"]
+    payment_id = tpp.initiate(body=body).get_json()["payment_id"]
     tpp.advance("1h")
     (row,) = tpp.listed("payments")
     assert (row["payment_id"], row["product"], row["status"]) == (payment_id, SCT, "CANC")
@@ -361,12 +366,12 @@ def test_the_journal_tells_what_changed_and_since_when(tpp: Tpp) -> None:
     ]
     assert {row["subject"] for row in rows} == {payment_id}
     for since, left in ((0, 3), (1, 2), (3, 0), (99, 0), (10**17, 0)):
-        assert tpp.control("GET", f"/journal?since={since}").json["journal"] == rows[3 - left :]
+        assert tpp.control("GET", f"/journal?since={since}").get_json()["journal"] == rows[3 - left :]
 
 
 def test_requests_tell_what_was_asked_and_since_when(tpp: Tpp) -> None:
     first, second = str(uuid4()), str(uuid4())
-    payment_id = tpp.initiate(request_id=first).json["payment_id"]
+    payment_id = tpp.initiate(request_id=first).get_json()["payment_id"]
     tpp.status(payment_id, request_id=second, client_id="nobody")
     odd = tpp.call("GET", "/no/such/path", request_id=None)
     rows = tpp.listed("requests")
@@ -380,7 +385,7 @@ def test_requests_tell_what_was_asked_and_since_when(tpp: Tpp) -> None:
         ("GET", f"/payments/{SCT}/{payment_id}/status", "nobody", MORNING),
     ]
     for since, left in ((0, 3), (2, 1), (3, 0), (99, 0)):
-        assert tpp.control("GET", f"/requests?since={since}").json["requests"] == rows[3 - left :]
+        assert tpp.control("GET", f"/requests?since={since}").get_json()["requests"] == rows[3 - left :]
 
 
 @pytest.mark.parametrize("name", ["journal", "requests"])
@@ -438,9 +443,9 @@ def test_a_world_without_a_fixed_beginning_begins_at_the_machine_s_time(tpp: Tpp
         assert datetime.fromisoformat(clock(now)["now"]) == datetime(2031, 5, 5, 12, 1, 40, tzinfo=UTC)
         now.control("POST", "/clock", advance="5d")
         reply = now.control("POST", "/reset")
-        assert datetime.fromisoformat(reply.json["clock"]["now"]) == datetime(2031, 5, 5, 12, 1, 40, tzinfo=UTC)
+        assert datetime.fromisoformat(reply.get_json()["clock"]["now"]) == datetime(2031, 5, 5, 12, 1, 40, tzinfo=UTC)
 
 
 def test_a_world_may_be_made_of_a_scenarios_content(tpp: Tpp) -> None:
     made = tpp.control("PUT", "/worlds/mine", scenario={"seed": 5, "settings": {"page_size": 7}})
-    assert (made.status_code, made.json["seed"]) == (201, 5)
+    assert (made.status_code, made.get_json()["seed"]) == (201, 5)

@@ -114,7 +114,7 @@ def test_a_stock_client_goes_from_the_metadata_to_the_accounts(app: Flask, tpp: 
         session.mount(BANK, InProcess(app))
         address, state = session.create_authorization_url(told["authorization_endpoint"], code_verifier=VERIFIER)
         consent = session.get(address, allow_redirects=False, withhold_token=True).headers["Location"]
-        response = tpp.control("POST", "/psu/approve", address=consent, customer="alice").json["redirect"]
+        response = tpp.control("POST", "/psu/approve", address=consent, customer="alice").get_json()["redirect"]
         wanted = {"Request-ID": str(uuid4()), "Accept": version(3)}
         pair = session.fetch_token(
             told["token_endpoint"],

@@ -150,18 +150,18 @@ def test_every_error_of_the_catalogue_is_explained_here() -> None:
 def test_a_refusal_is_explained_by_its_rule_and_clause(tpp: Tpp, error: Error) -> None:
     reply = PROVOKED[error](tpp)
     row, catalogue = why(tpp, reply), error.value
-    assert (reply.status_code, reply.json["error_code"]) == (catalogue.status, catalogue.code), reply.text
+    assert (reply.status_code, reply.get_json()["error_code"]) == (catalogue.status, catalogue.code), reply.text
     assert (row["error"], row["clause"], row["status"]) == (error.name, catalogue.clause, catalogue.status)
-    assert row["rule"] == reply.json["error_description"]
+    assert row["rule"] == reply.get_json()["error_description"]
     assert row["clause"].split()[0] in ("service", "choice")
-    assert row["at"] == tpp.control("GET", "/clock").json["now"]
+    assert row["at"] == tpp.control("GET", "/clock").get_json()["now"]
 
 
 @pytest.mark.parametrize("error", BY_ORDER, ids=lambda error: error.name)
 def test_an_error_that_comes_by_a_fault_alone_is_explained_by_the_fault(tpp: Tpp, error: Error) -> None:
     faulty(tpp, title="a bad Monday", when={"operation": "payment_status"}, answer={"status": BY_ORDER[error]})
     reply = tpp.status("x")
-    assert reply.json["error_code"] == error.value.code
+    assert reply.get_json()["error_code"] == error.value.code
     row = why(tpp, reply)
     assert (row["rule"], row["clause"], row["status"]) == (
         "a fault rule: a bad Monday", "choice 13", error.value.status,
@@ -178,7 +178,7 @@ def test_a_refusal_by_a_rule_of_the_scenario_names_it(tpp: Tpp) -> None:
 def test_an_accepted_call_is_explained_by_its_operation_the_state_and_the_rule_it_met(tpp: Tpp) -> None:
     ruled(tpp, when={"kind": "payment"}, timings={"unsigned_after": "1m"})
     reply = tpp.initiate()
-    payment_id = reply.json["payment_id"]
+    payment_id = reply.get_json()["payment_id"]
     row = why(tpp, reply)
     assert row == {
         "request_id": reply.headers["Response-ID"],

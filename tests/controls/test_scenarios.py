@@ -52,7 +52,7 @@ def test_a_world_begins_again_with_a_file(tpp: Tpp, media: str) -> None:
     tpp.advance("10m")
     assert told(tpp, paid) == ("CANC", "TIME_OUT")
     tpp.control("POST", "/reset")
-    assert tpp.control("GET", "/clock").json["now"] == "2027-06-01T12:00:00+02:00"
+    assert tpp.control("GET", "/clock").get_json()["now"] == "2027-06-01T12:00:00+02:00"
     assert refused(tpp.initiate(body=payment(creditor_name="Closed Ltd")), 503, "SBX-0503")
 
 
@@ -64,7 +64,7 @@ def test_a_world_begins_again_with_a_shipped_scenario_by_its_name(tpp: Tpp) -> N
 
 
 def test_a_world_is_made_with_a_scenario_that_it_keeps(tpp: Tpp, app: Flask) -> None:
-    assert tpp.control("PUT", "/worlds/mine", scenario="default").json["scenario"] == "default"
+    assert tpp.control("PUT", "/worlds/mine", scenario="default").get_json()["scenario"] == "default"
     assert refused(tpp.control("PUT", "/worlds/mine", scenario="none"), 400, "SBX-0400-000001", "none")
     follow(Tpp(app, "mine"), rules=[{"refuse": "UNAVAILABLE"}])
     assert Tpp(app, "mine").initiate().status_code == 503
@@ -141,7 +141,9 @@ def played(tpp: Tpp) -> list[str]:
             heard.append(answer.text)
         tpp.advance("17m")
         reply = tpp.status(
-            reply.json["payment_id"], product, request_id=str(UUID(int=99 - number, version=4)) if number % 5 else None
+            reply.get_json()["payment_id"],
+            product,
+            request_id=str(UUID(int=99 - number, version=4)) if number % 5 else None,
         )
         heard.append(f"{reply.status} {reply.headers} {reply.text}")
     for name in ("journal", "callbacks", "payments", "accounts", "timeline", "faults", "requests"):
@@ -198,8 +200,8 @@ def test_fifty_scenarios_in_parallel_worlds_do_not_touch_each_other(app: Flask) 
             reply = tpp.initiate(body=payment(instructed_amount__amount=paid))
             tpp.signed(reply, "alice")
             tpp.advance("2m")
-            found.append(told(tpp, reply.json["payment_id"]))
-        return tpp.control("GET", "/clock").json["now"], found + [len(tpp.listed("payments"))]
+            found.append(told(tpp, reply.get_json()["payment_id"]))
+        return tpp.control("GET", "/clock").get_json()["now"], found + [len(tpp.listed("payments"))]
 
     with ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(lead, range(50)))

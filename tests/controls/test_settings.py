@@ -39,7 +39,7 @@ def changed(tpp: Tpp, name: str, value: Any) -> Any:
     reply = tpp.control("PATCH", "/settings", **{name: value})
     assert reply.status_code == 200, reply.text
     assert tpp.control("GET", "/settings").json == reply.json
-    return reply.json["settings"][name]
+    return reply.get_json()["settings"][name]
 
 
 def not_changed(tpp: Tpp, name: str, value: Any) -> bool:
@@ -50,7 +50,7 @@ def not_changed(tpp: Tpp, name: str, value: Any) -> bool:
 
 
 def test_the_settings_are_shown_as_people_write_them(tpp: Tpp) -> None:
-    shown = tpp.control("GET", "/settings").json["settings"]
+    shown = tpp.control("GET", "/settings").get_json()["settings"]
     assert list(shown) == [row.name for row in fields(Settings)]
     assert (shown["unsigned_after"], shown["vendor"], shown["page_size"]) == ("1h", "service", 50)
 
@@ -108,7 +108,7 @@ def test_a_changed_setting_holds_from_now_on_and_what_was_promised_keeps_its_tim
 def test_a_reset_brings_the_first_settings_back(tpp: Tpp) -> None:
     changed(tpp, "unsigned_after", "10s")
     tpp.control("POST", "/reset")
-    assert tpp.control("GET", "/settings").json["settings"]["unsigned_after"] == "1h"
+    assert tpp.control("GET", "/settings").get_json()["settings"]["unsigned_after"] == "1h"
 
 
 def test_the_vendor_of_the_media_type_can_be_a_real_banks(tpp: Tpp) -> None:

@@ -26,7 +26,7 @@ def awaits(tpp: Tpp, payment_id: str, status: str, within: str | None = None) ->
 
 
 def now(tpp: Tpp) -> str:
-    return str(tpp.control("GET", "/clock").json["now"])
+    return str(tpp.control("GET", "/clock").get_json()["now"])
 
 
 def unmoved(tpp: Tpp, reply: Any, *named: str) -> bool:
@@ -120,7 +120,7 @@ def test_contracts_and_files_are_awaited_as_well(tpp: Tpp) -> None:
 )
 def test_a_wrong_wait_is_refused(tpp: Tpp, body: dict[str, str], status: int, named: str) -> None:
     reply = tpp.control("POST", "/await", **body)
-    assert reply.status_code == status and named in reply.json["error_description"]
+    assert reply.status_code == status and named in reply.get_json()["error_description"]
 
 
 def test_even_the_longest_span_is_waited_for(tpp: Tpp) -> None:
@@ -196,7 +196,7 @@ def test_a_fork_shares_no_reference_with_the_original(tpp: Tpp, app: Flask) -> N
     fork(tpp, "default", "b")
     Tpp(app, "b").initiated()  # the same reference again
     reply = tpp.call("GET", f"/payments/{SCT}/INVOICE-2027-001/status?paymentIdType=EXTERNAL")
-    assert (reply.status_code, reply.json["payment_id"]) == (200, first)
+    assert (reply.status_code, reply.get_json()["payment_id"]) == (200, first)
     assert (
         Tpp(app, "b").call("GET", f"/payments/{SCT}/INVOICE-2027-001/status?paymentIdType=EXTERNAL").status_code == 409
     )
@@ -262,7 +262,7 @@ def test_a_fork_at_an_earlier_time_is_the_world_as_it_was_and_goes_its_own_way(
         row["at"] for row in tpp.listed("journal") if row["at"] <= HALF_PAST
     ]
     assert all(row["at"] <= HALF_PAST for row in twin.listed("requests")) and twin.listed("requests")
-    assert twin.control("GET", "/settings").json["settings"]["unsigned_after"] == "5m"
+    assert twin.control("GET", "/settings").get_json()["settings"]["unsigned_after"] == "5m"
     assert [row["order"]["creditor_name"] for row in twin.listed("payments")] == ["Jan Peeters"]
     twin.initiated(creditor_name="another way")
     twin.advance("1d")

@@ -151,10 +151,10 @@ def test_the_two_variants_of_the_token_form_are_never_mixed() -> None:
 def test_the_document_names_the_world_and_the_vendor(tpp: Tpp) -> None:
     found = tpp.http.get("/worlds/b/_sandbox/openapi.json")
     assert found.status_code == 200
-    assert found.json["servers"] == [{"url": "http://localhost/worlds/b"}]
+    assert found.get_json()["servers"] == [{"url": "http://localhost/worlds/b"}]
     tpp.control("PATCH", "/settings", vendor="acme")
     assert "application/vnd.acme.api+json; version=3" in tpp.http.get("/_sandbox/openapi.json").text
-    assert tpp.http.get("/_sandbox/openapi.json").json["servers"] == [{"url": "http://localhost"}]
+    assert tpp.http.get("/_sandbox/openapi.json").get_json()["servers"] == [{"url": "http://localhost"}]
 
 
 def test_a_reply_that_the_document_does_not_tell_is_found() -> None:

@@ -31,7 +31,7 @@ def consent_address(tpp: Tpp, language: str | None = "fr", iban: str | None = No
     query, number = ("scope=AIS", 4) if iban is None else (f"scope=CAF&iban={iban}", 3)
     reply = tpp.call("GET", f"/consent-uris?{query}", accept=version(number), accept_language=language, **sent)
     assert reply.status_code == 200, reply.text
-    return str(reply.json[0]["consent_uri"]).removeprefix(HOST)
+    return str(reply.get_json()[0]["consent_uri"]).removeprefix(HOST)
 
 
 def order_address(tpp: Tpp, language: str = "fr", redirect_uri: str = CALLBACK, **changes: Any) -> str:
@@ -66,13 +66,13 @@ def file_id(tpp: Tpp, *rows: str, language: str = "fr", redirect_uri: str = CALL
     reply = tpp.call("POST", "/bulk-payments/csv", data=content.encode(), **sent)
     assert reply.status_code == 201, reply.text
     tpp.advance("120s")
-    return str(reply.json["payment_file_id"])
+    return str(reply.get_json()["payment_file_id"])
 
 
 def file_address(tpp: Tpp, found: str) -> str:
     """The path of a file's SCA address; the status call gives a fresh one when none lives."""
     reply = tpp.call("GET", f"/bulk-payments/csv/{found}/status", accept=version(2))
-    return str(reply.json["_links"]["sca_redirect"]["href"]).removeprefix(HOST)
+    return str(reply.get_json()["_links"]["sca_redirect"]["href"]).removeprefix(HOST)
 
 
 def row(debtor: str, day: str, name: str, amount: str, reference: str) -> str:

@@ -53,7 +53,7 @@ def read(tpp: Tpp, path: str, pair: dict[str, str], **more: str | None) -> TestR
 
 
 def ibans_read(tpp: Tpp, pair: dict[str, str]) -> set[str]:
-    return {account["iban"] for account in read(tpp, "/accounts", pair).json["_embedded"]["accounts"]}
+    return {account["iban"] for account in read(tpp, "/accounts", pair).get_json()["_embedded"]["accounts"]}
 
 
 @pytest.mark.parametrize("language", ["fr", "nl"])
@@ -221,11 +221,11 @@ def renewal(tpp: Tpp, app: Flask) -> tuple[dict[str, str], str]:
     pair = tokens(tpp, Psu(app).agree(consent_address(tpp), "alice", CURRENT))
     tpp.advance("91d")
     pair = post_form(tpp, refresh_form(pair["refresh_token"])).json
-    path = read(tpp, "/accounts", pair).json["_embedded"]["accounts"][0]["_links"]["self"]["href"]
+    path = read(tpp, "/accounts", pair).get_json()["_embedded"]["accounts"][0]["_links"]["self"]["href"]
     path = f"{urlsplit(path).path}/transactions"
     reply = read(tpp, path, pair)
     assert reply.status_code == 401, reply.text
-    return {**pair, "path": path}, str(reply.json["_links"]["sca_redirect"]["href"]).removeprefix(HOST)
+    return {**pair, "path": path}, str(reply.get_json()["_links"]["sca_redirect"]["href"]).removeprefix(HOST)
 
 
 @pytest.mark.parametrize("language, heading", [("fr", "Prolongez l’accès"), ("nl", "Verleng de toegang")])

@@ -50,7 +50,7 @@ def test_whatever_a_tpp_puts_in_a_pain_001_stands_there_as_text(value: str, tpp:
     content = sample("three-bulks.pain.001.001.03.xml", read_instant("2027-03-01T09:00:00+01:00").date())
     content = content.replace(f">{value}<".encode(), b">" + hostile + b"<")
     sent = {"accept": version(2), "content_type": "application/xml"}
-    found = tpp.call("POST", "/bulk-payments/pain.001", data=content, **sent).json["payment_file_id"]
+    found = tpp.call("POST", "/bulk-payments/pain.001", data=content, **sent).get_json()["payment_file_id"]
     tpp.advance("120s")
     reply = tpp.call("GET", f"/bulk-payments/pain.001/{found}/status", accept=version(2)).json
     address = reply["_links"]["sca_redirect"]["href"].removeprefix("http://localhost")

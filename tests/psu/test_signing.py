@@ -46,7 +46,7 @@ def test_the_code_of_the_callback_gives_tokens(tpp: Tpp, psu: Psu) -> None:
     code = parse_qs(urlsplit(psu.sign(address, "alice", f"{iban_of(tpp, 'alice')} EUR")).query)["code"][0]
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
     reply = tpp.call("POST", "/token", data=form, authorization="Basic ZGVtby10cHA6ZGVtby1zZWNyZXQ=")
-    assert reply.json["scope"] == "PIS"
+    assert reply.get_json()["scope"] == "PIS"
 
 
 def test_a_payment_with_an_account_has_no_step_to_pick_one(tpp: Tpp, psu: Psu) -> None:

@@ -66,7 +66,7 @@ class Actor:
         verifier = verifier or token_urlsafe(48)
         reply = self.post(token, verifier=verifier, **more)
         assert reply.status_code == 201, reply.text
-        return Flow(reply.json["payment_id"], reply.headers["Location"], verifier)
+        return Flow(reply.get_json()["payment_id"], reply.headers["Location"], verifier)
 
     def approve(self, flow: Flow, state: str | None = "", customer: str = "alice", extra: str = "") -> TestResponse:
         """The PSU is sent to the address, with a state, and says yes."""
@@ -74,7 +74,7 @@ class Actor:
         query = f"?state={state}{extra}" if state is not None else ""
         reply = self.tpp.control("POST", "/psu/approve", address=flow.address + query, customer=customer)
         if reply.status_code == 200:
-            flow.code = dict(parse_qsl(urlsplit(reply.json["redirect"]).query)).get("code", "")
+            flow.code = dict(parse_qsl(urlsplit(reply.get_json()["redirect"]).query)).get("code", "")
         return reply
 
     def status(self, flow: Flow, product: str = SCT, **more: str | None) -> TestResponse:
@@ -136,7 +136,7 @@ class Actor:
         heads = {"accept": version(4), "code_challenge": s256(verifier), **more}
         reply = self.tpp.call("GET", "/consent-uris?scope=AIS", **heads)
         assert reply.status_code == 200, reply.text
-        flow = Flow("", reply.json[0]["consent_uri"], verifier)
+        flow = Flow("", reply.get_json()[0]["consent_uri"], verifier)
         assert self.approve(flow, customer=customer).status_code == 200
         return flow
 
@@ -148,14 +148,14 @@ class Actor:
         return self.tpp.call("GET", path, authorization=bearer, accept=version(2), **more)
 
     def ids(self, tokens: Tokens) -> list[str]:
-        return [row["logical_id"] for row in self.get("/accounts", tokens).json["_embedded"]["accounts"]]
+        return [row["logical_id"] for row in self.get("/accounts", tokens).get_json()["_embedded"]["accounts"]]
 
     def page(self, tokens: Tokens, account: str, query: dict[str, Any], *, sca: bool = False) -> str | None:
         """A page; the answer is the key of the next."""
         more = {"SCA-Token": tokens["sca_token"]} if sca else {}
         reply = self.get(f"/accounts/{account}/transactions?{urlencode(query)}", tokens, **more)
         assert reply.status_code == 200, reply.text
-        key: str | None = reply.json["_embedded"].get("next_page_key")
+        key: str | None = reply.get_json()["_embedded"].get("next_page_key")
         return key
 
     def walk(self, tokens: Tokens, account: str, query: dict[str, Any], *, sca: bool = False) -> None:
@@ -171,10 +171,10 @@ class Actor:
         return self.tpp.call("POST", "/bulk-payments/pain.001", data=content, **heads, **none)
 
     def file(self) -> Flow:
-        now = read_instant(self.tpp.control("GET", "/clock").json["now"])
+        now = read_instant(self.tpp.control("GET", "/clock").get_json()["now"])
         reply = self.send(sample("three-bulks.pain.001.001.03.xml", now.date()))
         assert reply.status_code == 201, reply.text
-        return Flow(reply.json["payment_file_id"], "", "")
+        return Flow(reply.get_json()["payment_file_id"], "", "")
 
     def file_status(self, flow: Flow, **more: str | None) -> TestResponse:
         path = f"/bulk-payments/pain.001/{flow.id}/status"
@@ -194,4 +194,4 @@ class Actor:
 
     def rules(self) -> list[str]:
         """The rules that have a finding, as often as they have one."""
-        return [row["rule"] for row in self.tpp.control("GET", "/referee").json["findings"]]
+        return [row["rule"] for row in self.tpp.control("GET", "/referee").get_json()["findings"]]

@@ -330,7 +330,7 @@ def _(tpp: Actor, wrong: bool) -> None:
     flow = tpp.signed()
     tpp.advance("61s")
     for _ in range(3 if wrong else 2):
-        assert tpp.status(flow).json["status"] == "ACSC"
+        assert tpp.status(flow).get_json()["status"] == "ACSC"
         tpp.advance("5s")
 
 
@@ -446,9 +446,9 @@ def _(tpp: Actor, wrong: bool) -> None:
     tpp.advance("91d")
     tokens = tpp.refresh(tokens).json
     reply = tpp.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
-    assert reply.json["error"] == "SCA_REQUIRED"
+    assert reply.get_json()["error"] == "SCA_REQUIRED"
     if not wrong:
-        address = f"{reply.json['_links']['sca_redirect']['href']}?state=a-state-of-its-own"
+        address = f"{reply.get_json()['_links']['sca_redirect']['href']}?state=a-state-of-its-own"
         assert tpp.tpp.control("POST", "/psu/approve", address=address).status_code == 200
     tpp.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
 

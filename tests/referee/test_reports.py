@@ -195,7 +195,7 @@ def test_a_finding_is_waved_off_by_the_caller_and_the_reason_is_repeated(blamed:
 
 def test_a_finding_is_waved_off_by_a_setting(blamed: Actor) -> None:
     changed = blamed.tpp.control("PATCH", "/settings", referee_waives=["state-missing: asked for in May"])
-    assert changed.json["settings"]["referee_waives"] == ["state-missing: asked for in May"]
+    assert changed.get_json()["settings"]["referee_waives"] == ["state-missing: asked for in May"]
     assert report(blamed).json["findings"][1]["reason"] == "asked for in May"
 
 
@@ -325,7 +325,7 @@ def test_a_reset_forgets(blamed: Actor) -> None:
 def test_worlds_are_watched_apart(app: Flask, worlds: Worlds, blamed: Actor) -> None:
     there = Tpp(app, "there")
     there.initiate()
-    assert there.control("GET", "/referee").json["findings"] == []
+    assert there.control("GET", "/referee").get_json()["findings"] == []
     assert blamed.rules()
 
 
@@ -337,4 +337,4 @@ def test_a_referee_that_is_off_sees_nothing(actor: Actor) -> None:
 
 def test_a_fork_begins_with_a_clean_sheet(app: Flask, blamed: Actor) -> None:
     assert blamed.tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code in (200, 201)
-    assert Tpp(app, "b").control("GET", "/referee").json["findings"] == []
+    assert Tpp(app, "b").control("GET", "/referee").get_json()["findings"] == []

@@ -40,6 +40,6 @@ def test_an_outdated_address_for_a_second_authentication_is_asked_for_again(acto
     tokens = actor.refresh(tokens).json
     for span in ("15m", "0s"):
         reply = actor.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
-        assert reply.json["error"] == "SCA_REQUIRED"
+        assert reply.get_json()["error"] == "SCA_REQUIRED"
         actor.advance(span)
     assert actor.rules() == []

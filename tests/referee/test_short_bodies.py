@@ -20,4 +20,4 @@ from tests.tpp import SCT, headers
 def test_a_short_body_is_refused_in_the_banks_words(path: str, changes: dict[str, Any], app: Flask) -> None:
     sent = headers(**changes) | {"Content-Type": "application/json"}
     reply = app.test_client().post(path, data=b"{}", headers=sent, environ_overrides={"CONTENT_LENGTH": "100"})
-    assert 400 <= reply.status_code < 500 and reply.json["error_code"]
+    assert 400 <= reply.status_code < 500 and reply.get_json()["error_code"]

@@ -48,7 +48,7 @@ def sent(tpp: Tpp, content: bytes, kind: str = "pain.001", **changes: str | None
     """The id of a file that was taken in."""
     reply = send(tpp, content, kind, **changes)
     assert reply.status_code == 201, reply.text
-    return str(reply.json["payment_file_id"])
+    return str(reply.get_json()["payment_file_id"])
 
 
 def validated(tpp: Tpp, content: bytes, kind: str = "pain.001", **changes: str | None) -> str:

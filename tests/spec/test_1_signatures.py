@@ -70,7 +70,7 @@ def test_an_address_of_another_world_is_not_found(tpp: Tpp, app: Flask) -> None:
 def test_the_callback_has_a_code_alone_where_the_tpp_gave_no_state(tpp: Tpp) -> None:
     reply = approve(tpp, begin(tpp).address, "alice")
     assert set(callback(reply)) == {"code"}
-    assert reply.json["redirect"].startswith(f"{CALLBACK}?code=")
+    assert reply.get_json()["redirect"].startswith(f"{CALLBACK}?code=")
 
 
 @pytest.mark.parametrize("state", ("s-1", "", "a b&c=d", "é/ü?#%", "x" * 500))
@@ -83,7 +83,7 @@ def test_the_state_comes_back_as_it_was(tpp: Tpp, state: str, mark: str) -> None
 def test_its_own_query_is_kept(tpp: Tpp) -> None:
     begun = begin(tpp, headers={"redirect_uri": OWN_QUERY})
     reply = approve(tpp, f"{begun.address}?state=s", "alice")
-    assert reply.json["redirect"].startswith(f"{OWN_QUERY}&code=")
+    assert reply.get_json()["redirect"].startswith(f"{OWN_QUERY}&code=")
     found = callback(reply)
     assert (found["shop"], found["lang"], found["state"]) == ("7", "fr", "s")
     assert post_form(tpp, code_form(found["code"], redirect_uri=OWN_QUERY)).status_code == 200
@@ -109,7 +109,7 @@ def test_after_a_refusal_without_state_there_is_none(tpp: Tpp) -> None:
 
 def test_the_callback_leads_where_the_initiation_said(tpp: Tpp) -> None:
     begun = begin(tpp, headers={"redirect_uri": "https://tpp.example/callback"})
-    parts = urlsplit(approve(tpp, begun.address, "alice").json["redirect"])
+    parts = urlsplit(approve(tpp, begun.address, "alice").get_json()["redirect"])
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "tpp.example", "/callback")
 
 
@@ -175,7 +175,7 @@ def test_the_account_that_the_psu_picks_tells_how_many_sign(tpp: Tpp, office: st
     begun = begin(tpp)
     approve(tpp, begun.address, "notaris", account=office)
     assert status(tpp, begun) == "PATC"
-    assert cosign(tpp, begun.id, "griet").json["status"] == "PDNG"
+    assert cosign(tpp, begun.id, "griet").get_json()["status"] == "PDNG"
 
 
 def test_an_address_that_died_takes_no_first_signature_but_the_channel_takes_the_second(tpp: Tpp, office: str) -> None:

@@ -109,14 +109,14 @@ def test_a_required_field_cannot_be_left_out(tpp: Tpp, field: str, product: str)
     code = "B14821ZZ-1200-000000" if field == "endtoend_identification" else "GEN-1201-100002"
     reply = tpp.initiate(product, without_field(product, field))
     assert refused(reply, 400, code, f"'{field}'")
-    assert reply.json["error"] == "MISSING_INPUT"
+    assert reply.get_json()["error"] == "MISSING_INPUT"
 
 
 @pytest.mark.parametrize("field, product", cells("-"))
 def test_a_field_that_is_not_of_the_product_is_refused(tpp: Tpp, field: str, product: str) -> None:
     reply = tpp.initiate(product, with_field(product, field))
     assert refused(reply, 400, "GEN-1202-100002", f"'{field}'")
-    assert reply.json["error"] == "INVALID_INPUT"
+    assert reply.get_json()["error"] == "INVALID_INPUT"
 
 
 @pytest.mark.parametrize("field, product", cells("c"))

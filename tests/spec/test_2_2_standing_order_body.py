@@ -148,9 +148,9 @@ def named(case: Any) -> str:
 def test_the_reply_is_that_of_a_payment_but_waits_for_its_signature_at_once(tpp: Tpp) -> None:
     reply = order(tpp, contract())
     assert reply.status_code == 201
-    path = f"/periodic-payments/sepa-credit-transfers/{reply.json['payment_id']}"
+    path = f"/periodic-payments/sepa-credit-transfers/{reply.get_json()['payment_id']}"
     assert reply.json == {
-        "payment_id": reply.json["payment_id"],
+        "payment_id": reply.get_json()["payment_id"],
         "endtoend_identification": "INVOICE-2027-001",
         "status": "PATC",
         "_links": {
@@ -201,5 +201,5 @@ def test_today_is_the_date_in_brussels(tpp: Tpp) -> None:
 
 def test_the_listing_of_the_furthest_contract_stays_inside_the_calendar(tpp: Tpp) -> None:
     reply = order(tpp, contract(start_date="2199-12-31", frequency="YEARLY", end_date="9999-12-31"))
-    found = tpp.control("GET", f"/standing-orders/{reply.json['payment_id']}")
-    assert found.status_code == 200 and len(found.json["occurrences"]) == 12
+    found = tpp.control("GET", f"/standing-orders/{reply.get_json()['payment_id']}")
+    assert found.status_code == 200 and len(found.get_json()["occurrences"]) == 12

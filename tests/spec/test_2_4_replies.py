@@ -14,23 +14,23 @@ def test_an_initiation_replies_its_identifiers_its_status_and_its_links(tpp: Tpp
     reply = tpp.initiate(product)
     assert reply.status_code == 201
     assert set(reply.json) == {"payment_id", "endtoend_identification", "status", "_links"}
-    assert (reply.json["endtoend_identification"], reply.json["status"]) == ("INVOICE-2027-001", "RCVD")
-    assert set(reply.json["_links"]) == {"sca_redirect", "self", "status"}
-    assert all(set(link) == {"href", "templated"} for link in reply.json["_links"].values())
-    assert all(link["templated"] is False for link in reply.json["_links"].values())
+    assert (reply.get_json()["endtoend_identification"], reply.json["status"]) == ("INVOICE-2027-001", "RCVD")
+    assert set(reply.get_json()["_links"]) == {"sca_redirect", "self", "status"}
+    assert all(set(link) == {"href", "templated"} for link in reply.get_json()["_links"].values())
+    assert all(link["templated"] is False for link in reply.get_json()["_links"].values())
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_the_links_lead_to_the_payment(tpp: Tpp, product: str) -> None:
     reply = tpp.initiate(product)
-    path, links = f"/payments/{product}/{reply.json['payment_id']}", reply.json["_links"]
+    path, links = f"/payments/{product}/{reply.get_json()['payment_id']}", reply.json["_links"]
     assert urlsplit(links["self"]["href"]).path == f"{path}/details"
     assert urlsplit(links["status"]["href"]).path == f"{path}/status"
 
 
 def test_location_is_the_address_to_sign_at(tpp: Tpp) -> None:
     reply = tpp.initiate()
-    assert reply.headers["Location"] == reply.json["_links"]["sca_redirect"]["href"]
+    assert reply.headers["Location"] == reply.get_json()["_links"]["sca_redirect"]["href"]
 
 
 def test_the_address_to_sign_at_bears_the_host_that_the_caller_used(tpp: Tpp) -> None:
@@ -41,12 +41,12 @@ def test_the_address_to_sign_at_bears_the_host_that_the_caller_used(tpp: Tpp) ->
 def test_the_address_to_sign_at_bears_the_prefix_of_its_world(tpp: Tpp) -> None:
     reply = Tpp(tpp.http.application, world="spring").initiate()
     assert urlsplit(reply.headers["Location"]).path.startswith("/worlds/spring/psu/")
-    assert reply.json["_links"]["sca_redirect"]["href"] == reply.headers["Location"]
+    assert reply.get_json()["_links"]["sca_redirect"]["href"] == reply.headers["Location"]
 
 
 def test_every_initiation_has_an_id_and_an_address_of_its_own(tpp: Tpp) -> None:
     one, two = tpp.initiate(), tpp.initiate()
-    assert one.json["payment_id"] != two.json["payment_id"]
+    assert one.get_json()["payment_id"] != two.json["payment_id"]
     assert one.headers["Location"] != two.headers["Location"]
 
 

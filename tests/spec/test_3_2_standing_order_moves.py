@@ -35,13 +35,13 @@ def test_after_the_last_execution_the_contract_has_ended(tpp: Tpp) -> None:
     tpp.advance("1s")
     assert status(tpp, payment_id) == ("CANC", "CONTRACT_ENDED")
     tpp.advance("100w")
-    assert len(tpp.control("GET", f"/standing-orders/{payment_id}").json["occurrences"]) == 2
+    assert len(tpp.control("GET", f"/standing-orders/{payment_id}").get_json()["occurrences"]) == 2
 
 
 def test_the_psu_may_refuse_it(tpp: Tpp) -> None:
     reply = order(tpp, contract())
     tpp.control("POST", "/psu/refuse", address=reply.headers["Location"])
-    assert status(tpp, reply.json["payment_id"]) == ("CANC", "PSU_REFUSED")
+    assert status(tpp, reply.get_json()["payment_id"]) == ("CANC", "PSU_REFUSED")
 
 
 def test_an_unsigned_one_has_no_time_out_but_its_address_has(tpp: Tpp) -> None:
@@ -51,15 +51,15 @@ def test_an_unsigned_one_has_no_time_out_but_its_address_has(tpp: Tpp) -> None:
     late = tpp.control("POST", "/psu/approve", address=reply.headers["Location"])
     assert late.status_code == 410
     tpp.advance("104w")
-    assert status(tpp, reply.json["payment_id"]) == ("PATC", None)
-    assert tpp.control("GET", "/clock").json["due_next"] is None
+    assert status(tpp, reply.get_json()["payment_id"]) == ("PATC", None)
+    assert tpp.control("GET", "/clock").get_json()["due_next"] is None
 
 
 def test_a_signature_is_taken_up_to_the_last_second_of_the_address(tpp: Tpp) -> None:
     reply = order(tpp, contract())
     tpp.advance("299s")
     tpp.signed(reply, "alice")
-    assert status(tpp, reply.json["payment_id"]) == ("PDNG", None)
+    assert status(tpp, reply.get_json()["payment_id"]) == ("PDNG", None)
 
 
 # Cancellation (service 3.4, 4.5)
@@ -81,7 +81,7 @@ def test_an_accepted_one_is_cancelled_and_never_becomes_active(tpp: Tpp) -> None
     assert cancelled(tpp, payment_id)
     tpp.advance("60w")
     assert status(tpp, payment_id) == ("CANC", None)
-    assert tpp.control("GET", f"/standing-orders/{payment_id}").json["occurrences"] == []
+    assert tpp.control("GET", f"/standing-orders/{payment_id}").get_json()["occurrences"] == []
 
 
 def test_an_active_one_is_cancelled_from_its_next_occurrence_on(tpp: Tpp) -> None:
@@ -90,14 +90,14 @@ def test_an_active_one_is_cancelled_from_its_next_occurrence_on(tpp: Tpp) -> Non
     assert cancelled(tpp, payment_id)
     assert status(tpp, payment_id) == ("CANC", None)
     until(tpp, "2028-04-01T06:00:00+02:00")
-    rows = tpp.control("GET", f"/standing-orders/{payment_id}").json["occurrences"]
+    rows = tpp.control("GET", f"/standing-orders/{payment_id}").get_json()["occurrences"]
     assert [(row["planned"], row["state"], row["amount"]) for row in rows] == [("2027-04-01", "executed", "12.50")]
 
 
 @pytest.mark.parametrize("how", ("cancelled", "ended", "refused"))
 def test_one_that_is_over_is_not_cancelled_again(tpp: Tpp, how: str) -> None:
     reply = order(tpp, contract(end_date="2027-04-01"))
-    payment_id = reply.json["payment_id"]
+    payment_id = reply.get_json()["payment_id"]
     if how == "refused":
         tpp.control("POST", "/psu/refuse", address=reply.headers["Location"])
     else:
@@ -108,7 +108,7 @@ def test_one_that_is_over_is_not_cancelled_again(tpp: Tpp, how: str) -> None:
         assert cancelled(tpp, payment_id)
     before = status(tpp, payment_id)
     again = ask(tpp, "DELETE", payment_id, **bearer(tpp))
-    assert refused(again, 403, NOT_CANCELLABLE) and again.json["error"] == "NOT_CANCELLABLE"
+    assert refused(again, 403, NOT_CANCELLABLE) and again.get_json()["error"] == "NOT_CANCELLABLE"
     assert status(tpp, payment_id) == before and before[0] == "CANC"
 
 
@@ -133,7 +133,7 @@ def test_only_the_table_moves_a_standing_order(tpp: Tpp, worlds: Worlds) -> None
 
 def test_an_account_that_needs_two_signatures_is_refused(tpp: Tpp) -> None:
     reply = order(tpp, contract(debtor_account={"iban": NOTARIS}))
-    assert refused(reply, 403, PROFILE, "two signatures") and reply.json["error"] == "FORBIDDEN"
+    assert refused(reply, 403, PROFILE, "two signatures") and reply.get_json()["error"] == "FORBIDDEN"
 
 
 def test_one_that_the_psu_picks_is_refused_too_and_another_may_be_picked(tpp: Tpp) -> None:
@@ -141,9 +141,9 @@ def test_one_that_the_psu_picks_is_refused_too_and_another_may_be_picked(tpp: Tp
     address = reply.headers["Location"]
     picked = tpp.control("POST", "/psu/approve", address=address, customer="notaris", account=NOTARIS)
     assert refused(picked, 403, PROFILE, "two signatures")
-    assert status(tpp, reply.json["payment_id"]) == ("PATC", None)
+    assert status(tpp, reply.get_json()["payment_id"]) == ("PATC", None)
     tpp.signed(reply, "alice")
-    assert status(tpp, reply.json["payment_id"]) == ("PDNG", None)
+    assert status(tpp, reply.get_json()["payment_id"]) == ("PDNG", None)
 
 
 @pytest.mark.parametrize(

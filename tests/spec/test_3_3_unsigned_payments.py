@@ -11,7 +11,7 @@ PRODUCTS = (SCT, ISCT, XB)
 def test_a_payment_waits_for_its_signature_after_one_second(tpp: Tpp, product: str) -> None:
     payment_id = tpp.initiated(product)
     tpp.advance("0.999s")
-    assert tpp.status(payment_id, product).json["status"] == "RCVD"
+    assert tpp.status(payment_id, product).get_json()["status"] == "RCVD"
     tpp.advance("0.001s")
     assert tpp.status(payment_id, product).json == {"payment_id": payment_id, "status": "PATC"}
 
@@ -48,17 +48,17 @@ def test_the_hour_of_each_payment_is_its_own(tpp: Tpp) -> None:
     tpp.advance("30m")
     second = tpp.initiated()
     tpp.advance("30m")
-    assert [tpp.status(one).json["status"] for one in (first, second)] == ["CANC", "PATC"]
+    assert [tpp.status(one).get_json()["status"] for one in (first, second)] == ["CANC", "PATC"]
 
 
 def test_a_future_dated_payment_has_the_same_hour(tpp: Tpp) -> None:
     payment_id = tpp.initiated(requested_execution_date="2027-04-01")
     tpp.advance("60m")
-    assert tpp.status(payment_id).json["reason"] == "TIME_OUT"
+    assert tpp.status(payment_id).get_json()["reason"] == "TIME_OUT"
 
 
 def test_a_signed_payment_is_not_timed_out(tpp: Tpp) -> None:
     reply = tpp.initiate()
     tpp.control("POST", "/psu/approve", address=reply.headers["Location"], customer="alice")
     tpp.advance("60m")
-    assert tpp.status(reply.json["payment_id"]).json["status"] == "ACSC"
+    assert tpp.status(reply.json["payment_id"]).get_json()["status"] == "ACSC"

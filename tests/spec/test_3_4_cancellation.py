@@ -131,7 +131,7 @@ def test_the_matrix_of_cancellation(tpp: Tpp, worlds: Worlds, product: str, stag
         assert refused(cancel(tpp, begun, refreshed(tpp, pair)), 403, "SBX-0403-000002", "CANC")
     else:
         assert refused(reply, 403, "SBX-0403-000002", expected)
-        assert reply.json["error"] == "NOT_CANCELLABLE"
+        assert reply.get_json()["error"] == "NOT_CANCELLABLE"
     if reply.status_code != 204:
         assert told(tpp, begun) == before
     assert is_balanced(worlds.get("default").bank)

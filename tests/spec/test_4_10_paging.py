@@ -116,7 +116,7 @@ def test_without_a_size_a_page_holds_50(reader: Reader) -> None:
 def test_the_next_page_is_linked_too(reader: Reader) -> None:
     aim = reader.first
     reply = reader.transactions(aim, {"pagesize": 3})
-    links, key = reply.json["_links"], reply.json["_embedded"]["next_page_key"]
+    links, key = reply.get_json()["_links"], reply.json["_embedded"]["next_page_key"]
     path = f"/accounts/{aim}"
     assert links == {
         "self": {"href": f"{path}/transactions", "templated": False},
@@ -125,7 +125,7 @@ def test_the_next_page_is_linked_too(reader: Reader) -> None:
     }
     by_link, by_key = reader.get(links["next"]["href"]), reader.transactions(aim, {"next": key})
     assert by_link.data == by_key.data
-    assert len(by_link.json["_embedded"]["transactions"]) == 3
+    assert len(by_link.get_json()["_embedded"]["transactions"]) == 3
 
 
 def test_the_key_alone_carries_the_whole_query(tpp: Tpp) -> None:

@@ -60,8 +60,8 @@ def test_a_page_has_the_shape_of_the_service(reader: Reader) -> None:
     reply = reader.transactions()
     assert reply.content_type == "application/json;charset=utf-8"
     assert set(reply.json) == {"_embedded", "_links"}
-    assert set(reply.json["_embedded"]) == {"transactions", "next_page_key"}
-    for row in reply.json["_embedded"]["transactions"]:
+    assert set(reply.get_json()["_embedded"]) == {"transactions", "next_page_key"}
+    for row in reply.get_json()["_embedded"]["transactions"]:
         assert list(row) == FIELDS
         assert isinstance(row["amount"], float)
         assert row["communication_type"] in ("FREETEXT", "STRUCTURED")
@@ -88,11 +88,11 @@ def test_every_reference_is_its_own(reader: Reader) -> None:
 
 
 def test_amounts_sum_to_the_change_of_the_balance(tpp: Tpp, reader: Reader) -> None:
-    before = reader.account().json["balance"]
+    before = reader.account().get_json()["balance"]
     book(tpp, tpp.iban_of("alice"), "100.10")
     book(tpp, tpp.iban_of("alice"), "-0.05")
     today = embedded(reader.transactions(query={"date_from": "2027-03-01"}))[:2]
-    assert sum(row["amount"] for row in today) == pytest.approx(reader.account().json["balance"] - before)
+    assert sum(row["amount"] for row in today) == pytest.approx(reader.account().get_json()["balance"] - before)
 
 
 # The period
@@ -440,7 +440,7 @@ def test_only_the_psu_of_the_consent_can_renew_it(tpp: Tpp, reader: Reader) -> N
 def test_a_psu_that_refuses_leaves_things_as_they_were(tpp: Tpp, reader: Reader) -> None:
     asked = OLD | {"psu_involved": "true"}
     address = sca_redirect(reader.transactions(query=asked))
-    assert "error=access_denied" in tpp.control("POST", "/psu/refuse", address=address).json["redirect"]
+    assert "error=access_denied" in tpp.control("POST", "/psu/refuse", address=address).get_json()["redirect"]
     assert sca_redirect(reader.transactions(query=asked))
     assert reader.transactions().status_code == 200
 

@@ -17,7 +17,7 @@ def newest(tpp: Tpp, customer: str, count: int = 1, **query: Any) -> list[dict[s
 def paid(tpp: Tpp, product: str = SCT, **changes: Any) -> str:
     reply = tpp.initiate(product, payment(product, **changes))
     tpp.signed(reply)
-    return str(reply.json["payment_id"])
+    return str(reply.get_json()["payment_id"])
 
 
 def names(tpp: Tpp) -> dict[str, str]:
@@ -130,13 +130,13 @@ def executed_bulk(tpp: Tpp, content: bytes) -> None:
     reply = tpp.call("POST", "/bulk-payments/pain.001", data=content, **sent)
     assert reply.status_code == 201, reply.text
     tpp.advance("120s")
-    path = f"/bulk-payments/pain.001/{reply.json['payment_file_id']}/status"
+    path = f"/bulk-payments/pain.001/{reply.get_json()['payment_file_id']}/status"
     status = tpp.call("GET", path, accept=version(2)).json
     assert status["status"] == "PATC", status
     address = status["_links"]["sca_redirect"]["href"]
     assert tpp.control("POST", "/psu/approve", address=address).status_code == 200
     tpp.advance("1d")
-    assert tpp.call("GET", path, accept=version(2)).json["status"] == "ACSC"
+    assert tpp.call("GET", path, accept=version(2)).get_json()["status"] == "ACSC"
 
 
 def to(iban: str, endtoend: str, said: str) -> str:

@@ -29,7 +29,7 @@ def test_with_a_token_the_pkce_headers_are_ignored(tpp: Tpp, alices: str) -> Non
 
 def test_with_a_token_the_callback_gets_no_code(tpp: Tpp, alices: str) -> None:
     address = tpp.initiate(authorization=f"Bearer {alices}", **NO_PKCE).headers["Location"]
-    callback = tpp.control("POST", "/psu/approve", address=f"{address}?state=s1").json["redirect"]
+    callback = tpp.control("POST", "/psu/approve", address=f"{address}?state=s1").get_json()["redirect"]
     assert "state=s1" in callback
     assert "code=" not in callback
 
@@ -37,8 +37,8 @@ def test_with_a_token_the_callback_gets_no_code(tpp: Tpp, alices: str) -> None:
 def test_without_a_token_the_callback_gets_a_code(tpp: Tpp) -> None:
     address = tpp.initiate().headers["Location"]
     reply = tpp.control("POST", "/psu/approve", address=f"{address}?state=s1", customer="alice")
-    assert "code=" in reply.json["redirect"]
-    assert "state=s1" in reply.json["redirect"]
+    assert "code=" in reply.get_json()["redirect"]
+    assert "state=s1" in reply.get_json()["redirect"]
 
 
 def test_a_token_of_another_client_is_refused(other: Tpp, alices: str) -> None:

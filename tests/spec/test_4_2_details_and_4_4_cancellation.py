@@ -84,7 +84,7 @@ def test_every_field_of_the_initiation_comes_back(tpp: Tpp, product: str, number
     pair = tokens(tpp, customer)
     reply = tpp.initiate(product, FULL[product])
     assert reply.status_code == 201, reply.text
-    begun = Begun(reply.json["payment_id"], product, reply.headers["Location"])
+    begun = Begun(reply.get_json()["payment_id"], product, reply.headers["Location"])
     found = details(tpp, begun, pair, accept=version(number)).json
     assert found == {"payment_id": begun.id, "status": "RCVD"} | FULL[product]
 

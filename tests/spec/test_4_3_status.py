@@ -27,7 +27,7 @@ def test_the_internal_reference_is_the_default(tpp: Tpp, product: str) -> None:
 def test_the_external_reference_is_the_end_to_end_identification(tpp: Tpp, product: str) -> None:
     payment_id = tpp.initiated(product, endtoend_identification="MINE-1")
     reply = by(tpp, "EXTERNAL", "MINE-1", product)
-    assert (reply.status_code, reply.json["payment_id"]) == (200, payment_id)
+    assert (reply.status_code, reply.get_json()["payment_id"]) == (200, payment_id)
 
 
 def test_the_two_kinds_of_reference_are_not_mixed_up(tpp: Tpp) -> None:
@@ -57,13 +57,13 @@ def test_an_external_reference_that_fits_several_is_a_conflict(tpp: Tpp) -> None
 def test_the_same_reference_of_another_product_does_not_conflict(tpp: Tpp) -> None:
     payment_ids = {product: tpp.initiated(product, endtoend_identification="MINE-1") for product in PRODUCTS}
     for product, payment_id in payment_ids.items():
-        assert by(tpp, "EXTERNAL", "MINE-1", product).json["payment_id"] == payment_id
+        assert by(tpp, "EXTERNAL", "MINE-1", product).get_json()["payment_id"] == payment_id
 
 
 def test_the_same_reference_of_another_client_does_not_conflict(tpp: Tpp, other: Tpp) -> None:
     mine, theirs = (one.initiated(endtoend_identification="MINE-1") for one in (tpp, other))
-    assert by(tpp, "EXTERNAL", "MINE-1").json["payment_id"] == mine
-    assert by(other, "EXTERNAL", "MINE-1").json["payment_id"] == theirs
+    assert by(tpp, "EXTERNAL", "MINE-1").get_json()["payment_id"] == mine
+    assert by(other, "EXTERNAL", "MINE-1").get_json()["payment_id"] == theirs
 
 
 @pytest.mark.parametrize("kind", ("INTERNAL", "EXTERNAL"))
@@ -121,5 +121,7 @@ def test_a_token_that_is_shown_reads_the_status_of_its_own_customer_only(tpp: Tp
 
 def test_an_own_payment_is_found_among_many(tpp: Tpp) -> None:
     references = [f"MINE-{number}" for number in range(20)]
-    payment_ids = [tpp.initiate(body=payment(endtoend_identification=one)).json["payment_id"] for one in references]
-    assert [by(tpp, "EXTERNAL", one).json["payment_id"] for one in references] == payment_ids
+    payment_ids = [
+        tpp.initiate(body=payment(endtoend_identification=one)).get_json()["payment_id"] for one in references
+    ]
+    assert [by(tpp, "EXTERNAL", one).get_json()["payment_id"] for one in references] == payment_ids

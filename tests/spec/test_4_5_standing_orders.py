@@ -100,7 +100,7 @@ def test_the_external_reference_is_the_end_to_end_identification(tpp: Tpp, metho
     assert refused(ask(tpp, method, path_of(payment_id, part, "?paymentIdType=EXTERNAL"), **token), 404, NOT_FOUND)
     reply = ask(tpp, method, path_of("RENT-1", part, "?paymentIdType=EXTERNAL"), **token)
     assert reply.status_code in (200, 204)
-    assert method == "DELETE" or reply.json["payment_id"] == payment_id
+    assert method == "DELETE" or reply.get_json()["payment_id"] == payment_id
 
 
 @pytest.mark.parametrize("method, part", MEMBERS)
@@ -123,7 +123,7 @@ def test_payments_and_standing_orders_do_not_answer_for_each_other(tpp: Tpp) -> 
     assert refused(ask(tpp, "GET", f"{payment_id}/status"), 404, NOT_FOUND)
     assert refused(tpp.status(order_id), 404, NOT_FOUND)
     found = ask(tpp, "GET", "INVOICE-2027-001/status?paymentIdType=EXTERNAL")  # both bear that reference
-    assert found.json["payment_id"] == order_id
+    assert found.get_json()["payment_id"] == order_id
 
 
 @pytest.mark.parametrize("method, part", MEMBERS)

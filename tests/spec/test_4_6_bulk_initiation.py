@@ -18,7 +18,7 @@ MEGABYTES_64 = 64_000_000
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_is_received_and_no_address_comes_with_it(tpp: Tpp, kind: str) -> None:
     reply = send(tpp, CONTENT[kind], kind)
-    payment_file_id = reply.json["payment_file_id"]
+    payment_file_id = reply.get_json()["payment_file_id"]
     path = f"/bulk-payments/{kind}/{payment_file_id}/status"
     assert reply.status_code == 201
     assert reply.json == {
@@ -33,8 +33,8 @@ def test_a_file_is_received_and_no_address_comes_with_it(tpp: Tpp, kind: str) ->
 def test_both_versions_take_files(tpp: Tpp, number: int) -> None:
     reply = send(tpp, pain(), accept=version(number))
     assert reply.status_code == 201
-    found = ask(tpp, reply.json["payment_file_id"], accept=version(number))
-    assert (found.status_code, found.json["status"]) == (200, "RCVD")
+    found = ask(tpp, reply.get_json()["payment_file_id"], accept=version(number))
+    assert (found.status_code, found.get_json()["status"]) == (200, "RCVD")
 
 
 def test_version_3_is_of_payments_only(tpp: Tpp) -> None:
@@ -161,7 +161,7 @@ def test_no_pkce_and_no_token_are_needed(tpp: Tpp) -> None:
 def test_a_payment_information_id_is_the_external_reference(tpp: Tpp, reference: str) -> None:
     payment_file_id = sent(tpp, pain(), PaymentInformationID=reference)
     found = ask(tpp, reference, query="?paymentFileIdType=EXTERNAL")
-    assert found.json["payment_file_id"] == payment_file_id
+    assert found.get_json()["payment_file_id"] == payment_file_id
     assert refused(ask(tpp, "M-1", query="?paymentFileIdType=EXTERNAL"), 404, "SBX-0404-000001")
 
 
@@ -174,7 +174,7 @@ def test_a_payment_information_id_of_another_syntax_is_refused(tpp: Tpp, referen
 def test_without_one_the_message_id_is_the_reference_from_the_start(tpp: Tpp) -> None:
     payment_file_id = sent(tpp, pain(message_id="WAGES 2027+03"))
     found = ask(tpp, "WAGES%202027+03", query="?paymentFileIdType=EXTERNAL")
-    assert (found.json["payment_file_id"], found.json["status"]) == (payment_file_id, "RCVD")
+    assert (found.get_json()["payment_file_id"], found.json["status"]) == (payment_file_id, "RCVD")
     assert files.delete(tpp, "WAGES%202027+03", query="?paymentFileIdType=EXTERNAL").status_code == 204
 
 

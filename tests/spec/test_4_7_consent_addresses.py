@@ -178,7 +178,7 @@ def test_the_callback_keeps_its_own_query(tpp: Tpp) -> None:
 
 def test_a_no_brings_access_denied_and_the_state(tpp: Tpp) -> None:
     reply = tpp.control("POST", "/psu/refuse", address=f"{consent_address(tpp)}?state=s-1", customer="alice")
-    query = dict(parse_qsl(urlsplit(reply.json["redirect"]).query))
+    query = dict(parse_qsl(urlsplit(reply.get_json()["redirect"]).query))
     assert (query["error"], query["state"]) == ("access_denied", "s-1")
     assert query["error_description"]
     assert "code" not in query

@@ -44,7 +44,7 @@ def test_credentials_are_taken_in_each_way_of_writing_them(hard: Tpp, encode: En
     sent = basic(encode(name), encode(secret))
     reply = post_form(hard, code_form(a_code(hard)), authorization=sent)
     assert reply.status_code == 200, reply.text
-    again = post_form(hard, refresh_form(reply.json["refresh_token"]), authorization=sent)
+    again = post_form(hard, refresh_form(reply.get_json()["refresh_token"]), authorization=sent)
     assert again.status_code == 200, again.text
     assert [row["client_id"] for row in hard.listed("requests") if row["operation"] == "token"] == [name, name]
 

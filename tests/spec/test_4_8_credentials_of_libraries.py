@@ -21,7 +21,7 @@ def _loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def a_callback(tpp: Tpp) -> str:
-    return str(approve(tpp, begin(tpp).address + "?state=s-1", "alice").json["redirect"])
+    return str(approve(tpp, begin(tpp).address + "?state=s-1", "alice").get_json()["redirect"])
 
 
 def headers() -> dict[str, str]:

@@ -37,7 +37,7 @@ def callback_of_a_signed_payment(tpp: Tpp) -> str:
     """The challenge is the library's, the state is ours."""
     sent = tpp.initiate(body=payment(), code_challenge=create_s256_code_challenge(VERIFIER))
     address = f"{sent.headers['Location']}?state=s-1"
-    return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"])
+    return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").get_json()["redirect"])
 
 
 def fetched(session: OAuth2Session, callback: str, **changes: Any) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def callback_of_a_consent(tpp: Tpp, session: OAuth2Session, query: str = "scope=
     challenge = create_s256_code_challenge(VERIFIER)
     (entry,) = tpp.call("GET", f"/consent-uris?{query}", code_challenge=challenge, accept=version(number)).json
     address, _ = session.create_authorization_url(entry["consent_uri"], state="s-1", code_verifier=VERIFIER)
-    return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"])
+    return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").get_json()["redirect"])
 
 
 def read(session: OAuth2Session, path: str, **more: str) -> requests.Response:

@@ -46,7 +46,7 @@ def test_a_code_is_exchanged_for_a_pair(tpp: Tpp, number: int) -> None:
 
 def test_nobody_on_the_way_keeps_the_reply(tpp: Tpp) -> None:
     first = post_form(tpp, code_form(a_code(tpp)))
-    for headers in (first.headers, post_form(tpp, refresh_form(first.json["refresh_token"])).headers):
+    for headers in (first.headers, post_form(tpp, refresh_form(first.get_json()["refresh_token"])).headers):
         assert (headers["Cache-Control"], headers["Pragma"]) == ("no-store", "no-cache")
         assert headers["Content-Type"] == "application/json;charset=utf-8"
 
@@ -162,7 +162,7 @@ def test_a_refresh_gives_another_pair_and_ends_the_first(tpp: Tpp) -> None:
 @pytest.mark.parametrize("number", (2, 3))
 def test_a_refresh_may_name_the_scope_that_was_granted(tpp: Tpp, number: int) -> None:
     form = refresh_form(tokens(tpp)["refresh_token"], scope="PIS")
-    assert post_form(tpp, form, accept=version(number)).json["scope"] == "PIS"
+    assert post_form(tpp, form, accept=version(number)).get_json()["scope"] == "PIS"
 
 
 @pytest.mark.parametrize("scope", ("AIS", "CAF", "PIS AIS", "pis", "x"))

@@ -25,8 +25,8 @@ def test_the_list_holds_iban_and_logical_id_of_every_chosen_account(tpp: Tpp) ->
     reply = reader.listed()
     assert reply.status_code == 200
     assert set(reply.json) == {"_embedded", "_links"}
-    assert reply.json["_links"] == {"self": {"href": "/accounts", "templated": False}}
-    rows = reply.json["_embedded"]["accounts"]
+    assert reply.get_json()["_links"] == {"self": {"href": "/accounts", "templated": False}}
+    rows = reply.get_json()["_embedded"]["accounts"]
     assert [row["iban"] for row in rows] == next(
         row["accounts"] for row in tpp.listed("customers") if row["customer"] == "alice"
     )
@@ -75,12 +75,15 @@ def test_an_account_has_the_fields_of_the_service(tpp: Tpp) -> None:
             "self": {"href": path, "templated": False},
             "transactions": {"href": f"{path}/transactions", "templated": False},
         }
-    assert {reader.account(one).json["type"] for one in reader.ids.values()} == {"current-account", "savings-account"}
+    assert {reader.account(one).get_json()["type"] for one in reader.ids.values()} == {
+        "current-account",
+        "savings-account",
+    }
 
 
 def test_links_are_relative_to_the_address_of_the_world(app: Flask) -> None:
     elsewhere = Reader(Tpp(app, "elsewhere"))
-    for link in elsewhere.account().json["_links"].values():
+    for link in elsewhere.account().get_json()["_links"].values():
         assert link["href"].startswith("/accounts/")
         assert elsewhere.get(link["href"]).status_code == 200
 
@@ -93,7 +96,7 @@ def test_a_balance_is_a_number_with_two_decimals_in_the_text_itself(tpp: Tpp) ->
         book(tpp, iban, f"{float(target) - shown:.2f}")
         shown = float(target)
         assert f'"balance":{target},' in reader.account(aim).text
-        assert reader.account(aim).json["balance"] == float(target)
+        assert reader.account(aim).get_json()["balance"] == float(target)
 
 
 def test_a_multi_currency_account_shows_euro_and_its_other_compartments(tpp: Tpp) -> None:
@@ -110,10 +113,10 @@ def test_a_multi_currency_account_shows_euro_and_its_other_compartments(tpp: Tpp
 def test_the_balance_follows_what_is_booked(tpp: Tpp) -> None:
     reader, iban = Reader(tpp), tpp.iban_of("alice")
     aim = reader.first
-    before = reader.account(aim).json["balance"]
+    before = reader.account(aim).get_json()["balance"]
     book(tpp, iban, "100.25")
     tpp.signed(tpp.initiate(ISCT, payment(ISCT, debtor_account__iban=iban, instructed_amount__amount="40.10")))
-    assert reader.account(aim).json["balance"] == pytest.approx(before + 60.15)
+    assert reader.account(aim).get_json()["balance"] == pytest.approx(before + 60.15)
 
 
 def test_the_balance_of_a_compartment_follows_what_is_booked_there(tpp: Tpp) -> None:
@@ -167,7 +170,7 @@ def test_a_caf_token_reads_its_one_account_only(tpp: Tpp) -> None:
     ais = Reader(tpp)
     current, savings = ais.ids
     caf = Reader(tpp, "alice", CAF, current)
-    assert caf.account().json["iban"] == current
+    assert caf.account().get_json()["iban"] == current
     assert refused(caf.listed(), 403, DENIED, "CAF")
     assert refused(caf.transactions(), 403, DENIED, "CAF")
     for foreign in (*ais.ids.values(), Reader(tpp, "alice", CAF, savings).first):

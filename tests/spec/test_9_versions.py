@@ -69,7 +69,7 @@ def test_a_sepa_credit_transfer_in_version_1_has_another_body(tpp: Tpp) -> None:
 def test_a_status_is_served_in_versions_1_2_and_3_alone(tpp: Tpp, product: str, number: int) -> None:
     reply = tpp.status(tpp.initiated(product), product, accept=version(number))
     if number in (1, 2, 3):
-        assert (reply.status_code, reply.json["status"]) == (200, "RCVD")
+        assert (reply.status_code, reply.get_json()["status"]) == (200, "RCVD")
     else:
         assert refused(reply, 406, "SBX-0406-000001")
 

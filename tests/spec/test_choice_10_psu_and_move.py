@@ -193,7 +193,7 @@ def test_a_legal_move_is_made_with_its_reason_and_another_is_refused(
     reply = move(tpp, begun.id, target, reason="XX01")
     if target in LEGAL[product].get(stage, ()):
         assert reply.status_code == 200, reply.text
-        assert (reply.json["payment_id"], reply.json["status"]) == (begun.id, target)
+        assert (reply.get_json()["payment_id"], reply.json["status"]) == (begun.id, target)
         ended = target in ("RJCT", "CANC")
         assert told(tpp, begun) == (target, "XX01" if ended else None)
     elif target == "PATC" and stage == "PATC":
@@ -248,16 +248,16 @@ def test_the_countries_currencies_and_purposes_are_published(tpp: Tpp) -> None:
     reply = tpp.control("GET", "/reference/countries")
     assert reply.status_code == 200
     held = json.loads(fixture_bytes("countries.json"))
-    assert {name: reply.json[name] for name in ("sepa", "eea", "currencies", "countries", "purpose_codes")} == {
+    assert {name: reply.get_json()[name] for name in ("sepa", "eea", "currencies", "countries", "purpose_codes")} == {
         name: held[name] for name in ("sepa", "eea", "currencies", "countries", "purpose_codes")
     }
-    codes = [row["code"] for row in reply.json["countries"]]
+    codes = [row["code"] for row in reply.get_json()["countries"]]
     assert len(set(codes)) == len(codes) > 50
-    assert {row["code"]: row["rate"] for row in reply.json["currencies"]}["EUR"] == "1"
+    assert {row["code"]: row["rate"] for row in reply.get_json()["currencies"]}["EUR"] == "1"
 
 
 def test_every_published_currency_is_accepted_and_another_is_not(tpp: Tpp) -> None:
-    published = {row["code"] for row in tpp.control("GET", "/reference/countries").json["currencies"]}
+    published = {row["code"] for row in tpp.control("GET", "/reference/countries").get_json()["currencies"]}
     for currency in published - {"EUR"}:
         assert begin(tpp, XB, instructed_amount={"amount": "100", "currency": currency}).id
     for currency in ("XAU", "ZZZ", "VES"):

@@ -76,7 +76,7 @@ def test_an_unknown_client_is_refused(tpp: Tpp, payment_id: str, name: str) -> N
 def test_a_client_that_is_not_active_is_refused(tpp: Tpp, payment_id: str) -> None:
     for reply in (tpp.initiate(client_id="idle-tpp"), tpp.status(payment_id, client_id="idle-tpp")):
         assert refused(reply, 403, "B14663ZZ-2100-000000", "idle-tpp")
-        assert reply.json["error"] == "INVALID_TPP"
+        assert reply.get_json()["error"] == "INVALID_TPP"
 
 
 def test_a_client_without_the_role_is_refused(tpp: Tpp, worlds: Worlds, payment_id: str) -> None:
@@ -84,7 +84,7 @@ def test_a_client_without_the_role_is_refused(tpp: Tpp, worlds: Worlds, payment_
     clients["demo-tpp"] = replace(clients["demo-tpp"], roles=("AIS",))
     for reply in (tpp.initiate(), tpp.status(payment_id)):
         assert refused(reply, 403, "B14663ZZ-2100-000000", "PIS")
-        assert reply.json["error"] == "INVALID_TPP"
+        assert reply.get_json()["error"] == "INVALID_TPP"
 
 
 # Redirect-URI

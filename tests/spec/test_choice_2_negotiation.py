@@ -113,7 +113,7 @@ def test_the_vendor_word_is_a_setting() -> None:
 def test_the_best_language_that_has_screens_decides(
     tpp: Tpp, worlds: Worlds, languages: str, screens: str | None
 ) -> None:
-    payment_id = tpp.initiate(accept_language=languages).json["payment_id"]
+    payment_id = tpp.initiate(accept_language=languages).get_json()["payment_id"]
     assert worlds.get("default").bank.payments[payment_id].origin.language == screens
 
 

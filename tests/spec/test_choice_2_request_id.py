@@ -104,7 +104,7 @@ def test_a_different_call_under_the_same_id_is_refused(tpp: Tpp, changes: dict[s
 
 
 def test_a_status_under_the_id_of_an_initiation_is_refused(tpp: Tpp) -> None:
-    payment_id = tpp.initiate(request_id=AGAIN).json["payment_id"]
+    payment_id = tpp.initiate(request_id=AGAIN).get_json()["payment_id"]
     assert refused(tpp.status(payment_id, request_id=AGAIN), 400, INVALID, "'Request-ID'")
 
 
@@ -144,6 +144,6 @@ def test_the_setting_refuse_refuses_the_identical_call_too() -> None:
 
 def test_the_setting_allow_makes_a_second_payment() -> None:
     lax = where_reuse_is("allow")
-    first, second = (lax.initiate(request_id=AGAIN).json["payment_id"] for _ in range(2))
+    first, second = (lax.initiate(request_id=AGAIN).get_json()["payment_id"] for _ in range(2))
     assert first != second
     assert lax.status(first, request_id=AGAIN).status_code == 200

@@ -47,7 +47,7 @@ def test_an_account_of_this_bank_may_pay(tpp: Tpp, product: str, iban: str) -> N
 def test_an_account_of_another_bank_may_not(tpp: Tpp, product: str, iban: str) -> None:
     reply = from_account(tpp, iban, product)
     assert refused(reply, 403, FOREIGN, "'debtor_account.iban'")
-    assert reply.json["error"] == "INVALID_ACCOUNT"
+    assert reply.get_json()["error"] == "INVALID_ACCOUNT"
 
 
 SAVINGS = make_belgian("539", 1000024)  # alice's second account
@@ -84,13 +84,13 @@ def test_in_the_first_edition_of_the_rules_a_savings_account_pays(tpp: Tpp) -> N
 def test_an_account_outside_the_electronic_channels_may_not(tpp: Tpp, product: str, iban: str) -> None:
     reply = from_account(tpp, iban, product)
     assert refused(reply, 403, CHANNEL, "'debtor_account.iban'")
-    assert reply.json["error"] == "CHANNEL_NOT_PERMITTED"
+    assert reply.get_json()["error"] == "CHANNEL_NOT_PERMITTED"
 
 
 def test_an_account_without_payments_outside_sepa_may_make_none(tpp: Tpp) -> None:
     reply = from_account(tpp, LIMITED, XB)
     assert refused(reply, 403, NON_SEPA, "'debtor_account.iban'")
-    assert reply.json["error"] == "INVALID_PAYMENT"
+    assert reply.get_json()["error"] == "INVALID_PAYMENT"
 
 
 @pytest.mark.parametrize("product", (SCT, ISCT))
@@ -106,7 +106,7 @@ def test_the_daily_limit_may_be_reached_and_not_passed(tpp: Tpp, product: str) -
     assert paying(tpp, LIMITED, "250.00", product).status_code == 201
     reply = paying(tpp, LIMITED, "250.01", product)
     assert refused(reply, 403, PROFILE, "daily")
-    assert reply.json["error"] == "FORBIDDEN"
+    assert reply.get_json()["error"] == "FORBIDDEN"
 
 
 def test_what_was_signed_today_counts_for_the_daily_limit(tpp: Tpp) -> None:
@@ -173,7 +173,7 @@ def test_the_balance_may_be_spent_to_the_last_cent_and_not_beyond(tpp: Tpp, prod
     assert paying(tpp, POOR, "12.50", product).status_code == 201
     reply = paying(tpp, POOR, "12.51", product)
     assert refused(reply, 403, FUNDS, POOR)
-    assert reply.json["error"] == "INSUFFICIENT_FUNDS"
+    assert reply.get_json()["error"] == "INSUFFICIENT_FUNDS"
 
 
 def test_today_s_date_is_direct_execution(tpp: Tpp) -> None:
@@ -246,4 +246,4 @@ REFUSED = ((BELGIAN, "1.00"), (BLOCKED, "1.00"), (COUNTER, "1.00"), (LIMITED, "2
 def test_a_refused_initiation_leaves_no_trace(tpp: Tpp, iban: str, amount: str) -> None:
     assert paying(tpp, iban, amount).status_code == 403
     assert tpp.listed("payments") == tpp.listed("journal") == []
-    assert tpp.control("GET", "/clock").json["due_next"] is None
+    assert tpp.control("GET", "/clock").get_json()["due_next"] is None

@@ -56,7 +56,7 @@ def test_after_a_late_rejection_the_money_returns_as_a_second_transaction(tpp: T
     begun = signed(tpp, product, "bram", debtor_account__iban=BRAM)
     tpp.advance("0s" if product == ISCT else "5s")
     assert balance(bank, BRAM) < before
-    assert move(tpp, begun.id, "RJCT", reason="AC04").json["status"] == "RJCT"
+    assert move(tpp, begun.id, "RJCT", reason="AC04").get_json()["status"] == "RJCT"
     assert told(tpp, begun) == ("RJCT", "AC04")
     assert balance(bank, BRAM) == before
     (out, *_), (back, *_) = booked(bank, BRAM, begun.id)

@@ -38,7 +38,7 @@ def send(tpp: Tpp, content: Any, product: str = SCT, **changes: str | None) -> T
 
 def order(tpp: Tpp, reply: TestResponse) -> dict[str, Any]:
     assert reply.status_code == 201, reply.text
-    found: dict[str, Any] = tpp.control("GET", f"/payments/{reply.json['payment_id']}").json["order"]
+    found: dict[str, Any] = tpp.control("GET", f"/payments/{reply.json['payment_id']}").get_json()["order"]
     return found
 
 
@@ -46,32 +46,32 @@ def test_its_reply_has_two_references_and_the_address_in_location_alone(tpp: Tpp
     reply = send(tpp, body())
     assert reply.status_code == 201 and set(reply.json) == {"payment_id", "transaction_ref"}
     assert "/psu/sign/" in reply.headers["Location"]
-    assert reply.json["payment_id"] != "INVOICE-1"
+    assert reply.get_json()["payment_id"] != "INVOICE-1"
 
 
 def test_it_is_signed_settled_and_booked_under_its_transaction_ref(tpp: Tpp, worlds: Any) -> None:
     reply = send(tpp, body(origin_account={"iban": ALICE}))
-    begun = Begun(reply.json["payment_id"], SCT, reply.headers["Location"])
+    begun = Begun(reply.get_json()["payment_id"], SCT, reply.headers["Location"])
     bank = worlds.get("default").bank
     before = balance(bank, ALICE)
     assert approve(tpp, begun.address).status_code == 200
     tpp.advance("1m")
     assert (status(tpp, begun), before - balance(bank, ALICE)) == ("ACSC", 12.5)
-    assert len(booked(bank, ALICE, reply.json["transaction_ref"])) == 1
+    assert len(booked(bank, ALICE, reply.get_json()["transaction_ref"])) == 1
 
 
 @pytest.mark.parametrize("number", (1, 2, 3))
 def test_its_own_reference_is_the_external_one(tpp: Tpp, number: int) -> None:
-    payment_id = send(tpp, body()).json["payment_id"]
+    payment_id = send(tpp, body()).get_json()["payment_id"]
     path = f"/payments/{SCT}/INVOICE-1/status?paymentIdType=EXTERNAL"
     reply = tpp.call("GET", path, accept=version(number))
-    assert (reply.status_code, reply.json["payment_id"]) == (200, payment_id)
+    assert (reply.status_code, reply.get_json()["payment_id"]) == (200, payment_id)
 
 
 @pytest.mark.parametrize("number", (1, 2, 3))
 def test_its_details_are_told_as_those_of_every_payment(tpp: Tpp, number: int) -> None:
     reply = send(tpp, body(origin_account={"iban": ALICE}, communication="Rent"))
-    begun = Begun(reply.json["payment_id"], SCT, reply.headers["Location"])
+    begun = Begun(reply.get_json()["payment_id"], SCT, reply.headers["Location"])
     found = details(tpp, begun, tokens(tpp), accept=version(number)).json
     assert found["creditor_account"] == {"iban": BELGIAN} and found["creditor_name"] == "Jan Peeters"
     assert found["debtor_account"] == {"iban": ALICE, "currency": "EUR"}
@@ -81,7 +81,7 @@ def test_its_details_are_told_as_those_of_every_payment(tpp: Tpp, number: int) -
 def test_without_a_signature_it_is_over_after_an_hour(tpp: Tpp) -> None:
     reply = send(tpp, body())
     tpp.advance("60m")
-    assert told(tpp, Begun(reply.json["payment_id"], SCT, "")) == ("CANC", "TIME_OUT")
+    assert told(tpp, Begun(reply.get_json()["payment_id"], SCT, "")) == ("CANC", "TIME_OUT")
 
 
 def test_a_token_replaces_the_proof_of_key(tpp: Tpp) -> None:

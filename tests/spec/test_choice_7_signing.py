@@ -42,14 +42,14 @@ def test_a_signed_file_waits_for_its_bulks(tpp: Tpp) -> None:
 def test_no_code_comes_back_with_the_customer(tpp: Tpp, kind: str) -> None:
     content = pain() if kind == "pain.001" else csv()
     address = address_of(tpp, validated(tpp, content, kind), kind)
-    redirect = approve(tpp, f"{address}?state=xyz").json["redirect"]
+    redirect = approve(tpp, f"{address}?state=xyz").get_json()["redirect"]
     assert redirect == f"{CALLBACK}?state=xyz"
 
 
 def test_a_customer_who_refuses_cancels_the_file_and_its_bulks(tpp: Tpp) -> None:
     payment_file_id = validated(tpp, pain(bulk(), bulk("0.00", name="B"), bulk(name="C")))
     reply = tpp.control("POST", "/psu/refuse", address=f"{address_of(tpp, payment_file_id)}?state=xyz")
-    query = dict(parse_qsl(urlsplit(reply.json["redirect"]).query))
+    query = dict(parse_qsl(urlsplit(reply.get_json()["redirect"]).query))
     assert (query["error"], query["state"]) == ("access_denied", "xyz")
     assert statuses(tpp, payment_file_id) == ["CANC", "CANC", "RJCT", "CANC"]
     assert status(tpp, payment_file_id)["reason"] == "PSU_REFUSED"
@@ -173,7 +173,7 @@ def test_the_first_edition_of_the_rules_did_not_ask_for_funds(tpp: Tpp, worlds: 
 def test_a_tester_forces_a_legal_move_and_the_bulks_go_along(tpp: Tpp, target: str, file: str, one: str) -> None:
     payment_file_id = validated(tpp, pain(bulk(), bulk("0.00", name="B")))
     reply = tpp.control("POST", f"/payments/{payment_file_id}/move", status=target, reason="MS03")
-    assert (reply.status_code, reply.json["status"]) == (200, target)
+    assert (reply.status_code, reply.get_json()["status"]) == (200, target)
     assert statuses(tpp, payment_file_id) == [file, one, "RJCT"]
 
 

@@ -17,7 +17,7 @@ NAMES = ("demo-tpp", *HARD)
 
 def a_callback(tpp: Tpp) -> str:
     reply = approve(tpp, begin(tpp).address, "alice")
-    return str(reply.json["redirect"])
+    return str(reply.get_json()["redirect"])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -32,7 +32,7 @@ def test_a_client_that_was_made_can_pay_at_once(tpp: Tpp) -> None:
 
 
 def test_a_client_that_is_switched_off_is_an_invalid_tpp(tpp: Tpp) -> None:
-    assert tpp.control("PUT", "/clients/demo-tpp", active=False).json["active"] is False
+    assert tpp.control("PUT", "/clients/demo-tpp", active=False).get_json()["active"] is False
     assert refused(tpp.initiate(), 403, "B14663ZZ-2100-000000", "not active")
     tpp.control("PUT", "/clients/demo-tpp", active=True)
     assert tpp.initiate().status_code == 201

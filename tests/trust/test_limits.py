@@ -58,8 +58,8 @@ def test_an_account_is_read_so_often_a_day_without_its_psu(bank: Bank) -> None:
 
 def account_token(tpp: Tpp) -> tuple[str, str]:
     """A token of alice's consent, and the path of her first account."""
-    address = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json[0]["consent_uri"]
-    callback = tpp.control("POST", "/psu/approve", address=address, customer="alice").json["redirect"]
+    address = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()[0]["consent_uri"]
+    callback = tpp.control("POST", "/psu/approve", address=address, customer="alice").get_json()["redirect"]
     code = callback.partition("code=")[2].partition("&")[0]
     given = {"Accept": version(3), "Request-ID": "7c0f1a52-1d5c-4f5a-9d5e-0f6d1b7c9a11"}
     form = {
@@ -68,7 +68,9 @@ def account_token(tpp: Tpp) -> tuple[str, str]:
         "redirect_uri": CALLBACK,
         "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
     }
-    token = tpp.http.post("/token", data=form, headers=given, auth=("demo-tpp", "demo-secret")).json["access_token"]
+    token = tpp.http.post("/token", data=form, headers=given, auth=("demo-tpp", "demo-secret")).get_json()[
+        "access_token"
+    ]
     listed = tpp.call("GET", "/accounts", accept=version(2), authorization=f"Bearer {token}").json
     return token, listed["_embedded"]["accounts"][0]["_links"]["self"]["href"]
 

@@ -61,7 +61,7 @@ def test_on_a_port_of_their_own_they_move_the_same_worlds_and_are_no_bank(worlds
     apart = assemble_controls(worlds, Lock(KEY), "http://127.0.0.1:8080").test_client()
     bank.initiated()
     given = {"X-Sandbox-Key": KEY}
-    assert len(apart.get("/_sandbox/payments", headers=given).json["payments"]) == 1
+    assert len(apart.get("/_sandbox/payments", headers=given).get_json()["payments"]) == 1
     assert refused(apart.get("/_sandbox/payments"), 401, "SBX-0401")
     assert apart.post("/payments/sepa-credit-transfers").status_code == 404
 

@@ -39,7 +39,7 @@ def led(worlds: Worlds, name: str = "default") -> list[str]:
     paid = tpp.initiate()
     token = tpp.token_for("alice")
     bank = worlds.get(name).bank
-    return [paid.json["payment_id"], paid.headers["Location"], str(token), *bank.codes, *bank.access_tokens]
+    return [paid.get_json()["payment_id"], paid.headers["Location"], str(token), *bank.codes, *bank.access_tokens]
 
 
 # The mint
@@ -127,8 +127,8 @@ def test_a_seed_that_a_control_gives_foretells_unless_the_server_is_on_a_network
     ids = []
     for worlds in (started(None, guarded), started(None, guarded)):
         tpp = Tpp(assemble(worlds))
-        assert tpp.control("PUT", "/worlds/mine", **body).json["seed"] == 5
-        ids.append(Tpp(assemble(worlds), "mine").initiate().json["payment_id"])
+        assert tpp.control("PUT", "/worlds/mine", **body).get_json()["seed"] == 5
+        ids.append(Tpp(assemble(worlds), "mine").initiate().get_json()["payment_id"])
     assert (ids == [Mint(5).id()] * 2, len(set(ids)) == 2) == (not guarded, guarded)
 
 
@@ -140,7 +140,7 @@ def test_so_does_the_seed_of_a_scenario(guarded: bool, tmp_path: Path) -> None:
     loaded = Tpp(assemble(started(None, guarded)))
     assert loaded.control("PUT", "/scenario", scenario=SEEDED).status_code == 200
     foretold = Mint(5).id()
-    assert [tpp.initiate().json["payment_id"] == foretold for tpp in (at_start, loaded)] == [not guarded] * 2
+    assert [tpp.initiate().get_json()["payment_id"] == foretold for tpp in (at_start, loaded)] == [not guarded] * 2
 
 
 UNSAID = dict.fromkeys(row.name for row in fields(Doors))
@@ -208,7 +208,7 @@ def test_a_world_with_a_secret_travels_and_draws_what_it_would_have_drawn(query:
     reply = Tpp(assemble(away)).http.post("/_sandbox/import?as=there", data=content)
     assert reply.status_code == 201, reply.text
     paid = [Tpp(assemble(home)).initiate(), Tpp(assemble(away), "there").initiate()]
-    assert paid[0].json["payment_id"] == paid[1].json["payment_id"]
+    assert paid[0].get_json()["payment_id"] == paid[1].json["payment_id"]
 
 
 def test_an_export_without_its_secret_is_refused() -> None:

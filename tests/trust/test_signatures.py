@@ -63,7 +63,7 @@ def test_strict_holds_for_every_initiation_and_for_nothing_else(tpp: Tpp) -> Non
     )
     csv = tpp.call("POST", "/bulk-payments/csv", data=b"x", content_type="text/csv", accept=_version(2))
     assert refused(csv, 400, "GEN-1201-100001", "Digest")
-    payment_id = post(tpp).json["payment_id"]
+    payment_id = post(tpp).get_json()["payment_id"]
     assert tpp.status(payment_id).status_code == 200
 
 

@@ -162,7 +162,9 @@ def test_what_a_form_can_send_changes_nothing(worlds: Worlds, content_type: str)
                 reply = app.test_client().open(
                     f"/_sandbox{path}", method=method, data=body, headers={"Content-Type": content_type}
                 )
-                assert (reply.status_code, reply.json["error"]) == (415, "UNSUPPORTED_MEDIA_TYPE"), f"{method} {path}"
+                assert (reply.status_code, reply.get_json()["error"]) == (415, "UNSUPPORTED_MEDIA_TYPE"), (
+                    f"{method} {path}"
+                )
     assert beginning(worlds) == before
 
 
@@ -176,7 +178,7 @@ def test_a_call_without_a_body_needs_no_content_type(tpp: Tpp, given: dict[str, 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_a_browser_that_tells_of_another_site_changes_nothing(tpp: Tpp, site: str) -> None:
     reply = tpp.http.post("/_sandbox/reset", headers={"Sec-Fetch-Site": site})
-    assert (reply.status_code, reply.json["error_code"]) == (403, "SBX-0403-000004")
+    assert (reply.status_code, reply.get_json()["error_code"]) == (403, "SBX-0403-000004")
     assert tpp.http.get("/_sandbox/clock", headers={"Sec-Fetch-Site": site}).status_code == 200
     for own in ("same-origin", "none"):
         assert tpp.http.post("/_sandbox/reset", headers={"Sec-Fetch-Site": own}).status_code == 200

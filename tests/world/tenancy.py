@@ -53,7 +53,7 @@ def lived(tpp: Tpp) -> list[str]:
     ids = []
     for number in range(4):
         reply = tpp.initiate()
-        ids.append(str(reply.json["payment_id"]))
+        ids.append(str(reply.get_json()["payment_id"]))
         if number % 2:
             tpp.control("POST", "/psu/approve", address=reply.headers["Location"], customer="alice")
         tpp.initiate(body=payment(creditor_name=None))

@@ -129,7 +129,7 @@ def test_worlds_that_are_called_forked_exported_and_put_away_at_once_come_to_wha
         start.wait()
         for number in range(12):
             reply = tpp.initiate()
-            paid[name].append(str(reply.json["payment_id"]))
+            paid[name].append(str(reply.get_json()["payment_id"]))
             if number % 3 == 0:
                 tpp.control("POST", "/psu/approve", address=reply.headers["Location"], customer="alice")
 

@@ -180,7 +180,7 @@ def test_a_damaged_earlier_act_of_a_large_file_is_told_by_health(lived: Path, mo
     for thread in server.store._beside:
         thread.join()
     health = server.tpp().control("GET", "/health")
-    assert health.status_code == 503 and "act 2 of its world 1" in health.json["error_description"]
+    assert health.status_code == 503 and "act 2 of its world 1" in health.get_json()["error_description"]
     assert server.tpp().control("GET", "/health?live").status_code == 200
     assert server.tpp().control("GET", "/export").status_code == 503
     server.store.close()
@@ -208,7 +208,7 @@ def test_a_world_that_is_dropped_while_it_is_checked_is_no_damage(lived: Path, m
 def test_a_damaged_checkpoint_is_told_and_not_used(lived: Path) -> None:
     change(lived, "UPDATE pieces SET content = zeroblob(length(content))")
     server = Server(lived)
-    notes = server.tpp().control("GET", "/health").json["state_file"]["notes"]
+    notes = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
     assert notes == ["the checkpoint of its world 1 is damaged and is not used: all acts are done again"]
     assert len(server.tpp().listed("payments")) == ACTS
     server.store.close()
@@ -245,7 +245,7 @@ def test_a_killed_server_leaves_nothing_to_tell(killed: Path) -> None:
 def test_a_last_write_that_was_not_finished_is_told(killed: Path, lost: int) -> None:
     os.truncate(wal_of(killed), wal_of(killed).stat().st_size - lost)
     server = Server(killed)
-    notes = server.tpp().control("GET", "/health").json["state_file"]["notes"]
+    notes = server.tpp().control("GET", "/health").get_json()["state_file"]["notes"]
     assert notes == [
         "its last write was not finished, or the end of bank.state-wal is damaged: what that held is left out"
     ]

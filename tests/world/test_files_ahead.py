@@ -82,11 +82,11 @@ def test_who_moves_the_clock_waits_for_a_file_and_nobody_else_does(tpp: Tpp, wor
     mover = beside(lambda: tpp.advance("120s"))
     assert slow.begun.wait(SOON)
     assert tpp.status(payment_id).status_code == 200 and tpp.initiate().status_code == 201
-    assert tpp.control("GET", "/clock").json["now"] == MORNING and status(tpp, file_id)["status"] == "RCVD"
+    assert tpp.control("GET", "/clock").get_json()["now"] == MORNING and status(tpp, file_id)["status"] == "RCVD"
     slow.goes_on.set()
     mover.join()
     assert status(tpp, file_id)["status"] == "PATC" and slow.readings == 1
-    assert tpp.control("GET", "/clock").json["now"] == DUE
+    assert tpp.control("GET", "/clock").get_json()["now"] == DUE
     assert same_again(worlds.get("default"))
 
 
@@ -96,7 +96,7 @@ def test_two_who_move_the_clock_at_once_both_do(tpp: Tpp, slow: Slow) -> None:
     slow.goes_on.set()
     for mover in movers:
         mover.join()
-    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T09:04:00+01:00"
+    assert tpp.control("GET", "/clock").get_json()["now"] == "2027-03-01T09:04:00+01:00"
 
 
 @pytest.mark.parametrize("files", [AHEAD_MAX, AHEAD_MAX + 2])

@@ -72,8 +72,8 @@ def test_a_frozen_clock_stands_while_a_world_is_away(server: Server) -> None:
     payment_id = tpp.initiated()
     server.silence()
     server.machine.now += 1e6
-    assert tpp.control("GET", "/clock").json["now"] == MORNING
-    assert tpp.status(payment_id).json["status"] == "RCVD"
+    assert tpp.control("GET", "/clock").get_json()["now"] == MORNING
+    assert tpp.status(payment_id).get_json()["status"] == "RCVD"
 
 
 def test_a_running_clock_goes_on_as_if_the_world_had_never_been_away(path: Path) -> None:
@@ -83,17 +83,17 @@ def test_a_running_clock_goes_on_as_if_the_world_had_never_been_away(path: Path)
     server.silence()
     assert server.is_away("quiet")
     server.machine.now += HALF_AN_HOUR / 2
-    clock = server.tpp().control("GET", "/worlds/quiet").json["clock"]
+    clock = server.tpp().control("GET", "/worlds/quiet").get_json()["clock"]
     assert (clock["now"], clock["due_next"]) == ("2027-03-01T09:45:00+01:00", "2027-03-01T10:00:00+01:00")
     server.machine.now += HALF_AN_HOUR
     assert server.is_away("quiet")
-    history = tpp.control("GET", f"/payments/{payment_id}").json["history"]
+    history = tpp.control("GET", f"/payments/{payment_id}").get_json()["history"]
     assert [(one["at"], one["status"]) for one in history] == [
         (MORNING, "RCVD"),
         ("2027-03-01T09:00:01+01:00", "PATC"),
         ("2027-03-01T10:00:00+01:00", "CANC"),
     ]
-    assert tpp.control("GET", "/clock").json["now"] == "2027-03-01T10:15:00+01:00"
+    assert tpp.control("GET", "/clock").get_json()["now"] == "2027-03-01T10:15:00+01:00"
     server.store.close()
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_written_away_stays_in_memory(server: Server) -> None:
     server.machine.now += HALF_AN_HOUR
     assert server.tpp().control("GET", "/clock").status_code == 200
     assert not server.is_away("quiet")
-    assert tpp.status(payment_id).json["status"] == "RCVD"
+    assert tpp.status(payment_id).get_json()["status"] == "RCVD"
     assert tpp.initiate().status_code == 503
 
 

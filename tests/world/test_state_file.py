@@ -82,7 +82,7 @@ def test_it_goes_on_where_it_stood(path: Path) -> None:
     Tpp(app).advance("59m")
     store.close()
     again = Tpp(opened(path)[1])
-    assert again.status(payment_id).json["status"] == "PATC"
+    assert again.status(payment_id).get_json()["status"] == "PATC"
     again.advance("60s")
     assert again.status(payment_id).json == {"payment_id": payment_id, "status": "CANC", "reason": "TIME_OUT"}
 
@@ -115,7 +115,7 @@ def test_settings_that_were_changed_stay_changed(path: Path) -> None:
     _, app, store = opened(path)
     assert Tpp(app).control("PATCH", "/settings", unsigned_after="5m").status_code == 200
     store.close()
-    assert Tpp(opened(path)[1]).control("GET", "/settings").json["settings"]["unsigned_after"] == "5m"
+    assert Tpp(opened(path)[1]).control("GET", "/settings").get_json()["settings"]["unsigned_after"] == "5m"
 
 
 def test_faults_that_were_ordered_survive_with_their_counts_and_dropped_ones_do_not(path: Path) -> None:

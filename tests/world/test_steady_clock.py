@@ -54,10 +54,10 @@ def test_while_it_runs_bank_time_goes_on_from_where_it_was(machine: Machine) -> 
     tpp = Tpp(assemble(worlds))
     payment_id = tpp.initiated()
     machine.now += HOUR
-    assert tpp.status(payment_id).json["status"] == "CANC"
+    assert tpp.status(payment_id).get_json()["status"] == "CANC"
     before = now(worlds)
     machine.now -= 2 * HOUR
-    assert now(worlds) == before and tpp.status(payment_id).json["status"] == "CANC"
+    assert now(worlds) == before and tpp.status(payment_id).get_json()["status"] == "CANC"
     machine.now += 60
     assert now(worlds) == before + timedelta(seconds=60)
 
@@ -68,13 +68,13 @@ def test_over_a_restart_nothing_that_was_answered_is_undone(path: Path, machine:
     tpp = Tpp(assemble(worlds))
     payment_id = tpp.initiated()
     machine.now += HOUR
-    assert tpp.status(payment_id).json["status"] == "CANC"
+    assert tpp.status(payment_id).get_json()["status"] == "CANC"
     before = now(worlds)
     store.close()
     machine.now -= 2 * HOUR
     worlds, store = opened(path, machine)
     again = Tpp(assemble(worlds))
-    assert again.status(payment_id).json["status"] == "CANC"
+    assert again.status(payment_id).get_json()["status"] == "CANC"
     assert before <= now(worlds) <= before + SOON
     machine.now += 60
     assert before + timedelta(seconds=60) <= now(worlds) <= before + SOON + timedelta(seconds=60)
