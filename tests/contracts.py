@@ -58,7 +58,7 @@ def status(tpp: Tpp, payment_id: str) -> tuple[str, str | None]:
     """Status and reason, as the bank's interface tells them."""
     reply = ask(tpp, "GET", f"{payment_id}/status")
     assert reply.status_code == 200, reply.text
-    return reply.get_json()["status"], reply.json.get("reason")
+    return reply.get_json()["status"], reply.get_json().get("reason")
 
 
 def bearer(tpp: Tpp, customer: str = "alice") -> dict[str, str]:

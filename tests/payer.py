@@ -101,14 +101,14 @@ def a_code(tpp: Tpp, customer: str = "alice", **headers: str | None) -> str:
 def tokens(tpp: Tpp, customer: str = "alice") -> dict[str, Any]:
     reply = post_form(tpp, code_form(a_code(tpp, customer)))
     assert reply.status_code == 200, reply.text
-    found: dict[str, Any] = reply.json
+    found: dict[str, Any] = reply.get_json()
     return found
 
 
 def refreshed(tpp: Tpp, pair: dict[str, Any]) -> dict[str, Any]:
     reply = post_form(tpp, refresh_form(pair["refresh_token"]))
     assert reply.status_code == 200, reply.text
-    found: dict[str, Any] = reply.json
+    found: dict[str, Any] = reply.get_json()
     return found
 
 
@@ -133,7 +133,7 @@ def status(tpp: Tpp, begun: Begun) -> str:
 
 def told(tpp: Tpp, begun: Begun) -> tuple[str, str | None]:
     """The status and its reason."""
-    reply = tpp.status(begun.id, begun.product).json
+    reply = tpp.status(begun.id, begun.product).get_json()
     return reply["status"], reply.get("reason")
 
 

@@ -93,9 +93,9 @@ class Reader:
         self.tpp, self.customer, self.scope = tpp, customer, scope
         reply = post_token(tpp, code_form(consented(tpp, customer, scope, iban, **chosen)), TOKEN_VERSIONS[scope])
         assert reply.status_code == 200, reply.text
-        self.take(reply.json)
+        self.take(reply.get_json())
         self.sca: str = reply.get_json()["sca_token"]
-        self.logical_id: str | None = reply.json.get("logical_id")
+        self.logical_id: str | None = reply.get_json().get("logical_id")
 
     def take(self, tokens: Mapping[str, Any]) -> None:
         self.access, self.refresh = str(tokens["access_token"]), str(tokens["refresh_token"])
@@ -104,7 +104,7 @@ class Reader:
         """A new pair, as a TPP does every hour."""
         reply = post_token(self.tpp, refresh_form(self.refresh), TOKEN_VERSIONS[self.scope])
         assert reply.status_code == 200, reply.text
-        self.take(reply.json)
+        self.take(reply.get_json())
 
     def get(self, path: str, **changes: str | None) -> TestResponse:
         asked = {"accept": version(2), "authorization": f"Bearer {self.access}", **changes}
@@ -163,7 +163,7 @@ def book(tpp: Tpp, iban: str, amount: str = "1.00", **more: Any) -> dict[str, An
     """A transaction made by hand (choice 10)."""
     reply = tpp.control("POST", f"/accounts/{iban}/transactions", amount=amount, **more)
     assert reply.status_code == 201, reply.text
-    found: dict[str, Any] = reply.json
+    found: dict[str, Any] = reply.get_json()
     return found
 
 

@@ -33,7 +33,7 @@ def journal_of(tpp: Tpp, subject: str) -> list[tuple[str, str | None, str | None
 
 
 def told(tpp: Tpp, payment_id: str, product: str = SCT) -> tuple[str, str | None]:
-    reply = tpp.status(payment_id, product).json
+    reply = tpp.status(payment_id, product).get_json()
     return reply["status"], reply.get("reason")
 
 
@@ -46,5 +46,5 @@ def signed_by_alice(tpp: Tpp, product: str = SCT, **changes: Any) -> str:
 def explained(tpp: Tpp, request_id: str) -> dict[str, Any]:
     reply = tpp.control("GET", f"/explain/{request_id}")
     assert reply.status_code == 200, reply.text
-    found: dict[str, Any] = reply.json
+    found: dict[str, Any] = reply.get_json()
     return found

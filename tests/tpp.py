@@ -139,7 +139,7 @@ class Tpp:
 
 def refused(reply: TestResponse, status: int, code: str, named: str = "") -> bool:
     """The reply is that refusal, in the bank's body, and names the input at fault."""
-    body = reply.json
+    body = reply.get_json()
     assert set(body) >= {"error", "error_code", "error_description"}, reply.text
     found = (reply.status_code, body["error_code"][: len(code)], named in body["error_description"])
     assert found == (status, code, True), f"{reply.status_code} {reply.text}"

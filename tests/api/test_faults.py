@@ -98,7 +98,7 @@ def test_every_status_that_an_operation_may_give_comes_in_the_banks_body(tpp: Tp
         tpp.control("DELETE", "/faults")
         faulty(tpp, when={"operation": operation}, answer={"status": status})
         reply = tpp.call(method, path)
-        assert reply.status_code == status and set(reply.json) == {"error", "error_code", "error_description"}
+        assert reply.status_code == status and set(reply.get_json()) == {"error", "error_code", "error_description"}
         assert reply.headers["Response-ID"]
         assert ("Retry-After" in reply.headers) == (status in (429, 503))
 
@@ -140,9 +140,9 @@ def test_a_changed_reply_comes_of_a_call_that_was_done(tpp: Tpp, change: str) ->
 
 
 def test_consent_addresses_may_come_in_both_languages(tpp: Tpp) -> None:
-    assert [row["language"] for row in consent_uris(tpp).json] == ["fr"]
+    assert [row["language"] for row in consent_uris(tpp).get_json()] == ["fr"]
     faulty(tpp, when={"operation": "consent_addresses"}, change="both_languages")
-    assert [row["language"] for row in consent_uris(tpp).json] == ["fr", "nl"]
+    assert [row["language"] for row in consent_uris(tpp).get_json()] == ["fr", "nl"]
 
 
 def test_a_change_leaves_what_has_no_json_alone(tpp: Tpp) -> None:

@@ -28,7 +28,7 @@ def answered(reply: TestResponse, *, bank: bool = True) -> None:
     if reply.status_code < 400 or reply.request.method == "HEAD":
         return
     assert reply.content_type == "application/json;charset=utf-8"
-    body = reply.json
+    body = reply.get_json()
     assert set(body) == FIELDS, body
     assert (reply.status_code, body["error"], body["error_code"]) in CATALOGUE, body
     assert body["error_description"].endswith(".")
@@ -197,7 +197,11 @@ def test_a_fault_of_our_own_is_a_500_in_the_bank_s_body(app: Flask, monkeypatch:
     app.logger.disabled = True
     monkeypatch.setattr("sandbox.web.api.bodies.read_json", lambda body: 1 / 0)
     reply = Tpp(app).initiate()
-    assert (reply.status_code, set(reply.json), reply.get_json()["error_code"]) == (500, FIELDS, "SBX-0500-000001")
+    assert (reply.status_code, set(reply.get_json()), reply.get_json()["error_code"]) == (
+        500,
+        FIELDS,
+        "SBX-0500-000001",
+    )
     assert "Traceback" not in reply.text
     assert "ZeroDivision" not in reply.text
     assert UUID_4.match(reply.headers["Response-ID"])

@@ -162,7 +162,7 @@ def test_await_passes_over_what_others_do(tpp: Tpp) -> None:
     iban = tpp.iban_of("bakkerij")
     reply = tpp.initiate(body=payment(debtor_account={"iban": iban}, requested_execution_date="2027-06-15"))
     tpp.signed(reply)
-    told = tpp.control("POST", "/await", payment_id=reply.get_json()["payment_id"], status="ACSC").json
+    told = tpp.control("POST", "/await", payment_id=reply.get_json()["payment_id"], status="ACSC").get_json()
     assert told["at"].startswith("2027-06-15T06:00:55")
     reader = Reader(tpp, "bakkerij")
     lines = reader.full(reader.ids[iban], date_from="2027-03-02")
@@ -199,8 +199,8 @@ def test_a_payment_in_recycling_meets_the_salary_on_its_morning(tpp: Tpp) -> Non
     reply = tpp.initiate(body=body)
     tpp.signed(reply)
     set_clock(tpp, "2027-03-24T23:00:00+01:00")
-    assert tpp.status(reply.json["payment_id"]).get_json()["status"] == "PDNG"
-    told = tpp.control("POST", "/await", payment_id=reply.get_json()["payment_id"], status="ACSP").json
+    assert tpp.status(reply.get_json()["payment_id"]).get_json()["status"] == "PDNG"
+    told = tpp.control("POST", "/await", payment_id=reply.get_json()["payment_id"], status="ACSP").get_json()
     assert told["at"] == "2027-03-25T06:00:00+01:00"
     assert balance(tpp, iban) == Decimal("12.50") + 1180 - 700
     set_clock(tpp, "2027-03-25T08:00:00+01:00")
@@ -226,7 +226,7 @@ def test_habits_spend_nothing_that_a_payment_has_reserved(tpp: Tpp) -> None:
     tpp.signed(reply)
     set_clock(tpp, "2027-03-16T05:59:59+01:00")
     assert balance(tpp, iban) >= Decimal(whole)
-    told = tpp.control("POST", "/await", payment_id=reply.get_json()["payment_id"], status="ACSC").json
+    told = tpp.control("POST", "/await", payment_id=reply.get_json()["payment_id"], status="ACSC").get_json()
     assert told["at"].startswith("2027-03-16T06:00:55")
 
 

@@ -170,7 +170,11 @@ def test_a_rule_may_refuse_with_every_error_that_the_operation_may_give(tpp: Tpp
     ruled(tpp, when={"kind": "payment"}, refuse=name)
     reply = tpp.initiate()
     row = Error[name].value
-    assert (reply.status_code, reply.get_json()["error"], reply.json["error_code"]) == (row.status, row.error, row.code)
+    assert (reply.status_code, reply.get_json()["error"], reply.get_json()["error_code"]) == (
+        row.status,
+        row.error,
+        row.code,
+    )
     assert ("Retry-After" in reply.headers) == (row.status in (429, 503))
 
 

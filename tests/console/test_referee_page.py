@@ -94,7 +94,7 @@ def test_an_address_that_a_tester_opens_from_the_console_is_no_fault_of_the_clie
 
 def test_the_coverage_says_how_much_and_what_next(tpp: Tpp, visitor: Visitor) -> None:
     tpp.initiated()
-    told = tpp.control("GET", "/coverage").json
+    told = tpp.control("GET", "/coverage").get_json()
     text = seen(visitor)
     assert f"<b>{told['percent']}\u00a0%</b>" in text
     assert text.count('<tr><th scope="row">') == len(told["table"]) == 6

@@ -21,7 +21,7 @@ CONTROL_ERROR = "SBX-0400-000001"
 
 
 def clock(tpp: Tpp) -> dict[str, Any]:
-    found: dict[str, Any] = tpp.control("GET", "/clock").json
+    found: dict[str, Any] = tpp.control("GET", "/clock").get_json()
     return found
 
 
@@ -54,7 +54,7 @@ def test_an_error_of_a_control_has_the_three_field_body(
 ) -> None:
     reply = tpp.control(method, path, **body)
     assert reply.status_code == status
-    assert set(reply.json) == {"error", "error_code", "error_description"}
+    assert set(reply.get_json()) == {"error", "error_code", "error_description"}
 
 
 def test_controls_need_no_bank_headers_and_stay_out_of_the_log_of_requests(tpp: Tpp) -> None:
@@ -203,8 +203,12 @@ def test_a_reset_takes_no_body_and_touches_no_other_world(tpp: Tpp, app: Flask) 
 def test_a_world_is_made_shown_listed_and_dropped(tpp: Tpp) -> None:
     made = tpp.control("PUT", "/worlds/mine")
     assert made.status_code == 201
-    assert set(made.json) == {"name", "scenario", "seed", "clock", "away"}
-    assert (made.get_json()["name"], made.json["scenario"], made.json["clock"]["now"]) == ("mine", "default", MORNING)
+    assert set(made.get_json()) == {"name", "scenario", "seed", "clock", "away"}
+    assert (made.get_json()["name"], made.get_json()["scenario"], made.json["clock"]["now"]) == (
+        "mine",
+        "default",
+        MORNING,
+    )
     assert tpp.control("GET", "/worlds/mine").json == made.json
     assert [row["name"] for row in tpp.listed("worlds")] == ["default", "mine"]
     gone = tpp.control("DELETE", "/worlds/mine")

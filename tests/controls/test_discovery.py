@@ -107,7 +107,7 @@ def test_a_callback_that_is_not_the_clients_own_is_never_led_to(tpp: Tpp) -> Non
 
 def test_a_stock_client_goes_from_the_metadata_to_the_accounts(app: Flask, tpp: Tpp) -> None:
     """Authlib: all that it is told beyond the metadata are the headers that the bank wants."""
-    told = tpp.http.get(METADATA, base_url=BANK).json
+    told = tpp.http.get(METADATA, base_url=BANK).get_json()
     with OAuth2Session(
         "demo-tpp", "demo-secret", redirect_uri=CALLBACK, scope="AIS", code_challenge_method="S256"
     ) as session:

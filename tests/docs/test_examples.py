@@ -61,7 +61,7 @@ def test_the_files_of_the_examples_are_valid(tpp: Tpp) -> None:
     for step, reply in walk(tpp):
         if isinstance(step, Example) and step.operation == "bulk_initiation":
             tpp.advance("3m")
-            found = tpp.control("GET", f"/bulk-payments/{reply.json['payment_file_id']}").json
+            found = tpp.control("GET", f"/bulk-payments/{reply.json['payment_file_id']}").get_json()
             assert [found["status"], *(bulk["status"] for bulk in found["bulks"])] == ["PATC"] * 4, found
 
 

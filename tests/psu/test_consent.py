@@ -44,7 +44,7 @@ def tokens(tpp: Tpp, callback: str, number: int = 3) -> dict[str, str]:
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
     reply = post_form(tpp, form, accept=version(number), authorization=basic("demo-tpp", "demo-secret"))
     assert reply.status_code == 200, reply.text
-    found: dict[str, str] = reply.json
+    found: dict[str, str] = reply.get_json()
     return found
 
 
@@ -191,7 +191,7 @@ def test_the_language_is_the_addresses_own_and_can_be_changed(app: Flask, tpp: T
 
 def test_a_tpp_without_a_screen_language_gets_an_address_of_each(app: Flask, tpp: Tpp) -> None:
     reply = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4), accept_language="en")
-    for entry in reply.json:
+    for entry in reply.get_json():
         page = Psu(app).open(entry["consent_uri"].removeprefix(HOST))
         assert title(page) == STEPS[entry["language"]][0]
 
@@ -220,7 +220,7 @@ def renewal(tpp: Tpp, app: Flask) -> tuple[dict[str, str], str]:
     """Tokens of a consent whose last authentication is too old, and where the customer authenticates again."""
     pair = tokens(tpp, Psu(app).agree(consent_address(tpp), "alice", CURRENT))
     tpp.advance("91d")
-    pair = post_form(tpp, refresh_form(pair["refresh_token"])).json
+    pair = post_form(tpp, refresh_form(pair["refresh_token"])).get_json()
     path = read(tpp, "/accounts", pair).get_json()["_embedded"]["accounts"][0]["_links"]["self"]["href"]
     path = f"{urlsplit(path).path}/transactions"
     reply = read(tpp, path, pair)

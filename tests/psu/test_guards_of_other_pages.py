@@ -52,7 +52,7 @@ def test_whatever_a_tpp_puts_in_a_pain_001_stands_there_as_text(value: str, tpp:
     sent = {"accept": version(2), "content_type": "application/xml"}
     found = tpp.call("POST", "/bulk-payments/pain.001", data=content, **sent).get_json()["payment_file_id"]
     tpp.advance("120s")
-    reply = tpp.call("GET", f"/bulk-payments/pain.001/{found}/status", accept=version(2)).json
+    reply = tpp.call("GET", f"/bulk-payments/pain.001/{found}/status", accept=version(2)).get_json()
     address = reply["_links"]["sca_redirect"]["href"].removeprefix("http://localhost")
     demand_escaped(psu.log_in(address, "bakkerij"))
 

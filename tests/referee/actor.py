@@ -119,7 +119,7 @@ class Actor:
     def tokens(self, flow: Flow) -> Tokens:
         reply = self.exchange(flow)
         assert reply.status_code == 200, reply.text
-        found: Tokens = reply.json
+        found: Tokens = reply.get_json()
         return found
 
     def refresh(self, tokens: Tokens, **more: Any) -> TestResponse:
@@ -179,7 +179,7 @@ class Actor:
     def file_status(self, flow: Flow, **more: str | None) -> TestResponse:
         path = f"/bulk-payments/pain.001/{flow.id}/status"
         reply = self.tpp.call("GET", path, accept=version(2), **more)
-        links = reply.json.get("_links")
+        links = reply.get_json().get("_links")
         flow.address = links["sca_redirect"]["href"] if links else ""
         return reply
 

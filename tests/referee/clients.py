@@ -113,7 +113,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 @client_for("token-replaced")
 def _(tpp: Actor, wrong: bool) -> None:
     flow, old = tpp.paid()
-    new = tpp.refresh(old).json
+    new = tpp.refresh(old).get_json()
     tpp.details(flow, (old if wrong else new)["access_token"])
 
 
@@ -151,7 +151,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 @client_for("token-refresh-reused")
 def _(tpp: Actor, wrong: bool) -> None:
     _, tokens = tpp.paid()
-    new = tpp.refresh(tokens).json
+    new = tpp.refresh(tokens).get_json()
     tpp.refresh(tokens if wrong else new)
 
 
@@ -159,7 +159,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 def _(tpp: Actor, wrong: bool) -> None:
     _, tokens = tpp.paid()
     for _ in range(4):
-        tokens = tpp.refresh(tokens).json
+        tokens = tpp.refresh(tokens).get_json()
         tpp.advance("1m" if wrong else "40m")
 
 
@@ -435,7 +435,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 def _(tpp: Actor, wrong: bool) -> None:
     tokens = tpp.reader()
     tpp.advance("61m" if wrong else "50m")
-    tokens |= tpp.refresh(tokens).json
+    tokens |= tpp.refresh(tokens).get_json()
     tpp.walk(tokens, tpp.ids(tokens)[0], {"date_from": OLD}, sca=True)
 
 
@@ -444,7 +444,7 @@ def _(tpp: Actor, wrong: bool) -> None:
     tokens = tpp.reader()
     account = tpp.ids(tokens)[0]
     tpp.advance("91d")
-    tokens = tpp.refresh(tokens).json
+    tokens = tpp.refresh(tokens).get_json()
     reply = tpp.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
     assert reply.get_json()["error"] == "SCA_REQUIRED"
     if not wrong:

@@ -10,7 +10,7 @@ from tests.referee.actor import Actor
 
 
 def coverage(actor: Actor) -> dict[str, Any]:
-    found: dict[str, Any] = actor.tpp.control("GET", "/coverage").json
+    found: dict[str, Any] = actor.tpp.control("GET", "/coverage").get_json()
     return found
 
 

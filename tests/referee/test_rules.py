@@ -37,7 +37,7 @@ def test_an_outdated_address_for_a_second_authentication_is_asked_for_again(acto
     tokens = actor.reader()
     account = actor.ids(tokens)[0]
     actor.advance("91d")
-    tokens = actor.refresh(tokens).json
+    tokens = actor.refresh(tokens).get_json()
     for span in ("15m", "0s"):
         reply = actor.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
         assert reply.get_json()["error"] == "SCA_REQUIRED"

@@ -26,7 +26,7 @@ def test_of_many_findings_the_rest_is_counted(actor: Actor, monkeypatch: pytest.
     monkeypatch.setattr(stream, "FOUND_MAX", 2)
     for _ in range(5):
         actor.pay(method="plain")
-    found = actor.tpp.control("GET", "/referee").json
+    found = actor.tpp.control("GET", "/referee").get_json()
     assert (len(found["findings"]), found["not_listed"]) == (2, {"pkce-plain": 3})
 
 
@@ -46,7 +46,7 @@ def test_a_lost_reply_that_is_asked_for_again_is_no_fault(actor: Actor) -> None:
         "reference": "INVOICE-1",
         "verifier": "v" * 20 + "abcdefghijklmnopqrstuvw",
     }
-    assert actor.post(**same).get_json()["payment_id"] == actor.post(**same).json["payment_id"]
+    assert actor.post(**same).get_json()["payment_id"] == actor.post(**same).get_json()["payment_id"]
     assert actor.rules() == []
 
 

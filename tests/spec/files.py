@@ -68,7 +68,7 @@ def ask(tpp: Tpp, payment_file_id: str, kind: str = "pain.001", query: str = "",
 def status(tpp: Tpp, payment_file_id: str, kind: str = "pain.001") -> dict[str, Any]:
     reply = ask(tpp, payment_file_id, kind)
     assert reply.status_code == 200, reply.text
-    found: dict[str, Any] = reply.json
+    found: dict[str, Any] = reply.get_json()
     return found
 
 

@@ -13,8 +13,8 @@ PRODUCTS = (SCT, ISCT, XB)
 def test_an_initiation_replies_its_identifiers_its_status_and_its_links(tpp: Tpp, product: str) -> None:
     reply = tpp.initiate(product)
     assert reply.status_code == 201
-    assert set(reply.json) == {"payment_id", "endtoend_identification", "status", "_links"}
-    assert (reply.get_json()["endtoend_identification"], reply.json["status"]) == ("INVOICE-2027-001", "RCVD")
+    assert set(reply.get_json()) == {"payment_id", "endtoend_identification", "status", "_links"}
+    assert (reply.get_json()["endtoend_identification"], reply.get_json()["status"]) == ("INVOICE-2027-001", "RCVD")
     assert set(reply.get_json()["_links"]) == {"sca_redirect", "self", "status"}
     assert all(set(link) == {"href", "templated"} for link in reply.get_json()["_links"].values())
     assert all(link["templated"] is False for link in reply.get_json()["_links"].values())
@@ -23,7 +23,7 @@ def test_an_initiation_replies_its_identifiers_its_status_and_its_links(tpp: Tpp
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_the_links_lead_to_the_payment(tpp: Tpp, product: str) -> None:
     reply = tpp.initiate(product)
-    path, links = f"/payments/{product}/{reply.get_json()['payment_id']}", reply.json["_links"]
+    path, links = f"/payments/{product}/{reply.get_json()['payment_id']}", reply.get_json()["_links"]
     assert urlsplit(links["self"]["href"]).path == f"{path}/details"
     assert urlsplit(links["status"]["href"]).path == f"{path}/status"
 
@@ -46,7 +46,7 @@ def test_the_address_to_sign_at_bears_the_prefix_of_its_world(tpp: Tpp) -> None:
 
 def test_every_initiation_has_an_id_and_an_address_of_its_own(tpp: Tpp) -> None:
     one, two = tpp.initiate(), tpp.initiate()
-    assert one.get_json()["payment_id"] != two.json["payment_id"]
+    assert one.get_json()["payment_id"] != two.get_json()["payment_id"]
     assert one.headers["Location"] != two.headers["Location"]
 
 

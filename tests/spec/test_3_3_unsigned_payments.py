@@ -61,4 +61,4 @@ def test_a_signed_payment_is_not_timed_out(tpp: Tpp) -> None:
     reply = tpp.initiate()
     tpp.control("POST", "/psu/approve", address=reply.headers["Location"], customer="alice")
     tpp.advance("60m")
-    assert tpp.status(reply.json["payment_id"]).get_json()["status"] == "ACSC"
+    assert tpp.status(reply.get_json()["payment_id"]).get_json()["status"] == "ACSC"

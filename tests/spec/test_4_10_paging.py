@@ -116,7 +116,7 @@ def test_without_a_size_a_page_holds_50(reader: Reader) -> None:
 def test_the_next_page_is_linked_too(reader: Reader) -> None:
     aim = reader.first
     reply = reader.transactions(aim, {"pagesize": 3})
-    links, key = reply.get_json()["_links"], reply.json["_embedded"]["next_page_key"]
+    links, key = reply.get_json()["_links"], reply.get_json()["_embedded"]["next_page_key"]
     path = f"/accounts/{aim}"
     assert links == {
         "self": {"href": f"{path}/transactions", "templated": False},

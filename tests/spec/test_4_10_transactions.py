@@ -59,7 +59,7 @@ def sca_redirect(reply: Any) -> str:
 def test_a_page_has_the_shape_of_the_service(reader: Reader) -> None:
     reply = reader.transactions()
     assert reply.content_type == "application/json;charset=utf-8"
-    assert set(reply.json) == {"_embedded", "_links"}
+    assert set(reply.get_json()) == {"_embedded", "_links"}
     assert set(reply.get_json()["_embedded"]) == {"transactions", "next_page_key"}
     for row in reply.get_json()["_embedded"]["transactions"]:
         assert list(row) == FIELDS

@@ -131,7 +131,7 @@ def executed_bulk(tpp: Tpp, content: bytes) -> None:
     assert reply.status_code == 201, reply.text
     tpp.advance("120s")
     path = f"/bulk-payments/pain.001/{reply.get_json()['payment_file_id']}/status"
-    status = tpp.call("GET", path, accept=version(2)).json
+    status = tpp.call("GET", path, accept=version(2)).get_json()
     assert status["status"] == "PATC", status
     address = status["_links"]["sca_redirect"]["href"]
     assert tpp.control("POST", "/psu/approve", address=address).status_code == 200

@@ -36,7 +36,7 @@ def test_details_have_the_fields_of_the_service_once_a_psu_is_known(tpp: Tpp, pr
     pair, begun = tokens(tpp), signed(tpp, product)
     reply = details(tpp, begun, pair)
     assert reply.status_code == 200
-    found = reply.json
+    found = reply.get_json()
     assert (found.pop("payment_id"), found.pop("status")) == (begun.id, status(tpp, begun))
     assert (found.pop("psu_name"), found.pop("debtor_account")) == (
         "Alice Delvigne",
@@ -46,7 +46,7 @@ def test_details_have_the_fields_of_the_service_once_a_psu_is_known(tpp: Tpp, pr
 
 
 def test_before_a_psu_is_known_neither_the_name_nor_a_debtor_is_told(tpp: Tpp) -> None:
-    found = details(tpp, begin(tpp), tokens(tpp)).json
+    found = details(tpp, begin(tpp), tokens(tpp)).get_json()
     assert found["status"] == "RCVD" and "psu_name" not in found and "debtor_account" not in found
 
 
@@ -91,7 +91,7 @@ def test_every_field_of_the_initiation_comes_back(tpp: Tpp, product: str, number
 
 def test_what_came_by_default_is_told_too(tpp: Tpp) -> None:
     begun = begin(tpp, instructed_amount={"amount": "5"}, debtor_account={"iban": ALICE})
-    found = details(tpp, begun, tokens(tpp)).json
+    found = details(tpp, begun, tokens(tpp)).get_json()
     assert found["instructed_amount"] == {"amount": "5.00", "currency": "EUR"}
     assert found["debtor_account"] == {"iban": ALICE, "currency": "EUR"}
 
@@ -170,7 +170,7 @@ def test_both_who_signed_may(tpp: Tpp, call: str) -> None:
 def test_a_token_of_accounts_is_of_the_wrong_scope(tpp: Tpp, call: str) -> None:
     (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json
     code = callback(approve(tpp, entry["consent_uri"], "alice"))["code"]
-    pair = post_form(tpp, code_form(code)).json
+    pair = post_form(tpp, code_form(code)).get_json()
     assert pair["scope"] == "AIS"
     assert refused(CALLS[call](tpp, begin(tpp), pair), 403, "B14800ZZ-3004-000000", "AIS")
 

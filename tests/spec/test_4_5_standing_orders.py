@@ -56,7 +56,7 @@ def test_details_are_every_field_as_it_came(tpp: Tpp, body: dict[str, Any]) -> N
 
 def test_the_psu_and_a_picked_account_appear_with_the_signature(tpp: Tpp) -> None:
     payment_id = signed(tpp, contract())
-    found = ask(tpp, "GET", f"{payment_id}/details", **bearer(tpp)).json
+    found = ask(tpp, "GET", f"{payment_id}/details", **bearer(tpp)).get_json()
     assert (found["psu_name"], found["debtor_account"]) == ("Alice Delvigne", {"iban": ALICE, "currency": "EUR"})
     assert (found["start_date"], found["frequency"], found["status"]) == ("2027-04-01", "MONTHLY", "PDNG")
     assert found["periodic_payment_type"] == "FIXED"  # by default

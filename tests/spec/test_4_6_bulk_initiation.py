@@ -174,7 +174,7 @@ def test_a_payment_information_id_of_another_syntax_is_refused(tpp: Tpp, referen
 def test_without_one_the_message_id_is_the_reference_from_the_start(tpp: Tpp) -> None:
     payment_file_id = sent(tpp, pain(message_id="WAGES 2027+03"))
     found = ask(tpp, "WAGES%202027+03", query="?paymentFileIdType=EXTERNAL")
-    assert (found.get_json()["payment_file_id"], found.json["status"]) == (payment_file_id, "RCVD")
+    assert (found.get_json()["payment_file_id"], found.get_json()["status"]) == (payment_file_id, "RCVD")
     assert files.delete(tpp, "WAGES%202027+03", query="?paymentFileIdType=EXTERNAL").status_code == 204
 
 

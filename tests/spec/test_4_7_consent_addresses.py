@@ -53,13 +53,13 @@ def test_the_list_is_an_array_of_language_and_address(tpp: Tpp) -> None:
     ],
 )
 def test_one_address_is_given_when_the_language_fits_else_both(tpp: Tpp, asked: str, given: list[str]) -> None:
-    rows = consent_uris(tpp, accept_language=asked).json
+    rows = consent_uris(tpp, accept_language=asked).get_json()
     assert [row["language"] for row in rows] == given
     assert len({row["consent_uri"] for row in rows}) == len(given)
 
 
 def test_either_of_both_addresses_takes_the_consent(tpp: Tpp) -> None:
-    french, dutch = (row["consent_uri"] for row in consent_uris(tpp, accept_language="en").json)
+    french, dutch = (row["consent_uri"] for row in consent_uris(tpp, accept_language="en").get_json())
     for address in (dutch, french):
         code = code_of(approved(tpp, address, "alice"))
         assert post_token(tpp, code_form(code)).status_code == 200

@@ -126,6 +126,6 @@ def test_a_scope_that_the_version_does_not_serve_is_not_acceptable_and_the_code_
     (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json
     code = callback(approve(tpp, entry["consent_uri"], "alice"))["code"]
     assert refused(post_form(tpp, code_form(code), accept=version(2)), 406, "SBX-0406-000001", "AIS")
-    pair = post_form(tpp, code_form(code)).json
+    pair = post_form(tpp, code_form(code)).get_json()
     assert refused(post_form(tpp, refresh_form(pair["refresh_token"]), accept=version(2)), 406, "SBX-0406-000001")
     refreshed(tpp, pair)

@@ -37,7 +37,7 @@ def opens(tpp: Tpp, access_token: str) -> bool:
 def test_a_code_is_exchanged_for_a_pair(tpp: Tpp, number: int) -> None:
     reply = post_form(tpp, code_form(a_code(tpp)), accept=version(number))
     assert reply.status_code == 200
-    found = reply.json
+    found = reply.get_json()
     assert set(found) == {"access_token", "refresh_token", "token_type", "expires_in", "scope", "sca_token"}
     assert (found["token_type"], found["expires_in"], found["scope"]) == ("Bearer", 3600, "PIS")
     assert len({found[name] for name in ("access_token", "refresh_token", "sca_token")}) == 3
@@ -106,7 +106,7 @@ def test_a_code_lives_ten_minutes(tpp: Tpp, waits: str, holds: bool) -> None:
 
 def test_a_code_used_twice_is_refused_and_kills_the_pair_that_it_gave(tpp: Tpp) -> None:
     code = a_code(tpp)
-    pair = post_form(tpp, code_form(code)).json
+    pair = post_form(tpp, code_form(code)).get_json()
     assert opens(tpp, pair["access_token"])
     assert refused(post_form(tpp, code_form(code)), 401, CODE, "'code'")
     assert not opens(tpp, pair["access_token"])
@@ -115,7 +115,7 @@ def test_a_code_used_twice_is_refused_and_kills_the_pair_that_it_gave(tpp: Tpp) 
 
 def test_it_kills_the_pair_also_after_that_was_refreshed(tpp: Tpp) -> None:
     code = a_code(tpp)
-    pair = refreshed(tpp, post_form(tpp, code_form(code)).json)
+    pair = refreshed(tpp, post_form(tpp, code_form(code)).get_json())
     tpp.advance("30m")  # a dead code kills too
     assert refused(post_form(tpp, code_form(code)), 401, CODE)
     assert not opens(tpp, pair["access_token"])
@@ -125,7 +125,7 @@ def test_it_kills_the_pair_also_after_that_was_refreshed(tpp: Tpp) -> None:
 def test_it_kills_no_pair_of_a_later_code(tpp: Tpp) -> None:
     first, second = a_code(tpp), a_code(tpp)
     post_form(tpp, code_form(first))
-    pair = post_form(tpp, code_form(second)).json
+    pair = post_form(tpp, code_form(second)).get_json()
     assert refused(post_form(tpp, code_form(first)), 401, CODE)
     assert opens(tpp, pair["access_token"])
 
@@ -143,7 +143,7 @@ def test_a_new_pair_replaces_the_old_one_of_the_same_client_and_psu(tpp: Tpp) ->
 def test_pairs_of_other_psus_clients_and_scopes_stand_beside_it(tpp: Tpp, other: Tpp) -> None:
     mine, bram, theirs = tokens(tpp), tokens(tpp, "bram"), tokens(other)
     (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json
-    consented = post_form(tpp, code_form(callback(approve(tpp, entry["consent_uri"], "alice"))["code"])).json
+    consented = post_form(tpp, code_form(callback(approve(tpp, entry["consent_uri"], "alice"))["code"])).get_json()
     assert (consented["scope"], opens(tpp, mine["access_token"])) == ("AIS", True)
     assert opens(tpp, bram["access_token"]) and opens(other, theirs["access_token"])
 
@@ -151,7 +151,7 @@ def test_pairs_of_other_psus_clients_and_scopes_stand_beside_it(tpp: Tpp, other:
 def test_a_refresh_gives_another_pair_and_ends_the_first(tpp: Tpp) -> None:
     old = tokens(tpp)
     reply = post_form(tpp, refresh_form(old["refresh_token"]))
-    new = reply.json
+    new = reply.get_json()
     assert set(new) == {"access_token", "refresh_token", "token_type", "expires_in", "scope"}
     assert {old["access_token"], old["refresh_token"]}.isdisjoint({new["access_token"], new["refresh_token"]})
     assert opens(tpp, new["access_token"]) and not opens(tpp, old["access_token"])

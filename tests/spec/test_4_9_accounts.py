@@ -24,7 +24,7 @@ def test_the_list_holds_iban_and_logical_id_of_every_chosen_account(tpp: Tpp) ->
     reader = Reader(tpp)
     reply = reader.listed()
     assert reply.status_code == 200
-    assert set(reply.json) == {"_embedded", "_links"}
+    assert set(reply.get_json()) == {"_embedded", "_links"}
     assert reply.get_json()["_links"] == {"self": {"href": "/accounts", "templated": False}}
     rows = reply.get_json()["_embedded"]["accounts"]
     assert [row["iban"] for row in rows] == next(
@@ -65,7 +65,7 @@ def test_an_account_has_the_fields_of_the_service(tpp: Tpp) -> None:
     for iban, logical_id in reader.ids.items():
         reply = reader.account(logical_id)
         assert reply.content_type == "application/json;charset=utf-8"
-        found = reply.json
+        found = reply.get_json()
         names = ["type", "iban", "currency", "balance", "multicurrency", "other_compartments", "_links"]
         assert list(found) == names
         assert (found["iban"], found["currency"]) == (iban, "EUR")
@@ -101,7 +101,7 @@ def test_a_balance_is_a_number_with_two_decimals_in_the_text_itself(tpp: Tpp) ->
 
 def test_a_multi_currency_account_shows_euro_and_its_other_compartments(tpp: Tpp) -> None:
     reader, iban = Reader(tpp, "bram"), tpp.iban_of("bram")
-    found = reader.account().json
+    found = reader.account().get_json()
     held = balances(tpp, iban)
     assert set(held) == {"EUR", "USD", "GBP"}
     assert (found["currency"], found["balance"], found["multicurrency"]) == ("EUR", held["EUR"], True)
@@ -121,9 +121,9 @@ def test_the_balance_follows_what_is_booked(tpp: Tpp) -> None:
 
 def test_the_balance_of_a_compartment_follows_what_is_booked_there(tpp: Tpp) -> None:
     reader, iban = Reader(tpp, "bram"), tpp.iban_of("bram")
-    before = reader.account().json
+    before = reader.account().get_json()
     book(tpp, iban, "7.25", currency="USD")
-    after = reader.account().json
+    after = reader.account().get_json()
     assert after["balance"] == before["balance"]
     assert after["other_compartments"][0]["balance"] == pytest.approx(before["other_compartments"][0]["balance"] + 7.25)
     assert after["other_compartments"][1] == before["other_compartments"][1]

@@ -68,9 +68,9 @@ def test_the_errors_of_the_controls_bear_codes_of_their_own() -> None:
 
 
 def has_the_body_of_the_bank(reply: TestResponse) -> bool:
-    assert set(reply.json) == {"error", "error_code", "error_description"}, reply.text
-    assert all(isinstance(value, str) and value for value in reply.json.values())
-    assert (reply.status_code, reply.get_json()["error"], reply.json["error_code"]) in CATALOGUE
+    assert set(reply.get_json()) == {"error", "error_code", "error_description"}, reply.text
+    assert all(isinstance(value, str) and value for value in reply.get_json().values())
+    assert (reply.status_code, reply.get_json()["error"], reply.get_json()["error_code"]) in CATALOGUE
     return True
 
 

@@ -76,4 +76,4 @@ def test_a_status_is_served_in_versions_1_2_and_3_alone(tpp: Tpp, product: str, 
 
 def test_of_several_versions_the_most_wanted_that_is_there_is_served(tpp: Tpp) -> None:
     both = f"{version(1)}; q=0.4, {version(3)}; q=0.9, {version(8)}"
-    assert "_links" in tpp.initiate(accept=both).json
+    assert "_links" in tpp.initiate(accept=both).get_json()

@@ -20,7 +20,7 @@ def accounts_of(tpp: Tpp, customer: str) -> list[str]:
 
 
 def shown(tpp: Tpp, begun: Begun) -> dict[str, Any]:
-    found: dict[str, Any] = tpp.control("GET", f"/payments/{begun.id}").json
+    found: dict[str, Any] = tpp.control("GET", f"/payments/{begun.id}").get_json()
     return found
 
 
@@ -31,7 +31,7 @@ def shown(tpp: Tpp, begun: Begun) -> dict[str, Any]:
 def test_left_out_the_customer_is_the_debtor_account_s_first_owner(tpp: Tpp, customer: str) -> None:
     begun = begin(tpp, debtor_account__iban=tpp.iban_of(customer))
     reply = approve(tpp, begun.address)
-    assert reply.status_code == 200 and set(reply.json) == {"redirect"}
+    assert reply.status_code == 200 and set(reply.get_json()) == {"redirect"}
     assert shown(tpp, begun)["customer"] == customer
 
 
@@ -119,7 +119,7 @@ def test_a_bad_body_is_refused(tpp: Tpp, verb: str, body: dict[str, Any], code: 
 
 def test_a_refusal_needs_no_name(tpp: Tpp) -> None:
     begun = begin(tpp)
-    assert set(refuse(tpp, begun.address).json) == {"redirect"}
+    assert set(refuse(tpp, begun.address).get_json()) == {"redirect"}
     assert told(tpp, begun) == ("CANC", "PSU_REFUSED")
 
 
@@ -193,7 +193,7 @@ def test_a_legal_move_is_made_with_its_reason_and_another_is_refused(
     reply = move(tpp, begun.id, target, reason="XX01")
     if target in LEGAL[product].get(stage, ()):
         assert reply.status_code == 200, reply.text
-        assert (reply.get_json()["payment_id"], reply.json["status"]) == (begun.id, target)
+        assert (reply.get_json()["payment_id"], reply.get_json()["status"]) == (begun.id, target)
         ended = target in ("RJCT", "CANC")
         assert told(tpp, begun) == (target, "XX01" if ended else None)
     elif target == "PATC" and stage == "PATC":

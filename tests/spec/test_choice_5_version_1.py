@@ -38,13 +38,13 @@ def send(tpp: Tpp, content: Any, product: str = SCT, **changes: str | None) -> T
 
 def order(tpp: Tpp, reply: TestResponse) -> dict[str, Any]:
     assert reply.status_code == 201, reply.text
-    found: dict[str, Any] = tpp.control("GET", f"/payments/{reply.json['payment_id']}").get_json()["order"]
+    found: dict[str, Any] = tpp.control("GET", f"/payments/{reply.get_json()['payment_id']}").get_json()["order"]
     return found
 
 
 def test_its_reply_has_two_references_and_the_address_in_location_alone(tpp: Tpp) -> None:
     reply = send(tpp, body())
-    assert reply.status_code == 201 and set(reply.json) == {"payment_id", "transaction_ref"}
+    assert reply.status_code == 201 and set(reply.get_json()) == {"payment_id", "transaction_ref"}
     assert "/psu/sign/" in reply.headers["Location"]
     assert reply.get_json()["payment_id"] != "INVOICE-1"
 
@@ -72,7 +72,7 @@ def test_its_own_reference_is_the_external_one(tpp: Tpp, number: int) -> None:
 def test_its_details_are_told_as_those_of_every_payment(tpp: Tpp, number: int) -> None:
     reply = send(tpp, body(origin_account={"iban": ALICE}, communication="Rent"))
     begun = Begun(reply.get_json()["payment_id"], SCT, reply.headers["Location"])
-    found = details(tpp, begun, tokens(tpp), accept=version(number)).json
+    found = details(tpp, begun, tokens(tpp), accept=version(number)).get_json()
     assert found["creditor_account"] == {"iban": BELGIAN} and found["creditor_name"] == "Jan Peeters"
     assert found["debtor_account"] == {"iban": ALICE, "currency": "EUR"}
     assert found["remittance_information_unstructured"] == "Rent"

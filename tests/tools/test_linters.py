@@ -51,7 +51,7 @@ def test_the_linter_finds_no_error(app: Flask, tmp_path: Path, document: str, li
 
 @pytest.mark.parametrize("linter", LINTERS)
 def test_the_linter_finds_an_error(app: Flask, tmp_path: Path, linter: str) -> None:
-    content: dict[str, Any] = app.test_client().get("/_sandbox/openapi.json").json
+    content: dict[str, Any] = app.test_client().get("/_sandbox/openapi.json").get_json()
     content["paths"]["/accounts"]["get"]["operationId"] = "not an id"
     content["paths"]["/accounts"]["get"]["responses"] = {}
     code, _ = lint(linter, LINTERS[linter], json.dumps(content), tmp_path)

@@ -24,7 +24,7 @@ NEW = {
 def test_a_client_that_was_made_can_pay_at_once(tpp: Tpp) -> None:
     reply = tpp.control("POST", "/clients", **NEW)
     assert reply.status_code == 201
-    assert set(reply.json) == {"client_id", "name", "roles", "active", "redirect_uris"}
+    assert set(reply.get_json()) == {"client_id", "name", "roles", "active", "redirect_uris"}
     mine = Tpp(tpp.http.application, client_id="my-tpp")
     assert mine.initiate(redirect_uri="https://my.example/callback?x=1").status_code == 201
     assert refused(mine.initiate(redirect_uri="https://my.example/callback"), 400, "GEN-1202-100001", "Redirect-URI")

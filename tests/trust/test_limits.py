@@ -71,7 +71,7 @@ def account_token(tpp: Tpp) -> tuple[str, str]:
     token = tpp.http.post("/token", data=form, headers=given, auth=("demo-tpp", "demo-secret")).get_json()[
         "access_token"
     ]
-    listed = tpp.call("GET", "/accounts", accept=version(2), authorization=f"Bearer {token}").json
+    listed = tpp.call("GET", "/accounts", accept=version(2), authorization=f"Bearer {token}").get_json()
     return token, listed["_embedded"]["accounts"][0]["_links"]["self"]["href"]
 
 

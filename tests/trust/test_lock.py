@@ -212,7 +212,7 @@ def test_controls_on_a_port_of_their_own_lead_to_the_bank_on_its_port(worlds: Wo
         in http.get("/worlds/b/_sandbox/console/calls/1", base_url=apart).text
     )
     assert f"<code>{bank}/worlds/b</code>" in http.get("/worlds/b/_sandbox/docs", base_url=apart).text
-    document = http.get("/worlds/b/_sandbox/openapi.json", base_url=apart).json
+    document = http.get("/worlds/b/_sandbox/openapi.json", base_url=apart).get_json()
     assert document["servers"][0]["url"] == f"{bank}/worlds/b"
 
 

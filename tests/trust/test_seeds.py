@@ -208,7 +208,7 @@ def test_a_world_with_a_secret_travels_and_draws_what_it_would_have_drawn(query:
     reply = Tpp(assemble(away)).http.post("/_sandbox/import?as=there", data=content)
     assert reply.status_code == 201, reply.text
     paid = [Tpp(assemble(home)).initiate(), Tpp(assemble(away), "there").initiate()]
-    assert paid[0].get_json()["payment_id"] == paid[1].json["payment_id"]
+    assert paid[0].get_json()["payment_id"] == paid[1].get_json()["payment_id"]
 
 
 def test_an_export_without_its_secret_is_refused() -> None:

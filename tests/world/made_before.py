@@ -61,7 +61,7 @@ def seen(tpp: Tpp) -> dict[str, Any]:
         name: [{field: row.get(field) for field in chosen} for row in tpp.listed(name)]
         for name, chosen in FIELDS.items()
     }
-    clock = tpp.control("GET", "/clock").json
+    clock = tpp.control("GET", "/clock").get_json()
     shown["clock"] = [{name: clock[name] for name in ("now", "mode", "rate")}]
     return shown
 
