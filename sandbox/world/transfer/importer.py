@@ -30,7 +30,7 @@ from sandbox.world.transfer.file_reader import (
     number,
 )
 from sandbox.world.transfer.form import ParcelError, past_print
-from sandbox.world.transfer.stripping import drawn_by, names_of, resolved
+from sandbox.world.transfer.stripping import arguments_of, drawn_by, named, resolved
 from sandbox.world.transfer.type_checks import demand_fit, given_to
 from sandbox.world.world import Life
 
@@ -93,10 +93,11 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     if not isinstance(verb, str) or verb not in VERBS:
         raise ParcelError(f"the act {verb!r:.60} is not known here")
     given = fitting(content["given"], tuple[Any, ...], "given")
-    if len(given) != len(names_of(verb)):
-        raise ParcelError(f"{verb} takes {len(names_of(verb))} arguments")
+    least, most = arguments_of(verb)
+    if not least <= len(given) <= most:
+        raise ParcelError(f"{verb} takes {most} arguments")
     act = Act(instant(content["at"]), verb, given, number(content["made"]))
-    for name, value in zip(names_of(verb), resolved(act, lambda number: "").arguments, strict=True):
+    for name, value in named(resolved(act, lambda number: "")):
         demand_fit(value, given_to(VERBS[verb])[name], f"{verb}: {name}")
     if VERBS[verb] is bulks.initiate:
         unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)

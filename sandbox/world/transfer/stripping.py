@@ -106,13 +106,20 @@ class Strip:
 
 
 def named(act: Act) -> Iterator[tuple[str, Any]]:
-    """What an act was given, by the names that its verb has for it."""
-    return zip(names_of(act.verb), act.arguments, strict=True)
+    """The arguments of an act by their names; an older program may have given fewer, when a verb took fewer."""
+    return zip(names_of(act.verb), act.arguments, strict=False)
 
 
 @cache
 def names_of(verb: str) -> tuple[str, ...]:
     return tuple(inspect.signature(VERBS[verb]).parameters)[1:]
+
+
+@cache
+def arguments_of(verb: str) -> tuple[int, int]:
+    """How many arguments a verb takes, at least and at most: a parameter that came later has a default."""
+    parameters = list(inspect.signature(VERBS[verb]).parameters.values())[1:]
+    return sum(parameter.default is parameter.empty for parameter in parameters), len(parameters)
 
 
 def drawn_by(beginning: Beginning) -> Any:
