@@ -12,7 +12,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo test check lint types format bench bench-compare soak damage pictures lock audit sbom clean
+.PHONY: run demo test check lint types format bench bench-compare soak simulate damage pictures lock audit sbom clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -42,6 +42,11 @@ bench: $(VENV)/stamp-test
 # Minutes of mixed load on a served bank, whose memory must be flat in the end: make soak ARGS='--seconds 600'
 soak: $(VENV)/stamp-test
 	$(BIN)/python -m bench.soak $(ARGS)
+
+# Ten minutes of a bank whose file fails, tears, flips and is killed: make simulate ARGS='--seed 5', or '--seed 5/3' for
+# one life that failed.
+simulate: $(VENV)/stamp-test
+	$(BIN)/python -m tests.simulation $(or $(ARGS),--seconds 600)
 
 # State files with flipped bits and zeroed blocks: each is told, or tells what it told before.
 damage: $(VENV)/stamp-test

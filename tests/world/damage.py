@@ -76,10 +76,10 @@ def content(path: Path) -> dict[str, Any]:
     with closing(store):
         if store.connection.notes:
             raise StateFileError("; ".join(store.connection.notes))
-        return {world.name: _content(world) for world in worlds.all()}
+        return {world.name: content_of(world) for world in worlds.all()}
 
 
-def _content(world: Any) -> Any:
+def content_of(world: Any) -> Any:
     faults = world.faults
     return world.ask(state_hash), list(world.log), world.beginning, world.opening, world.pace, faults.rules, faults.met
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -285,6 +286,22 @@ def test_frames_of_an_earlier_use_of_the_wal_are_no_damage(path: Path) -> None:
     server = Server(path)
     assert server.tpp().control("GET", "/health").json == {"status": "ready"}
     assert len(server.tpp().listed("payments")) == ACTS + 1
+    server.store.close()
+
+
+def test_what_a_cut_off_write_leaves_behind_later_ones_is_no_hole(killed: Path, tmp_path: Path) -> None:
+    """Killed in the midst of a write, then written by a program that does not begin the WAL anew, then killed again."""
+    os.truncate(wal_of(killed), wal_of(killed).stat().st_size - 4_120)  # the frame that would have ended it
+    later = tmp_path / "later"
+    later.mkdir()
+    with closing(sqlite3.connect(killed, isolation_level=None)) as database:
+        database.execute("PRAGMA wal_autocheckpoint = 0")
+        before = wal_of(killed).stat().st_size
+        database.execute("UPDATE about SET program = program")
+        assert wal_of(killed).stat().st_size == before  # over the first of the frames that are left
+        path = damage.copied(killed, later)
+    server = Server(path)
+    assert len(server.tpp().listed("payments")) == ACTS - 1
     server.store.close()
 
 

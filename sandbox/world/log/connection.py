@@ -26,7 +26,7 @@ class Connection:
         self.stopwatch = stopwatch
         self._looked = stopwatch()
         self.turn = threading.RLock()
-        self._waits = LOCK_WAITS
+        self._waits = -1.0  # not yet told to SQLite
         self._opened = Opened(path, sync)
         self.notes = self._opened.notes
         self.database = self._opened.database

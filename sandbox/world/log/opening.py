@@ -139,6 +139,8 @@ def _version_of(path: Path, how: str, named: Path) -> int:
             whole = database.execute("PRAGMA integrity_check(1)").fetchone()
             if whole == ("ok",) and known < VERSION:
                 upgrades.demand_whole(database, known, str(named))
+            elif whole == ("ok",):
+                _demand_no_orphans(database, named)
     except FAILURES as error:
         raise DamageError(f"{named} is no state file of the sandbox, or it is damaged: {error}") from None
     if whole != ("ok",):
@@ -162,15 +164,14 @@ def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
     except FAILURES as error:
         raise StateFileError(f"{path} cannot be opened: {error}") from None
     try:
+        # So that nothing of a write that a kill cut off stays behind later ones, where it would look like a hole.
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         if 0 < known < VERSION:
             _copied(database, path.with_name(f"{path.name}.version-{known}"))
         if known < VERSION:
             _made(database, known)
-        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA journal_mode = WAL").fetchall()
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
-        # So that nothing of a write that a kill cut off stays behind later ones, where it would look like a hole.
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        _demand_no_orphans(database, path)
         database.execute("DELETE FROM aside")
         database.execute("DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)")
     except FAILURES as error:

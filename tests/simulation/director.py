@@ -1,0 +1,304 @@
+"""A director with a seed: it leads a bank with a state file through short lives full of trouble.
+
+After each step it holds what memory tells against the file, and against what a client was answered.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from sandbox.app import assemble
+from sandbox.world.log.store import Store
+from sandbox.world.registry import Room, Worlds
+from tests.simulation import faulty, images
+from tests.simulation.acts import ACTS, NAMES, Acts
+from tests.simulation.faulty import Faulty
+from tests.tpp import Tpp
+from tests.world.killed import BEGINNING
+from tests.world.tenancy import HALF_AN_HOUR, Machine
+
+STEPS = 40  # of one life
+MOVES = ("payments", "journal", "clock", "timeline")  # by time alone
+VIEWS = ("payments", "journal", "faults", "clock", "settings", "timeline")
+View = dict[str, Any]
+
+
+class Director:
+    """Of one life, on a file of its own."""
+
+    def __init__(self, folder: Path, seed: str) -> None:
+        self.folder = folder
+        self.random = Random(seed)
+        self.counts = Counter[str]()
+        self.machine = Machine()
+        self.acts = Acts(self.random)
+        self.past: dict[str, list[Any]] = {name: [] for name in NAMES}
+        self.files = 0
+        self.journal: dict[str, View] = {}  # what the client was told last, of each world that it knows
+        self.open(folder / "bank.state")
+        self.journal = self.views()
+
+    def open(self, path: Path) -> None:
+        self.path = path
+        self.ticks = 0
+        self.store = Store(path, self.stopwatch)
+        room = Room(self.random.choice((1, 2, 100)), HALF_AN_HOUR)
+        self.worlds = Worlds(BEGINNING, self.machine, self.store, room)
+        self.app = assemble(self.worlds)
+        self.database = Faulty(self.store)
+
+    def stopwatch(self) -> float:
+        """Each look finds that time has passed."""
+        self.ticks += 1
+        return float(self.ticks)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def tpp(self, world: str = "default") -> Tpp:
+        return Tpp(self.app, world)
+
+    # One step
+
+    def step(self) -> None:
+        act, trouble = self.random.choice(ACTS), self.random.choice(TROUBLES)
+        world = self.random.choice(sorted(self.journal))
+        self.last = f"{act} of {world}, with {trouble}"
+        replies = getattr(self, f"with_{trouble}")(lambda: getattr(self.acts, act)(self.tpp(world)))
+        self.rest()
+        self.counts[trouble] += 1
+        for reply in replies:
+            assert reply.status_code < 500 or reply.status_code == 503, f"{reply.status_code} {reply.text}"
+            self.counts[f"{trouble}: {reply.status_code // 100}xx"] += 1
+            assert reply.status_code != 503 or trouble != "nothing", reply.text
+        self.hold(replies, trouble)
+        after = self.random.choice(AFTERWARDS)
+        self.last += f", then {after}"
+        self.counts[after] += 1
+        getattr(self, after)()
+        self.demand_kept()
+
+    def rest(self) -> None:
+        """What goes on beside has ended."""
+        self.database.rest()
+        for thread in list(self.store._beside):
+            thread.join()
+
+    # Troubles
+
+    def with_nothing(self, act: Callable[[], Any]) -> list[TestResponse]:
+        return self.done(act)
+
+    def with_a_failure(self, act: Callable[[], Any]) -> list[TestResponse]:
+        self.database.fail(self.random.randrange(6), self.random.randrange(1, 4))
+        return self.done(act)
+
+    def with_a_lie(self, act: Callable[[], Any]) -> list[TestResponse]:
+        """The write is reported as failed and is kept all the same: memory follows the file."""
+        self.database.lie()
+        return self.done(act)
+
+    def with_a_full_disk(self, act: Callable[[], Any]) -> list[TestResponse]:
+        with faulty.full(self.path):
+            return [reply for _ in range(3) for reply in self.done(act)]
+
+    def with_a_lock(self, act: Callable[[], Any]) -> list[TestResponse]:
+        with faulty.locked(self.path):
+            return self.done(act)
+
+    def with_a_file_that_is_gone(self, act: Callable[[], Any]) -> list[TestResponse]:
+        with faulty.moved(self.path):
+            replies = self.done(act)
+            assert self.tpp().control("GET", "/health").status_code == 503
+            assert self.tpp().control("GET", "/payments").status_code == 503
+        return replies
+
+    def with_a_reader(self, act: Callable[[], Any]) -> list[TestResponse]:
+        """Somebody reads while the write is on its way: nothing is told that a kill would undo."""
+        before, read = {name: self.shown(name, "payments") for name in self.journal}, dict[str, Any]()
+
+        def reads() -> None:
+            for name in before:
+                read[name] = self.shown(name, "payments")
+
+        reader = threading.Thread(target=reads)
+
+        def at_commit() -> None:
+            reader.start()
+            reader.join(0.02)
+            assert all(read[name] in (before[name], None) for name in list(read)), "told before it was kept"
+
+        self.database.at_commit(at_commit)
+        replies = self.done(act)
+        if reader.ident is not None:
+            reader.join()
+        return replies
+
+    def with_racers(self, act: Callable[[], Any]) -> list[TestResponse]:
+        """Many callers at once, of this world and of others; a write in their midst may fail."""
+        if self.random.random() < 0.5:
+            self.database.fail(self.random.randrange(4, 40), 1)
+        worlds = [self.random.choice(sorted(self.journal)) for _ in range(3)]
+        replies: list[TestResponse] = []
+        threads = [threading.Thread(target=lambda: replies.extend(self.done(act)))]
+        for name in worlds:
+            threads.append(threading.Thread(target=lambda name=name: replies.extend(self.acts.race(self.tpp(name)))))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return replies
+
+    def with_a_kill(self, act: Callable[[], Any]) -> list[TestResponse]:
+        """The server is gone before a write is done: nobody heard an answer."""
+        taken: list[Path] = []
+        self.database.at_commit(lambda: taken.append(images.image(self.path, self.next_folder())))
+        self.done(act)
+        self.rest()
+        if taken:
+            self.store.close()
+            self.open(taken[0])
+            assert not differences(self.journal, self.views()), differences(self.journal, self.views())
+            return []
+        self.journal = self.views()
+        return []
+
+    def done(self, act: Callable[[], Any]) -> list[TestResponse]:
+        reply = act()
+        return list(reply) if isinstance(reply, list) else [reply]
+
+    # What must hold
+
+    def hold(self, replies: list[TestResponse], trouble: str) -> None:
+        """What was answered is there, and what was refused left no trace."""
+        found = self.views()
+        if trouble not in UNSURE and all(reply.status_code >= 400 for reply in replies):
+            lost = all(reply.status_code == 503 for reply in replies)
+            traces = [what for what in differences(self.journal, found) if lost or not what.startswith("faults")]
+            assert not traces, f"what was refused left a trace: {traces}"  # a rule may count what it refuses
+        for reply in replies:
+            for name, paid in self.acts.paid_by(reply):
+                if reply.status_code == 201 and name in found and name not in self.acts.begun:
+                    ids = [row["payment_id"] for row in found[name]["payments"]]
+                    assert paid in ids, "an answered payment is not there"
+        self.acts.begun.clear()
+        self.journal = found
+        for name, (_, acts, *_) in images.content(self.worlds).items():
+            self.past[name].append(acts)
+
+    def demand_kept(self) -> None:
+        """Memory, the file and the client say the same."""
+        found = self.views()
+        assert not differences(self.journal, found), f"it tells something else: {differences(self.journal, found)}"
+        self.journal = found
+        memory = images.content(self.worlds)
+        file, notes = images.kept(images.image(self.path, self.folder / "image"), self.machine.now)
+        assert all("was not finished" in note for note in notes), notes  # as a full disk leaves it
+        assert file == memory, "the file says something else than memory"
+
+    def views(self) -> dict[str, View]:
+        names = [world["name"] for world in self.tpp().control("GET", "/worlds").json["worlds"]]
+        return {name: {what: self.shown(name, what) for what in VIEWS} for name in names}
+
+    def shown(self, world: str, what: str) -> Any:
+        reply = self.tpp(world).control("GET", f"/{what}")
+        if reply.status_code == 503:
+            return None
+        assert reply.status_code == 200, reply.text
+        return reply.json if what in ("clock", "settings") else reply.json[what]
+
+    def next_folder(self) -> Path:
+        self.files += 1
+        return self.folder / f"after-{self.files}"
+
+    # What comes between the steps
+
+    def nothing(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        """Between two writes."""
+        path = images.image(self.path, self.next_folder())
+        self.store.close()
+        self.open(path)
+
+    def restart(self) -> None:
+        self.store.close()
+        self.open(self.path)
+
+    def write_the_wal_out(self) -> None:
+        self.store.connection.database.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+
+    def tear(self) -> None:
+        path = images.image(self.path, self.folder / "image")
+        self.counts[images.torn(path, self.random, self.machine.now, images.content(self.worlds), self.past)] += 1
+
+    def flip(self) -> None:
+        before = images.content(self.worlds)
+        path = images.image(self.path, self.folder / "image")
+        self.counts[images.flipped(path, self.random, self.machine.now, before)] += 1
+
+    def clock_steps_forward(self) -> None:
+        self.machine.now += self.random.choice((1, 60, 86_400))
+        found = self.views()
+        for name, view in found.items():
+            known = self.journal[name]
+            assert view["clock"]["now"] >= known["clock"]["now"]
+            assert [row["payment_id"] for row in view["payments"]] == [row["payment_id"] for row in known["payments"]]
+        self.journal = found
+
+    def clock_steps_back(self) -> None:
+        """Bank time does not."""
+        self.machine.now -= self.random.choice((1, 3_600))
+
+    def silence(self) -> None:
+        """Worlds that nobody calls are put away."""
+        for world in self.worlds.all():
+            world.put_away(world.used)
+
+
+TROUBLES = [
+    *["nothing"] * 4,
+    *["a_failure", "a_lie", "a_full_disk", "a_lock", "a_file_that_is_gone", "a_reader", "racers", "a_kill"],
+]
+UNSURE = ("a_lie", "racers", "a_kill")
+AFTERWARDS = [
+    *["nothing"] * 4,
+    *["kill", "restart", "write_the_wal_out", "tear", "flip", "clock_steps_forward", "clock_steps_back", "silence"],
+]
+
+
+def differences(before: dict[str, View], after: dict[str, View]) -> list[str]:
+    """What a client may not be told, once it was told something else. A clock that runs may have gone on."""
+    if before.keys() != after.keys():
+        return [f"worlds: {sorted(before)} and {sorted(after)}"]
+    found = []
+    for name, known in before.items():
+        runs = known["clock"]["mode"] == "running" and after[name]["clock"]["mode"] == "running"
+        if runs and after[name]["clock"]["now"] < known["clock"]["now"]:
+            found.append(f"clock of {name} went back")
+        for what in VIEWS:
+            pair = [ids(view[what]) if runs and what in MOVES else view[what] for view in (known, after[name])]
+            if pair[0] != pair[1]:
+                found.append(f"{what} of {name}: {pair[0]} and {pair[1]}")
+    return found
+
+
+def ids(view: Any) -> Any:
+    """What stays while time passes."""
+    return [row["payment_id"] for row in view if "payment_id" in row] if isinstance(view, list) else view["mode"]
+
+
+@contextmanager
+def life(folder: Path, seed: str) -> Iterator[Director]:
+    director = Director(folder, seed)
+    try:
+        yield director
+    finally:
+        director.close()

@@ -1,0 +1,81 @@
+"""Short lives of a bank full of trouble, from a seed: `make simulate` leads them for ten minutes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.simulation import images
+from tests.simulation.director import AFTERWARDS, TROUBLES, life
+from tests.world import damage
+
+ROOT = Path(__file__).parents[2]
+LIVES = 6
+
+
+def test_memory_the_file_and_the_client_agree_through_all_trouble() -> None:
+    """As a program of its own, whose files are bounded and whose clocks are moved."""
+    words = [sys.executable, "-m", "tests.simulation", "--seed", "1", "--lives", str(LIVES), "--seconds", "200"]
+    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    assert told.returncode == 0, told.stderr[-4000:]
+    counts = json.loads(told.stdout)
+    assert counts["lives"] == LIVES
+    refused = {f"{trouble}: 5xx" for trouble in ("a_failure", "a_full_disk", "a_lock", "a_lie", "a_file_that_is_gone")}
+    for what in {*TROUBLES, *AFTERWARDS, *refused, "torn and told", "flipped and refused"}:
+        assert counts[what] > 0, what
+
+
+# What it would notice
+
+
+def test_a_bank_that_tells_what_is_not_kept_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with life(tmp_path, "noticed") as director:
+        director.acts.pay(director.tpp())
+        director.journal = director.views()
+        monkeypatch.setattr(director.store.writer, "_write", lambda *given: None)
+        assert director.acts.pay(director.tpp()).status_code == 201
+        director.journal = director.views()
+        with pytest.raises(AssertionError, match="the file says something else than memory"):
+            director.demand_kept()
+
+
+def test_an_answer_that_a_kill_undid_is_noticed(tmp_path: Path) -> None:
+    with life(tmp_path, "noticed") as director:
+        before = images.image(director.path, director.next_folder())
+        reply = director.acts.pay(director.tpp())
+        director.store.close()
+        director.open(before)
+        with pytest.raises(AssertionError, match="an answered payment is not there"):
+            director.hold([reply], "nothing")
+
+
+def test_a_refusal_that_left_a_trace_is_noticed(tmp_path: Path) -> None:
+    with life(tmp_path, "noticed") as director:
+        director.acts.pay(director.tpp())
+        refused = director.acts.fail(director.tpp())
+        with pytest.raises(AssertionError, match="what was refused left a trace"):
+            director.hold([refused], "nothing")
+
+
+def test_a_flip_that_nobody_tells_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with life(tmp_path, "noticed") as director:
+        before = images.content(director.worlds)
+        director.acts.pay(director.tpp())
+        monkeypatch.setattr(damage, "damaged", lambda *given, **more: "nothing at all")
+        path = images.image(director.path, tmp_path / "image")
+        with pytest.raises(AssertionError, match="nothing at all: it tells something else"):
+            images.flipped(path, director.random, director.machine.now, before)
+
+
+def test_one_life_is_repeated_by_its_seed(tmp_path: Path) -> None:
+    told = []
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with life(folder, "again") as director:
+            for _ in range(3):
+                director.with_nothing(lambda director=director: director.acts.sign(director.tpp()))  # type: ignore[misc]
+            told.append(director.views())
+    assert told[0] == told[1]
