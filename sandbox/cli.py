@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import actions, lists, transfer
+from sandbox.commands import actions, transfer
 from sandbox.commands.access_options import Doors, door_options
 from sandbox.commands.bulk import bulk
 from sandbox.commands.capacity_options import Tenancy, tenancy_options
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
+from sandbox.commands.generated import add_generated
 from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, Seed, SeedText, option
@@ -24,6 +25,7 @@ from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
 from sandbox.machine import machine_time, stopwatch
+from sandbox.web.controls.rows import CONTROLS
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
@@ -51,8 +53,9 @@ main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(clock)
-for command in (*lists.COMMANDS, *actions.COMMANDS, *transfer.COMMANDS):
+for command in (*actions.COMMANDS, *transfer.COMMANDS):
     main.add_command(command)
+add_generated(main, CONTROLS)
 main.add_command(pki)
 
 

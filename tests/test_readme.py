@@ -13,7 +13,7 @@ import pytest
 from examples.shop.__main__ import main as demo
 from sandbox.contract.operations import OPERATIONS
 from sandbox.seed import load_fixtures
-from sandbox.web.controls.app import CONTROLS
+from sandbox.web.controls.rows import CONTROLS
 from tests.deploy.proxies import free_port
 from tests.readme import (
     BLOCKS,
@@ -266,7 +266,7 @@ def test_every_variable_that_is_named_is_one_of_an_option() -> None:
 
 
 def test_every_control_of_the_table_is_there() -> None:
-    known = {(method, plain(path)) for method, path, _ in CONTROLS}
+    known = {(method, plain(path)) for method, path, *_ in CONTROLS}
     named = calls(section("Controls"))
     assert len(named) >= 25
     assert [call for call in named if call not in known and not call[1].startswith("/_sandbox")] == []
@@ -274,11 +274,11 @@ def test_every_control_of_the_table_is_there() -> None:
 
 def test_every_control_is_in_the_table() -> None:
     named = set(calls(section("Controls")))
-    assert [(method, path) for method, path, _ in CONTROLS if (method, plain(path)) not in named] == []
+    assert [(method, path) for method, path, *_ in CONTROLS if (method, plain(path)) not in named] == []
 
 
 def test_every_call_that_is_named_elsewhere_is_there() -> None:
-    known = {(method, f"/_sandbox{plain(path)}") for method, path, _ in CONTROLS}
+    known = {(method, f"/_sandbox{plain(path)}") for method, path, *_ in CONTROLS}
     known |= {(row.method, plain(row.path)) for row in OPERATIONS}
     named = [call for call in calls(PROSE.replace(section("Controls"), "")) if call[0] and "/" in call[1]]
     assert len(named) >= 8

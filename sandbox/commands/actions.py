@@ -1,26 +1,13 @@
-"""Commands that let something happen in a running sandbox."""
+"""Commands of a running sandbox that need more than a call of a control; the others are generated from rows."""
 
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import click
 
 from sandbox.commands.clock import face_of
-from sandbox.commands.remote import Far, cell, remote, table
-
-
-@click.command("await")
-@click.argument("payment_id")
-@click.argument("status")
-@click.option("--within", help="At most so far ahead, such as 5d.")
-@remote
-def wait(far: Far, payment_id: str, status: str, within: str | None) -> None:
-    """Moves the bank's time until PAYMENT_ID has STATUS; says why when it can never be."""
-    body = {"payment_id": payment_id, "status": status} | ({"within": within} if within else {})
-    found = far.call("POST", "/await", body)
-    far.tell(found, lambda: f"{found['status']} at {found['at']}, after {found['waited']} s of the bank's time")
+from sandbox.commands.remote import Far, at, cell, remote, table
 
 
 @click.command()
@@ -30,8 +17,7 @@ def wait(far: Far, payment_id: str, status: str, within: str | None) -> None:
 @remote
 def fork(far: Far, name: str, at: str | None, source: str | None) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
-    here = source or _world_of(far)
-    made = far.call("POST", f"/worlds/{quote(here, safe='')}/fork", {"as": name} | ({"at": at} if at else {}))
+    made = far.control("fork", {"as": name, "at": at or None}, name=source or _world_of(far))
     far.tell(made, lambda: f"world {made['name']}: {face_of(made['clock'])}")
 
 
@@ -44,7 +30,7 @@ def _world_of(far: Far) -> str:
 @remote
 def reset(far: Far) -> None:
     """The world as it was first loaded."""
-    made = far.call("POST", "/reset", {})
+    made = far.control("reset")
     far.tell(made, lambda: f"world {made['name']} begins again: {face_of(made['clock'])}")
 
 
@@ -55,51 +41,23 @@ def reset(far: Far) -> None:
 @remote
 def move(far: Far, payment_id: str, status: str, reason: str | None) -> None:
     """Forces a legal move of a payment, a standing order or a bulk file."""
-    body = {"status": status} | ({"reason": reason} if reason else {})
-    found = far.call("POST", f"/payments/{quote(payment_id, safe='')}/move", body)
+    found = far.control("move", {"status": status, "reason": reason or None}, payment_id=payment_id)
     far.tell(found, lambda: " ".join([found["status"], found.get("reason") or ""]).strip())
+
+
+@click.command()
+@click.argument("request_id")
+@remote
+def explain(far: Far, request_id: str) -> None:
+    """Tells why the call REQUEST_ID was answered so."""
+    found = far.control("explain", request_id=request_id)
+    names = [name for name in found if found[name] is not None]
+    far.tell(found, lambda: table([[name, cell(at(found, name))] for name in names], ("what", "is")))
 
 
 @click.group()
 def psu() -> None:
     """Acts as the customer, without a browser."""
-
-
-@psu.command()
-@click.argument("address")
-@click.option("--customer", help="Who; left out, the debtor account's first owner.")
-@click.option("--account", help="The IBAN to pay from; left out, their first current account.")
-@click.option("--accounts", multiple=True, help="The IBANs of a consent; may be given several times.")
-@remote
-def approve(far: Far, address: str, customer: str | None, account: str | None, accounts: tuple[str, ...]) -> None:
-    """Signs or consents at ADDRESS; prints where the customer is sent back to."""
-    chosen = {"customer": customer, "account": account, "accounts": list(accounts)}
-    body = {"address": address} | {name: value for name, value in chosen.items() if value}
-    _redirected(far, far.call("POST", "/psu/approve", body))
-
-
-@psu.command()
-@click.argument("address")
-@click.option("--customer", help="Who.")
-@remote
-def refuse(far: Far, address: str, customer: str | None) -> None:
-    """Refuses at ADDRESS."""
-    body = {"address": address} | ({"customer": customer} if customer else {})
-    _redirected(far, far.call("POST", "/psu/refuse", body))
-
-
-def _redirected(far: Far, found: Any) -> None:
-    far.tell(found, lambda: str(found["redirect"]))
-
-
-@psu.command()
-@click.argument("payment_id")
-@click.option("--customer", required=True, help="Who signs.")
-@remote
-def sign(far: Far, payment_id: str, customer: str) -> None:
-    """A further signature, in the bank's own channel."""
-    found = far.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer})
-    far.tell(found, lambda: str(found["status"]))
 
 
 @psu.command()
@@ -109,8 +67,7 @@ def sign(far: Far, payment_id: str, customer: str) -> None:
 @remote
 def withdraw(far: Far, customer: str, client: str, scope: str) -> None:
     """Ends a consent."""
-    body = {"client_id": client, "customer": customer, "scope": scope}
-    found = far.call("POST", "/psu/withdraw", body)
+    found = far.control("psu withdraw", {"client_id": client, "customer": customer, "scope": scope})
     far.tell(found, lambda: "withdrawn" if found["withdrawn"] else "there was none")
 
 
@@ -120,7 +77,7 @@ def withdraw(far: Far, customer: str, client: str, scope: str) -> None:
 def settings(far: Far, changes: tuple[str, ...]) -> None:
     """Shows the settings of a world, or changes some: settings bulk_validation=5s page_size=10."""
     body = dict(_change(text) for text in changes)
-    found = far.call("PATCH", "/settings", body) if body else far.call("GET", "/settings")
+    found = far.control("settings", body or None, method="PATCH" if body else "GET")
     rows = [[name, cell(value)] for name, value in found["settings"].items() if not body or name in body]
     far.tell(found, lambda: table(rows, ("setting", "value")))
 
@@ -146,7 +103,7 @@ def _plain(text: str) -> Any:
 def faults(far: Far, context: click.Context) -> None:
     """Shows the fault rules of a world; the words below change them."""
     if context.invoked_subcommand is None:
-        far.tell_rows(far.call("GET", "/faults"), "faults", ("title", "met"))
+        far.tell_rows(far.control("faults"), "faults", ("title", "met"))
 
 
 @faults.command()
@@ -158,14 +115,14 @@ def add(far: Far, rule: str) -> None:
         body = json.loads(rule)
     except ValueError:
         raise click.BadParameter("it is not JSON", param_hint="RULE") from None
-    far.tell_rows(far.call("POST", "/faults", body), "faults", ("title", "met"))
+    far.tell_rows(far.control("faults add", body), "faults", ("title", "met"))
 
 
 @faults.command()
 @remote
 def clear(far: Far) -> None:
     """Drops all of them."""
-    far.call("DELETE", "/faults")
+    far.control("faults clear")
     far.tell({"faults": []}, lambda: "no faults are left")
 
 
@@ -174,7 +131,7 @@ def clear(far: Far) -> None:
 @remote
 def load(far: Far, name_or_file: str) -> None:
     """Begins the world again with a scenario: one that the server has, or a file of yours."""
-    made = far.call("PUT", "/scenario", _scenario(name_or_file))
+    made = far.control("scenario load", _scenario(name_or_file))
     far.tell(made, lambda: f"world {made['name']} plays {made['scenario']}: {face_of(made['clock'])}")
 
 
@@ -192,4 +149,4 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     return {"scenario": read_yaml(path.read_text(encoding="utf-8-sig"), name_or_file).plain()}
 
 
-COMMANDS = (wait, fork, reset, move, psu, settings, faults)
+COMMANDS = (explain, fork, reset, move, psu, settings, faults)

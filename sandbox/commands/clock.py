@@ -13,7 +13,7 @@ from sandbox.commands.remote import Far, remote
 def clock(far: Far, context: click.Context) -> None:
     """Shows the bank's clock; the words below move it."""
     if context.invoked_subcommand is None:
-        _show(far, far.call("GET", "/clock"))
+        _show(far, far.control("clock"))
 
 
 @clock.command()
@@ -21,7 +21,7 @@ def clock(far: Far, context: click.Context) -> None:
 @remote
 def advance(far: Far, span: str) -> None:
     """Moves it on by SPAN, such as 61m, 2h30m or 5d; all that falls due on the way happens."""
-    _show(far, far.call("POST", "/clock", {"advance": span}))
+    _show(far, far.control("clock advance", {"advance": span}))
 
 
 @clock.command("set")
@@ -29,14 +29,14 @@ def advance(far: Far, span: str) -> None:
 @remote
 def set_to(far: Far, time: str) -> None:
     """Moves it on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
-    _show(far, far.call("POST", "/clock", {"set": time}))
+    _show(far, far.control("clock set", {"set": time}))
 
 
 @clock.command()
 @remote
 def freeze(far: Far) -> None:
     """Lets it stand."""
-    _show(far, far.call("POST", "/clock", {"mode": "frozen"}))
+    _show(far, far.control("clock freeze", {"mode": "frozen"}))
 
 
 @clock.command()
@@ -44,7 +44,7 @@ def freeze(far: Far) -> None:
 @remote
 def run(far: Far, rate: float) -> None:
     """Lets it run."""
-    _show(far, far.call("POST", "/clock", {"mode": "running", "rate": rate}))
+    _show(far, far.control("clock run", {"mode": "running", "rate": rate}))
 
 
 def _show(far: Far, face: Any) -> None:

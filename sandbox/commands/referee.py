@@ -56,7 +56,7 @@ def lines(report: dict[str, Any]) -> list[str]:
 @remote
 def coverage(far: Far) -> None:
     """Says what of the bank the clients of a running sandbox have met, and what to try next."""
-    found = far.call("GET", "/coverage")
+    found = far.control("coverage")
     far.tell(found, lambda: covered(found))
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from sandbox.commands.options import option
+from sandbox.web.controls.control_row import Control, fill_path, find_command
+from sandbox.web.controls.rows import CONTROLS
 
 if TYPE_CHECKING:
     from sandbox.client import Controls
@@ -30,6 +32,17 @@ class Far:
         """The body of the answer; a refusal or a sandbox that is not there ends the command with 1."""
         with self._kindly():
             return self.controls.call(method, path, body).body
+
+    def control(self, command: str, body: Any = None, /, method: str | None = None, **names: str) -> Any:
+        """Calls the control of a command; `names` are those of its path."""
+        return self.ask(find_command(CONTROLS, command, method), names, body)
+
+    def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
+        """Calls a control; fields of the body that are None are left out."""
+        path = fill_path(row.path, names) + (f"?since={since}" if since else "")
+        if isinstance(body, dict):
+            body = {name: value for name, value in body.items() if value is not None}
+        return self.call(row.method, path, body if row.body is None or body is not None else {})
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
         """What goes and comes as it is, however long the server works on it."""

@@ -13,8 +13,8 @@ from flask import Flask
 from sandbox.app import assemble
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.templating import MENU
-from sandbox.web.controls.app import CONTROLS
 from sandbox.web.controls.lock import Lock
+from sandbox.web.controls.rows import CONTROLS
 from sandbox.world.registry import Worlds
 from tests import contracts
 from tests.console.visitor import Visitor
@@ -162,7 +162,7 @@ NO_BUTTON = {("POST", "/import")}
 
 def test_every_control_that_changes_something_has_a_button() -> None:
     asks = [action.ask(BUTTONS[name]) for name, action in ACTIONS.items()]
-    changing = {(method, path) for method, path, _ in CONTROLS if method != "GET"}
+    changing = {(method, path) for method, path, *_ in CONTROLS if method != "GET"}
     assert {(ask.method, ask.path) for ask in asks} == changing - NO_BUTTON
 
 

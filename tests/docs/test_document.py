@@ -14,14 +14,14 @@ from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import FIELDS, use_of
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.docs.control_bodies import BODIES, OTHER_MEDIA
+from sandbox.web.docs.control_bodies import OTHER_MEDIA
 from sandbox.web.docs.control_replies import REPLIES
-from sandbox.web.docs.controls import IBAN, TOLD
 from sandbox.web.docs.controls import rows as control_rows
 from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import addresses_of, body_name
 from sandbox.web.docs.error_causes import CAUSES, ONLY_BY_FAULT, causes_of
 from sandbox.web.docs.field_notes import NOTES
+from tests.contracts import ALICE
 from tests.documented import RECORDER, Recorder, judge, operations, told
 from tests.tpp import Tpp
 
@@ -40,8 +40,11 @@ def test_the_document_of_the_controls_is_valid() -> None:
 
 
 def test_every_control_is_told_and_none_that_is_not_routed(tpp: Tpp) -> None:
-    assert {f"{method} {path}" for method, path, _ in control_rows()} == set(TOLD)
-    for method, path, _ in control_rows():
+    assert all(row.words for row in control_rows())
+    rules = [rule for rule in tpp.http.application.url_map.iter_rules() if rule.endpoint.startswith(("control", "ref"))]
+    routed = {rule.rule for rule in rules if "/static/" not in rule.rule}
+    assert {f"/_sandbox{path}" for _, path, *_ in control_rows()} == routed
+    for method, path, *_ in control_rows():
         asked = "/_sandbox" + path.replace("<", "").replace(">", "")
         found = tpp.http.application.url_map.bind("localhost").match(asked, method)
         assert found[0].startswith(("control", "reference")), asked
@@ -216,12 +219,12 @@ def test_every_control_has_an_identifier_a_typed_body_and_a_typed_reply() -> Non
     identifiers = [row["operationId"] for row in found]
     assert len(set(identifiers)) == len(identifiers) and all(name.isidentifier() for name in identifiers)
     assert all(row["security"] == [{"key": []}, {}] for row in found)
-    assert set(REPLIES) == set(TOLD)
-    assert set(BODIES) | set(OTHER_MEDIA) == {
-        f"{method} {path}" for method, path, _ in control_rows() if method in ("POST", "PUT", "PATCH")
+    assert {*REPLIES, *(row.name for row in control_rows() if row.reply)} == {row.name for row in control_rows()}
+    assert {row.name for row in control_rows() if row.body is not None} | set(OTHER_MEDIA) == {
+        f"{method} {path}" for method, path, *_ in control_rows() if method in ("POST", "PUT", "PATCH")
     }
-    for method, path, told_control in control_rows():
-        assert (told_control.body is not None) == (f"{method} {path}" in BODIES), path
+    for row in control_rows():
+        assert (row.example is not None) == (row.body is not None), row.path
 
 
 def test_every_example_of_a_control_fits_its_schema() -> None:
@@ -234,7 +237,7 @@ def test_every_example_of_a_control_fits_its_schema() -> None:
                     schema = {**media["schema"], "components": told_controls["components"]}
                     Draft202012Validator(schema).validate(media["example"])
                     shown += 1
-    assert shown == len(BODIES)
+    assert shown == sum(row.body is not None for row in control_rows())
 
 
 def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) -> None:
@@ -255,13 +258,13 @@ def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) 
 
 def test_the_bodies_of_the_controls_work(tpp: Tpp) -> None:
     """Those that need nothing else first; what hangs on a payment is shown by the examples."""
-    paths = {"<name>": "b", "<client_id>": "other-tpp", "<iban>": IBAN}
-    for method, path, told_control in control_rows():
-        body = told_control.body
+    paths = {"<name>": "b", "<client_id>": "other-tpp", "<iban>": ALICE}
+    for row in control_rows():
+        method, path, body = row.method, row.path, row.example
         if body is None or "payment_id" in f"{path}{body}" or path.startswith("/psu"):
             continue
         for hole, value in paths.items():
             path = path.replace(hole, value)
         tpp.http.put("/_sandbox/worlds/b", json={})
         reply = tpp.http.open(f"/_sandbox{path}", method=method, json=body)
-        assert reply.status_code == told_control.success, f"{method} {path}: {reply.text}"
+        assert reply.status_code == row.success, f"{method} {path}: {reply.text}"

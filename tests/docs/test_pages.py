@@ -9,7 +9,7 @@ import pytest
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.settings import Settings
-from sandbox.web.docs.controls import TOLD
+from sandbox.web.docs.controls import rows as control_rows
 from tests.tpp import Tpp
 
 CHOICES = range(1, 14)
@@ -64,8 +64,8 @@ def test_the_tables_and_the_controls_are_in_the_page(page: str) -> None:
         assert f"<td>{row.name}</td>" in page
     for field in fields(Settings):
         assert f"<td>{field.name}</td>" in page
-    for name in TOLD:
-        assert f"<td>{name.partition(' ')[2].replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
+    for row in control_rows():
+        assert f"<td>{row.path.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
 
 
 @pytest.mark.parametrize("path", ["/_sandbox/docs", "/_sandbox/docs/try", "/worlds/b/_sandbox/docs/try"])

@@ -14,9 +14,9 @@ from sandbox.app import assemble, assemble_controls, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.cli import main
 from sandbox.machine import machine_time
-from sandbox.web.controls.app import CONTROLS
 from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
+from sandbox.web.controls.rows import CONTROLS
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.test_cli import PATIENCE, ended, get, serving
@@ -35,7 +35,7 @@ def opened(worlds: Worlds, lock: Lock) -> Flask:
 def test_without_the_key_no_control_answers(worlds: Worlds, shown: str | None) -> None:
     http = opened(worlds, Lock(KEY)).test_client()
     given = {} if shown is None else {"X-Sandbox-Key": shown}
-    for method, path, _ in CONTROLS:
+    for method, path, *_ in CONTROLS:
         for prefix in ("", "/worlds/mine"):
             reply = http.open(f"{prefix}/_sandbox{path}", method=method, headers=given)
             assert refused(reply, 401, "SBX-0401-000001", "X-Sandbox-Key")
@@ -51,7 +51,7 @@ def test_with_the_key_they_answer_and_the_bank_needs_none(worlds: Worlds) -> Non
 
 def test_switched_off_they_are_nowhere(worlds: Worlds) -> None:
     http = opened(worlds, Lock(here=False)).test_client()
-    for method, path, _ in CONTROLS:
+    for method, path, *_ in CONTROLS:
         assert http.open(f"/_sandbox{path}", method=method).status_code == 404
     assert Tpp(opened(worlds, Lock(here=False))).initiate().status_code == 201
 
@@ -272,7 +272,7 @@ def test_after_a_whole_run_no_secret_is_told(capsys: pytest.CaptureFixture[str])
         tpp.initiate(authorization=f"Bearer {token}")
         views = [
             tpp.control("GET", path.replace("/export", "/export?secrets=strip")).text  # whole, it is meant to hold all
-            for method, path, _ in CONTROLS
+            for method, path, *_ in CONTROLS
             if method == "GET" and "<" not in path and "reference" not in path
         ]
         bank = worlds.get("default").bank

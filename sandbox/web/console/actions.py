@@ -1,6 +1,6 @@
-"""What a button does: from the fields of a form to one call of the controls (choice 10)."""
+"""What a button does: it turns the fields of a form into one call of a control (choice 10)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -9,24 +9,42 @@ import orjson
 from sandbox.contract.settings import Settings
 from sandbox.web.console.control_calls import Ask
 from sandbox.web.controls.client_views import ROLES
+from sandbox.web.controls.control_row import Button, Control
+from sandbox.web.controls.rows import CONTROLS
 
 Form = Mapping[str, str]
+OWN_SCENARIO = "load own"  # sends the YAML of the form as it is
 
 
 class Action(NamedTuple):
-    """The call, and what is said once it is done; the words may name fields of the form."""
+    """A button's control, and how a form becomes a call of it."""
 
-    ask: Callable[[Form], Ask]
-    words: str
+    row: Control
+    button: Button
+
+    def ask(self, form: Form) -> Ask:
+        names = given(form, *self.row.path_names)
+        if self.button.action == OWN_SCENARIO:
+            return Ask(self.row, text=form.get("yaml", ""))
+        return Ask(self.row, names, self._body(form))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of the form that go into the body as they are."""
+        return self.row.field_names if self.button.fields is None else self.button.fields
+
+    def _body(self, form: Form) -> dict[str, Any]:
+        make_body = BODIES.get(self.button.action)
+        return given(form, *self.fields) if make_body is None else make_body(form)
 
 
 def given(form: Form, *names: str) -> dict[str, Any]:
-    """What was filled in."""
+    """The fields that were filled in."""
     return {name: form[name].strip() for name in names if form.get(name, "").strip()}
 
 
 def number(text: str) -> int | float | str:
-    """A number where it is one; else the text, for the control to refuse."""
+    """The text as a number, or as it is, for the control to refuse."""
     try:
         value = float(text)
     except ValueError:
@@ -34,60 +52,32 @@ def number(text: str) -> int | float | str:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _advance(form: Form) -> Ask:
-    return Ask("POST", "/clock", body={"advance": form.get("advance", "").strip()})
+def _run(form: Form) -> dict[str, Any]:
+    return {"mode": "running"} | ({"rate": number(form["rate"].strip())} if form.get("rate", "").strip() else {})
 
 
-def _set(form: Form) -> Ask:
-    return Ask("POST", "/clock", body={"set": form.get("set", "").strip()})
-
-
-def _run(form: Form) -> Ask:
-    rate = {"rate": number(form["rate"].strip())} if form.get("rate", "").strip() else {}
-    return Ask("POST", "/clock", body={"mode": "running"} | rate)
-
-
-def _make(form: Form) -> Ask:
+def _make(form: Form) -> dict[str, Any]:
     body = given(form, "scenario")
     if form.get("seed", "").strip():
         body["seed"] = number(form["seed"].strip())
     clock: dict[str, Any] = given(form, "at")
     if form.get("frozen"):
         clock["frozen"] = True
-    return Ask(
-        "PUT", "/worlds/<name>", {"name": form.get("name", "").strip()}, body | ({"clock": clock} if clock else {})
-    )
+    return body | ({"clock": clock} if clock else {})
 
 
-def _approve(form: Form) -> Ask:
-    return Ask("POST", "/psu/approve", body=given(form, "address", "customer", "account"))
-
-
-def _move(form: Form) -> Ask:
-    return Ask("POST", "/payments/<payment_id>/move", _payment(form), given(form, "status", "reason"))
-
-
-def _payment(form: Form) -> dict[str, str]:
-    return {"payment_id": form.get("payment_id", "")}
-
-
-def _book(form: Form) -> Ask:
-    body = given(form, "amount", "currency", "date", "counterparty", "communication")
-    return Ask("POST", "/accounts/<iban>/transactions", {"iban": form.get("iban", "")}, body)
-
-
-def _fault(form: Form) -> Ask:
+def _fault(form: Form) -> dict[str, Any]:
     when: dict[str, Any] = given(form, "operation", "client", "from", "until")
     when |= {name: number(text) for name, text in given(form, "nth", "chance").items()}
     body: dict[str, Any] = given(form, "title", "delay", "cut", "change")
     answer = {name: number(text) for name, text in given(form, "status", "retry_after").items()}
     if answer:
         body["answer"] = answer
-    return Ask("POST", "/faults", body=body | ({"when": when} if when else {}))
+    return body | ({"when": when} if when else {})
 
 
 def client_of(form: Form) -> dict[str, Any]:
-    """What was filled in of a TPP; lists stand a line each, keys are JSON."""
+    """A TPP as the form describes it; lists have one item a line, keys are JSON."""
     body: dict[str, Any] = given(form, "secret", "name", "organisation")
     roles = [role for role in ROLES if form.get(role)]
     if roles:
@@ -102,90 +92,64 @@ def client_of(form: Form) -> dict[str, Any]:
 
 
 def parsed(text: str) -> Any:
-    """JSON where it is some; else the text, for the control to refuse."""
+    """The text as JSON, or as it is, for the control to refuse."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
 
 
-def _amend(form: Form) -> Ask:
-    return Ask("PUT", "/clients/<client_id>", given(form, "client_id"), client_of(form))
-
-
 NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
 LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
 
 
-def _setting(form: Form) -> Ask:
+def _setting(form: Form) -> dict[str, Any]:
     name, value = form.get("setting", ""), form.get("value", "").strip()
     if name in LISTS:
-        return Ask("PATCH", "/settings", body={name: value.splitlines()})
-    return Ask("PATCH", "/settings", body={name: number(value) if name in NUMBERS else value})
+        return {name: value.splitlines()}
+    return {name: number(value) if name in NUMBERS else value}
 
 
-def _waive(form: Form) -> Ask:
+def _waive(form: Form) -> dict[str, Any]:
     row = f"{form.get('rule', '')}: {form.get('reason', '').strip()}"
-    return Ask("PATCH", "/settings", body={"referee_waives": [*others(form), row]})
+    return {"referee_waives": [*others(form), row]}
 
 
 def others(form: Form) -> list[str]:
-    """What is waved off beside the rule of the form."""
+    """The other waived rules than that of the form."""
     rule = form.get("rule", "")
     return [text for text in form.get("waives", "").splitlines() if text.partition(":")[0].strip() != rule]
 
 
-def _own_scenario(form: Form) -> Ask:
-    return Ask("PUT", "/scenario", text=form.get("yaml", ""))
-
-
-def _plain(method: str, path: str, *names: str) -> Callable[[Form], Ask]:
-    """A control whose body has the form's fields as they are."""
-    return lambda form: Ask(method, path, body=given(form, *names))
-
-
-ACTIONS: dict[str, Action] = {
-    "advance": Action(_advance, "The clock went on by {advance}."),
-    "set": Action(_set, "The clock was set to {set}."),
-    "freeze": Action(lambda form: Ask("POST", "/clock", body={"mode": "frozen"}), "The clock stands."),
-    "run": Action(_run, "The clock runs."),
-    "reset": Action(_plain("POST", "/reset"), "This world began again."),
-    "make": Action(_make, "World {name} was made."),
-    "drop": Action(lambda form: Ask("DELETE", "/worlds/<name>", given(form, "name")), "World {name} was dropped."),
-    "fork": Action(
-        lambda form: Ask("POST", "/worlds/<name>/fork", given(form, "name"), given(form, "as", "at")),
-        "World {name} goes on as {as} too.",
-    ),
-    "approve": Action(_approve, "Approved, as the PSU."),
-    "refuse": Action(_plain("POST", "/psu/refuse", "address", "customer"), "Refused, as the PSU."),
-    "sign": Action(_plain("POST", "/psu/sign", "payment_id", "customer"), "Signed by {customer}."),
-    "withdraw": Action(_plain("POST", "/psu/withdraw", "client_id", "customer", "scope"), "The consent was withdrawn."),
-    "move": Action(_move, "Moved to {status}."),
-    "await": Action(_plain("POST", "/await", "payment_id", "status", "within"), "It is {status} now."),
-    "book": Action(_book, "Booked {amount}."),
-    "load": Action(_plain("PUT", "/scenario", "name"), "This world began again with {name}."),
-    "load own": Action(_own_scenario, "This world began again with your scenario."),
-    "fault": Action(_fault, "The fault rule stands."),
-    "drop faults": Action(lambda form: Ask("DELETE", "/faults"), "All fault rules are gone."),
-    "register": Action(
-        lambda form: Ask("POST", "/clients", body=given(form, "client_id") | client_of(form)),
-        "{client_id} is a TPP now.",
-    ),
-    "amend": Action(_amend, "{client_id} was changed."),
-    "setting": Action(_setting, "{setting} is {value} now."),
-    "waive": Action(_waive, "{rule} is waved off."),
-    "unwaive": Action(
-        lambda form: Ask("PATCH", "/settings", body={"referee_waives": others(form)}), "{rule} counts again."
-    ),
+# The body of a button whose form does not have the fields of the body.
+BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
+    "advance": lambda form: {"advance": form.get("advance", "").strip()},
+    "set": lambda form: {"set": form.get("set", "").strip()},
+    "freeze": lambda form: {"mode": "frozen"},
+    "run": _run,
+    "make": _make,
+    "fault": _fault,
+    "register": lambda form: given(form, "client_id") | client_of(form),
+    "amend": client_of,
+    "setting": _setting,
+    "waive": _waive,
+    "unwaive": lambda form: {"referee_waives": others(form)},
 }
 
 
+def actions_of(rows: Iterable[Control]) -> dict[str, Action]:
+    return {button.action: Action(row, button) for row in rows for button in row.buttons}
+
+
+ACTIONS = actions_of(CONTROLS)
+
+
 class _Said(dict[str, str]):
-    """A field that was left empty says nothing."""
+    """A field that is missing becomes an empty text."""
 
     def __missing__(self, name: str) -> str:
         return ""
 
 
 def said(action: Action, form: Form) -> str:
-    return action.words.format_map(_Said({name: value.strip()[:100] for name, value in form.items()}))
+    return action.button.notice.format_map(_Said({name: value.strip()[:100] for name, value in form.items()}))

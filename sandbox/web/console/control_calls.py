@@ -1,39 +1,41 @@
-"""A call of the controls, as the console makes it and as a person would type it."""
+"""A call of a control, as the console makes it and as a curl line."""
 
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 from flask import Request, Response
 from werkzeug.test import EnvironBuilder
 
 from sandbox.web.console.visits import Visit
-from sandbox.web.controls.app import CONTROLS, Reach
+from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.lock import KEY_HEADER
-
-VIEWS = {(method, path): view for method, path, view in CONTROLS}
+from sandbox.web.controls.view_calls import ControlCall, view_of
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A row of the controls, the names in its path, and a JSON body; or a scenario's text as it is."""
+    """A call of a control: its row, the names in its path, and a JSON body or the text of a scenario."""
 
-    method: str
-    path: str
+    row: Control
     names: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     text: str | None = None
 
     @property
+    def method(self) -> str:
+        return self.row.method
+
+    @property
+    def path(self) -> str:
+        return self.row.path
+
+    @property
     def place(self) -> str:
         """The path with its names filled in."""
-        filled = self.path
-        for name, value in self.names.items():
-            filled = filled.replace(f"<{name}>", quote(value, safe=""))
-        return filled
+        return fill_path(self.path, self.names)
 
     @property
     def sent(self) -> bytes:
@@ -43,7 +45,7 @@ class Ask:
 
 
 def curl_of(visit: Visit, ask: Ask) -> str:
-    """The line that does the same from a shell."""
+    """The curl line that makes the same call."""
     words = ["curl"]
     if ask.method != "GET":
         words += ["-X", ask.method]
@@ -58,10 +60,12 @@ def curl_of(visit: Visit, ask: Ask) -> str:
 
 
 def done(visit: Visit, ask: Ask) -> Any:
-    """Does it by the control's own function; a no is a Refusal. The answer is what the control replies."""
+    """Calls the control's own view and returns its reply; a refusal is raised."""
     kind = "application/yaml" if ask.text is not None else "application/json"
     environ = EnvironBuilder(path=ask.place, method=ask.method, data=ask.sent, content_type=kind).get_environ()
-    outcome = VIEWS[ask.method, ask.path](Reach(visit.worlds, Request(environ), dict(ask.names), lambda: visit.world))
+    names = {name: ask.names.get(name, "") for name in ask.row.path_names}
+    call = ControlCall(visit.worlds, Request(environ), names, lambda: visit.world)
+    outcome = view_of(ask.row)(call)
     if isinstance(outcome, Response):
         return orjson.loads(outcome.get_data()) if outcome.status_code != 204 else None
     return outcome

@@ -14,6 +14,7 @@ from sandbox.web.console import formats, static_files
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.control_calls import Ask, curl_of
 from sandbox.web.console.visits import Visit
+from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html import environment_of
 from sandbox.world.faults import CHANGES, CUTS
 from sandbox.world.world import World
@@ -57,6 +58,8 @@ KINDS_SAID = {
     "answer": "answers of an operation",
     "version": "versions",
 }
+
+READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which pages show the curl line
 
 
 @cache
@@ -102,7 +105,7 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             notice=visit.request.environ.get("sandbox.notice"),
             mark=mark_of(visit.world),
             curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
-            curl_get=lambda path, **names: curl_of(visit, Ask("GET", path, names)),
+            curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),
         )
     )
     response = Response(text, status, content_type="text/html;charset=utf-8")

@@ -3,35 +3,31 @@
 from datetime import date
 from typing import Any
 
-from flask import Request, Response
+from flask import Response
 from marshmallow import ValidationError
 
 from sandbox.bank import statements
 from sandbox.banking.iban import is_iban
-from sandbox.banking.money import Money, is_currency
+from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.web.api.account_replies import item_of
 from sandbox.web.api.body_fields import Day
 from sandbox.web.api.replies import json_response
-from sandbox.web.controls.psu import optional, required
-from sandbox.web.controls.request_bodies import body_of, refuse, value_of
+from sandbox.web.controls.body_readers import text as read_text
+from sandbox.web.controls.request_bodies import refuse, value_of
 from sandbox.world.world import World
 
 DAY = Day()
 YEARS_BACK = 10  # as far as the full history reaches (service 4.10)
 
 
-def book(world: World, request: Request, iban: str) -> Response:
-    content = body_of(request, "amount", "currency", "date", "counterparty", "communication")
-    required(content, "amount")
-    currency = optional(content, "currency") or "EUR"
-    if not is_currency(currency):
-        raise refuse("currency", "it is no currency code")
-    amount = value_of(content, "amount", lambda text: _money(text, currency))
+def book(world: World, body: dict[str, Any], iban: str) -> Response:
+    currency = body.get("currency", "EUR")
+    amount = value_of(body, "amount", lambda text: _money(text, currency))
     today = world.ask(lambda bank: bank.clock.today)
-    on = value_of(content, "date", lambda text: _day(text, today)) if "date" in content else today
-    account, name = counterparty_of(content)
-    text, structured = _communication(optional(content, "communication"))
+    on = value_of(body, "date", lambda text: _day(text, today)) if "date" in body else today
+    account, name = counterparty_of(body)
+    text, structured = _communication(optional(body, "communication"))
     line = world.act(statements.book_by_hand, iban, amount, on, account, name, text, structured)
     return json_response(item_of(line), 201)
 
@@ -48,6 +44,10 @@ def counterparty_of(content: dict[str, Any]) -> tuple[str | None, str | None]:
     if iban is not None and not is_iban(iban):
         raise refuse("counterparty.iban", "it is no valid IBAN")
     return iban, optional(parts, "counterparty.name")
+
+
+def optional(content: dict[str, Any], name: str) -> str | None:
+    return value_of(content, name, read_text) if content.get(name) is not None else None
 
 
 def _money(text: Any, currency: str) -> Money:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from flask import Request
-
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -12,18 +10,18 @@ from sandbox.web.controls.registers import history_of
 from sandbox.world.world import World
 
 
-def every(world: World, request: Request) -> dict[str, Any]:
+def every(world: World) -> dict[str, Any]:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
     rows = world.ask(lambda bank: [shown(bulk) for bulk in bank.bulks.values()])
     return {"bulk-payments": rows, "bulk_payments": rows}
 
 
-def one(world: World, request: Request, payment_file_id: str) -> dict[str, Any]:
-    return world.ask(_one, payment_file_id)
+def one(world: World, payment_id: str) -> dict[str, Any]:
+    return world.ask(_one, payment_id)
 
 
-def _one(bank: Bank, payment_file_id: str) -> dict[str, Any]:
-    bulk = bank.bulks.get(payment_file_id)
+def _one(bank: Bank, payment_id: str) -> dict[str, Any]:
+    bulk = bank.bulks.get(payment_id)
     if bulk is None:
         raise Refusal(Error.NOT_FOUND, input="bulk payment")
     return shown(bulk)

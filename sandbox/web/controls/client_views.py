@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Request, Response
+from flask import Response
 
 from sandbox.bank.clients import amend, register
 from sandbox.bank.records import Client
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.registers import client_shown
-from sandbox.web.controls.request_bodies import body_of, value_of
+from sandbox.web.controls.request_bodies import value_of
 from sandbox.world.world import World
 
 CLIENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
@@ -113,25 +113,20 @@ READERS: dict[str, Callable[[Any], Any]] = {
 READ_ID = matching(CLIENT_ID, "it is letters, digits, _, . and -, 64 at most")
 
 
-def make(world: World, request: Request) -> Response:
+def make(world: World, body: dict[str, Any]) -> Response:
     """client_id and secret are needed; the rest has a default."""
-    content = body_of(request, "client_id", *READERS)
-    for name in ("client_id", "secret"):
-        if name not in content:
-            raise Refusal(Error.INPUT_MISSING, input=name)
-    client_id = value_of(content, "client_id", READ_ID)
-    client = Client(client_id, **{"name": client_id} | _given(content))
+    client_id = value_of(body, "client_id", READ_ID)
+    client = Client(client_id, **{"name": client_id} | _given(body))
     world.act(register, client)
     return json_response(client_shown(client), 201)
 
 
-def change(world: World, request: Request, client_id: str) -> dict[str, Any]:
-    """What is given changes, the rest stays."""
-    content = body_of(request, "client_id", *READERS)
-    if content.get("client_id", client_id) != client_id:
+def change(world: World, body: dict[str, Any], client_id: str) -> dict[str, Any]:
+    """Fields that are left out stay as they are."""
+    if body.get("client_id", client_id) != client_id:
         raise Refusal(Error.CONTROL_INVALID, input="client_id", why="it is not that of the path")
-    return client_shown(world.act(amend, client_id, tuple(sorted(_given(content).items()))))
+    return client_shown(world.act(amend, client_id, tuple(sorted(_given(body).items()))))
 
 
-def _given(content: dict[str, Any]) -> dict[str, Any]:
-    return {name: value_of(content, name, read) for name, read in READERS.items() if name in content}
+def _given(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value_of(body, name, read) for name, read in READERS.items() if name in body}

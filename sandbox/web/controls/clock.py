@@ -3,10 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from flask import Request
-
 from sandbox.banking.durations import read_duration, read_instant, write_instant
-from sandbox.web.controls.request_bodies import body_of, refuse, value_of
+from sandbox.web.controls.request_bodies import refuse, value_of
 from sandbox.world.beginning import Pace
 from sandbox.world.unloading import Standing
 from sandbox.world.world import World
@@ -20,7 +18,7 @@ def read_rate(value: Any) -> float:
     return value
 
 
-def show(world: World, request: Request) -> dict[str, Any]:
+def show(world: World) -> dict[str, Any]:
     return clock_of(world)
 
 
@@ -37,23 +35,22 @@ def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
     }
 
 
-def change(world: World, request: Request) -> dict[str, Any]:
+def change(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """One of advance, set and mode; all that falls due on the way happens, each at its own time."""
-    content = body_of(request, "advance", "set", "mode", "rate")
-    asked = [name for name in ("advance", "set", "mode") if name in content]
-    if len(asked) != 1:
+    given = [name for name in ("advance", "set", "mode") if name in body]
+    if len(given) != 1:
         raise refuse("body", "it must have one of advance, set and mode")
-    if "rate" in content and content.get("mode") != "running":
+    if "rate" in body and body.get("mode") != "running":
         raise refuse("rate", "it goes with the mode running")
-    match asked[0]:
+    match given[0]:
         case "advance":
-            span = value_of(content, "advance", read_duration)
+            span = value_of(body, "advance", read_duration)
             world.set_pace(lambda now: (_later(now, span), world.pace.rate))
         case "set":
-            instant = value_of(content, "set", read_instant)
+            instant = value_of(body, "set", read_instant)
             world.set_pace(lambda now: (instant, world.pace.rate))
         case _:
-            rate = _rate_of(content)
+            rate = _rate_of(body)
             world.set_pace(lambda now: (now, rate))
     return clock_of(world)
 
@@ -65,11 +62,11 @@ def _later(now: datetime, span: timedelta) -> datetime:
     return later
 
 
-def _rate_of(content: dict[str, Any]) -> float:
-    match content["mode"]:
+def _rate_of(body: dict[str, Any]) -> float:
+    match body["mode"]:
         case "frozen":
             return 0
         case "running":
-            return value_of(content, "rate", read_rate) if "rate" in content else 1
+            return value_of(body, "rate", read_rate) if "rate" in body else 1
         case _:
             raise refuse("mode", "it must be frozen or running")

@@ -18,7 +18,6 @@ from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.world import World
 
-METADATA = "/.well-known/oauth-authorization-server"
 CONSENT_SCOPES = ("AIS", "CAF")
 
 

@@ -73,5 +73,5 @@ def written(report: Report, kind: str, level: Severity) -> dict[str, Any] | Resp
             return as_json(report)
 
 
-def coverage(world: World, request: Request) -> dict[str, Any]:
+def coverage(world: World) -> dict[str, Any]:
     return coverage_of(world)

@@ -1,4 +1,4 @@
-"""What a world holds, for a tester to read. Nothing here moves the bank."""
+"""Lists of what a world contains. Nothing here changes the bank."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from orjson import Fragment
 from sandbox.bank.records import Account, Client, Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
+from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.replies import order_fields
@@ -15,7 +16,11 @@ from sandbox.web.controls.request_bodies import since_of
 from sandbox.world.world import World
 
 
-def customers(world: World, request: Request) -> dict[str, Any]:
+def countries() -> dict[str, Any]:
+    return published()
+
+
+def customers(world: World) -> dict[str, Any]:
     return {"customers": world.ask(_customers)}
 
 
@@ -36,7 +41,7 @@ def _customers(bank: Bank) -> list[dict[str, Any]]:
     ]
 
 
-def clients(world: World, request: Request) -> dict[str, Any]:
+def clients(world: World) -> dict[str, Any]:
     """Without their secrets."""
     known = world.ask(lambda bank: list(bank.clients.values()))
     return {"clients": [client_shown(client) for client in known]}
@@ -52,7 +57,7 @@ def client_shown(client: Client) -> dict[str, Any]:
     }
 
 
-def accounts(world: World, request: Request) -> dict[str, Any]:
+def accounts(world: World) -> dict[str, Any]:
     return {"accounts": world.ask(lambda bank: [_account(bank, account) for account in bank.accounts.values()])}
 
 
@@ -67,11 +72,11 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
     }
 
 
-def payments(world: World, request: Request) -> dict[str, Any]:
+def payments(world: World) -> dict[str, Any]:
     return {"payments": world.ask(lambda bank: [shown(payment) for payment in bank.payments.values()])}
 
 
-def payment(world: World, request: Request, payment_id: str) -> dict[str, Any]:
+def payment(world: World, payment_id: str) -> dict[str, Any]:
     return world.ask(_one_payment, payment_id)
 
 
@@ -122,7 +127,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
 
 
 def requests(world: World, request: Request) -> dict[str, Any]:
-    heard = world.heard(since_of(request))
+    exchanges = world.heard(since_of(request))
     return {
         "requests": [
             {
@@ -135,6 +140,6 @@ def requests(world: World, request: Request) -> dict[str, Any]:
                 "status": exchange.status,
                 "client_id": exchange.client_id,
             }
-            for exchange in heard
+            for exchange in exchanges
         ]
     }

@@ -1,23 +1,38 @@
-"""What a control reads from its caller."""
+"""Reads the body and the query of a control."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from flask import Request
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.strict_json import read_strict
+from sandbox.web.controls.control_row import Field
 
 T = TypeVar("T")
 LONGEST = 1_000_000
+TakeBody = Callable[[], dict[str, Any]]  # reads the body when the view calls it
 
 
 def refuse(name: str, why: str) -> Refusal:
     return Refusal(Error.CONTROL_INVALID, input=name, why=why)
 
 
-def body_of(request: Request, *allowed: str) -> dict[str, Any]:
-    """The JSON object that was sent, or an empty one; a key that is not known is refused."""
+def read_body(request: Request, fields: Sequence[Field]) -> dict[str, Any]:
+    """The fields that were sent, each by its reader, in the order of the declaration."""
+    content = read_object(request, tuple(field.name for field in fields))
+    found: dict[str, Any] = {}
+    for field in fields:
+        if field.name not in content:
+            if field.required:
+                raise Refusal(Error.INPUT_MISSING, input=field.name)
+        elif not (field.nullable and content[field.name] is None):
+            found[field.name] = content[field.name] if field.read is None else value_of(content, field.name, field.read)
+    return found
+
+
+def read_object(request: Request, allowed: Sequence[str]) -> dict[str, Any]:
+    """The JSON object that was sent, or an empty one; an unknown key is refused."""
     if (request.content_length or 0) > LONGEST:
         raise refuse("body", "it is too long")
     sent = request.get_data()
@@ -39,12 +54,6 @@ def value_of(content: dict[str, Any], name: str, read: Callable[[Any], T]) -> T:
         return read(content[name])
     except ValueError as error:
         raise refuse(name, str(error)) from None
-
-
-def whole_number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError("it must be a whole number of 0 or more")
-    return value
 
 
 def since_of(request: Request) -> int:

@@ -8,13 +8,13 @@ from flask import Request
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load_shipped, read_content, read_scenario
 from sandbox.scenario.scenario_errors import ScenarioErrors
-from sandbox.web.controls.request_bodies import LONGEST, body_of, refuse
+from sandbox.web.controls.request_bodies import LONGEST, TakeBody, refuse
+from sandbox.web.controls.scenario_rows import YAML
 
 T = TypeVar("T")
-YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 
 
-def asked_for(request: Request) -> Scenario:
+def sent_scenario(request: Request, take_body: TakeBody) -> Scenario:
     """A shipped one by its name, or a file of the caller's own as YAML or as JSON."""
     if request.mimetype in YAML:
         if (request.content_length or 0) > LONGEST:
@@ -24,7 +24,7 @@ def asked_for(request: Request) -> Scenario:
         except UnicodeDecodeError:
             raise refuse("body", "it is not UTF-8") from None
         return reading(lambda: read_scenario(text, "scenario.yaml"))
-    content = body_of(request, "name", "scenario")
+    content = take_body()
     if len(content) != 1:
         raise refuse("body", "it has a name, or a scenario")
     if "name" in content:
@@ -38,7 +38,7 @@ def named(name: Any, field: str = "name") -> Scenario:
     return reading(lambda: load_shipped(name), field)
 
 
-def told(value: Any, field: str) -> Scenario:
+def scenario_of(value: Any, field: str) -> Scenario:
     """By its name, or its content."""
     return reading(lambda: read_content(value, field), field) if isinstance(value, dict) else named(value, field)
 

@@ -7,8 +7,8 @@ from flask import Request, Response
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.reading import read_fault, shipped
 from sandbox.web.api.replies import json_response
-from sandbox.web.controls.request_bodies import body_of, refuse
-from sandbox.web.controls.scenario_bodies import asked_for, reading
+from sandbox.web.controls.request_bodies import TakeBody, refuse
+from sandbox.web.controls.scenario_bodies import reading, sent_scenario
 from sandbox.web.controls.world_views import shown
 from sandbox.world.faults import Fault
 from sandbox.world.registry import Worlds
@@ -17,38 +17,38 @@ from sandbox.world.world import World
 FAULTS_MAX = 1_000  # of a world: each call looks at all of them
 
 
-def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
-    """What can be loaded."""
+def every() -> dict[str, Any]:
+    """The shipped scenarios."""
     return {"scenarios": [{"name": name, "title": title, "about": about} for name, title, about in shipped()]}
 
 
-def one(world: World, request: Request) -> dict[str, Any]:
+def one(world: World) -> dict[str, Any]:
     return {"scenario": world.beginning.scenario}
 
 
-def put(worlds: Worlds, world: World, request: Request) -> dict[str, Any]:
-    """The world begins again with it."""
-    scenario = asked_for(request)
+def put(worlds: Worlds, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
+    """Begins the world again with the scenario that was sent."""
+    scenario = sent_scenario(request, take_body)
     world.load(began(scenario, worlds.beginning_of(world.name), worlds.guarded))
     return shown(world)
 
 
-def faults(world: World, request: Request) -> dict[str, Any]:
+def faults(world: World) -> dict[str, Any]:
     """The fault rules as they stand, and how often each was met."""
     rules, met = world.ask(lambda bank: (world.faults.rules, dict(world.faults.met)))
     return {"faults": [{"title": rule.title, "met": met.get(at, 0)} for at, rule in enumerate(rules)]}
 
 
-def add_fault(world: World, request: Request) -> Response:
+def add_fault(world: World, take_body: TakeBody) -> Response:
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")
-    content = body_of(request, "title", "when", "answer", "delay", "cut", "change")
+    content = take_body()
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
     world.order_fault(fault)
-    return json_response(faults(world, request), 201)
+    return json_response(faults(world), 201)
 
 
-def drop_faults(world: World, request: Request) -> Response:
+def drop_faults(world: World) -> Response:
     world.drop_faults()
     return Response(status=204)

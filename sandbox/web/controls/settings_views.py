@@ -4,20 +4,17 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from flask import Request
-
 from sandbox.bank.settings_change import change_settings
 from sandbox.banking.durations import write_duration
 from sandbox.contract.settings import Settings
 from sandbox.scenario.reading import read_settings
-from sandbox.web.controls.request_bodies import body_of
 from sandbox.web.controls.scenario_bodies import reading
 from sandbox.world.world import World
 
 NAMES = tuple(row.name for row in fields(Settings))
 
 
-def show(world: World, request: Request) -> dict[str, Any]:
+def show(world: World) -> dict[str, Any]:
     return {"settings": world.ask(lambda bank: written(bank.settings))}
 
 
@@ -26,9 +23,8 @@ def written(settings: Settings) -> dict[str, Any]:
     return {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in found.items()}
 
 
-def change(world: World, request: Request) -> dict[str, Any]:
-    """What is named changes, from now on; what was promised before keeps its time."""
-    content = body_of(request, *NAMES)
-    wanted = reading(lambda: read_settings(content, Settings()), "settings")
-    world.act(change_settings, tuple((name, getattr(wanted, name)) for name in sorted(content)))
-    return show(world, request)
+def change(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """Changes apply from now on; scheduled events keep their times."""
+    changed = reading(lambda: read_settings(body, Settings()), "settings")
+    world.act(change_settings, tuple((name, getattr(changed, name)) for name in sorted(body)))
+    return show(world)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from flask import Request
-
 from sandbox.bank import standing_orders
 from sandbox.bank.standing_order_records import Run, StandingOrder
 from sandbox.bank.state import Bank
@@ -18,13 +16,13 @@ COMING = 12  # occurrences shown ahead
 LIVING = (Status.PATC, Status.PDNG, Status.ACWP)
 
 
-def every(world: World, request: Request) -> dict[str, Any]:
+def every(world: World) -> dict[str, Any]:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
     rows = world.ask(lambda bank: [shown(order) for order in bank.standing_orders.values()])
     return {"standing-orders": rows, "standing_orders": rows}
 
 
-def one(world: World, request: Request, payment_id: str) -> dict[str, Any]:
+def one(world: World, payment_id: str) -> dict[str, Any]:
     return world.ask(one_of, payment_id)
 
 

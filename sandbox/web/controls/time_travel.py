@@ -8,13 +8,10 @@ from flask import Request, Response
 
 from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming as timeline_of
-from sandbox.banking.durations import read_duration, read_instant, write_instant
-from sandbox.banking.names import is_world_name
+from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.moves import Status
 from sandbox.web.api.replies import json_response
-from sandbox.web.controls.psu import required
-from sandbox.web.controls.request_bodies import body_of, refuse, since_of, value_of
+from sandbox.web.controls.request_bodies import since_of
 from sandbox.web.controls.world_views import shown
 from sandbox.world.await_status import foresee
 from sandbox.world.registry import Worlds
@@ -24,13 +21,9 @@ WITHIN = timedelta(days=400)  # when the caller names none: beyond any execution
 SHOWN_MAX = 1_000
 
 
-def wait(world: World, request: Request) -> dict[str, Any]:
+def wait(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """Moves bank time from event to event until the status holds."""
-    content = body_of(request, "payment_id", "status", "within")
-    payment_id = required(content, "payment_id")
-    required(content, "status")
-    status = value_of(content, "status", Status)
-    within = value_of(content, "within", read_duration) if "within" in content else WITHIN
+    payment_id, status, within = body["payment_id"], body["status"], body.get("within", WITHIN)
     before = world.ask(lambda bank: bank.clock.now)
     held = foresee(world, payment_id, status, within)
     world.set_pace(lambda now: (max(now, held), world.pace.rate))
@@ -43,7 +36,7 @@ def wait(world: World, request: Request) -> dict[str, Any]:
     }
 
 
-def timeline(world: World, request: Request) -> dict[str, Any]:
+def timeline(world: World) -> dict[str, Any]:
     """What will happen next, soonest first; what no longer matters is left out."""
     return {"timeline": world.ask(_coming)}
 
@@ -55,17 +48,12 @@ def _coming(bank: Bank) -> list[dict[str, Any]]:
     ]
 
 
-def fork(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
-    """A new world that is this one as it is, or was at a time; both go on apart."""
-    content = body_of(request, "as", "at")
-    name = required(content, "as")
-    if not is_world_name(name):
-        raise refuse("as", "letters, digits, _, . and -, 64 at most")
-    at = value_of(content, "at", read_instant) if "at" in content else None
-    return json_response(shown(worlds.fork(path["name"], name, at)), 201)
+def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> Response:
+    """Makes a copy of the world as it is, or was at a time; both go on apart."""
+    return json_response(shown(worlds.fork(name, body["as"], body.get("at"))), 201)
 
 
-def explain(world: World, request: Request, request_id: str) -> dict[str, Any]:
+def explain(world: World, request_id: str) -> dict[str, Any]:
     """Why a call was answered so."""
     exchange = world.exchange_of(request_id)
     if exchange is None:

@@ -3,16 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
-from flask import Request, Response
+from flask import Response
 
 from sandbox.banking.durations import read_instant
 from sandbox.banking.names import is_world_name
 from sandbox.scenario.beginnings import began
 from sandbox.scenario.reading import read_settings
 from sandbox.web.api.replies import json_response
+from sandbox.web.controls.body_readers import whole_number
 from sandbox.web.controls.clock import clock_shown, read_rate
-from sandbox.web.controls.request_bodies import body_of, refuse, value_of, whole_number
-from sandbox.web.controls.scenario_bodies import reading, told
+from sandbox.web.controls.request_bodies import TakeBody, refuse, value_of
+from sandbox.web.controls.scenario_bodies import reading, scenario_of
 from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -20,23 +21,22 @@ from sandbox.world.world import World
 SEED_MAX = 2**53
 
 
-def every(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
+def every(worlds: Worlds) -> dict[str, Any]:
     return {"worlds": [shown(world) for world in worlds.all()]}
 
 
-def one(worlds: Worlds, request: Request, path: dict[str, str]) -> dict[str, Any]:
-    return shown(worlds.find(path["name"]))
+def one(worlds: Worlds, name: str) -> dict[str, Any]:
+    return shown(worlds.find(name))
 
 
-def make(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
-    """A new world under that name; one that was there before is gone."""
-    name = path["name"]
+def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
+    """Makes a world of that name, in place of an earlier one."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
-    content = body_of(request, "scenario", "seed", "clock", "life")
+    content = take_body()
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
-        beginning = began(told(content["scenario"], "scenario"), beginning, worlds.guarded)
+        beginning = began(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
         beginning = seeded(beginning, value_of(content, "seed", _seed), worlds.guarded)
     if "clock" in content:
@@ -68,13 +68,13 @@ def _clocked(beginning: Beginning, clock: Any) -> Beginning:
     return beginning
 
 
-def drop(worlds: Worlds, request: Request, path: dict[str, str]) -> Response:
-    worlds.drop(path["name"])
+def drop(worlds: Worlds, name: str) -> Response:
+    worlds.drop(name)
     return Response(status=204)
 
 
-def reset(world: World, request: Request) -> dict[str, Any]:
-    body_of(request)
+def reset(world: World, take_body: TakeBody) -> dict[str, Any]:
+    take_body()  # refuses any field
     world.reset()
     return shown(world)
 

@@ -1,6 +1,7 @@
 """The OpenAPI document of the controls, made by apispec from their table and their schemas (choice 10)."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -11,11 +12,12 @@ from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.web.controls.control_row import Control, Field
 from sandbox.web.docs import control_bodies, control_replies
-from sandbox.web.docs.control_bodies import BODIES, MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES
-from sandbox.web.docs.control_replies import JSON, REPLIES
+from sandbox.web.docs.control_bodies import COMPOSED, MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES, SINCE
+from sandbox.web.docs.control_replies import JSON, REPLIES, TEXT
 from sandbox.web.docs.control_schemas import ControlError
-from sandbox.web.docs.controls import Told, rows
+from sandbox.web.docs.controls import rows
 from sandbox.web.docs.schemas import JsonSchema, name_of, plugin, reference, teach
 
 ABOUT = (
@@ -43,7 +45,7 @@ PATH_TEXT = {
 }
 
 
-def document(root: str) -> dict[str, Any]:
+def document(root: str, listed: Iterable[Control] | None = None) -> dict[str, Any]:
     """The whole document for one base address."""
     made = plugin()
     spec = APISpec(
@@ -58,16 +60,15 @@ def document(root: str) -> dict[str, Any]:
     )  # fmt: skip
     teach(made)
     spec.components.security_scheme(KEY, {"type": "apiKey", "in": "header", "name": "X-Sandbox-Key"})
-    for name, shape in composed().items():
+    listed = tuple(rows() if listed is None else listed)
+    for name, shape in (composed() | bodies_of(listed)).items():
         spec.components.schema(name, shape)
     for schema in schemas():
         if name_of(schema) not in spec.components.schemas:
             spec.components.schema(name_of(schema), schema=schema)
-    booking = spec.components.schemas[name_of(control_bodies.Booking)]
-    booking["properties"]["counterparty"] = {"anyOf": [{"type": "string"}, reference("Counterparty")]}
-    for method, path, told in rows():
-        address = f"/_sandbox{path}".replace("<", "{").replace(">", "}")
-        spec.path(address, operations={method.lower(): operation_of(method, path, told)})
+    for row in listed:
+        address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
+        spec.path(address, operations={row.method.lower(): operation_of(row)})
     return spec.to_dict()
 
 
@@ -91,6 +92,27 @@ def composed() -> dict[str, JsonSchema]:
     }
 
 
+def bodies_of(listed: Iterable[Control]) -> dict[str, JsonSchema]:
+    """The components that the fields of the rows make."""
+    return {body_name(row): schema_of_body(row) for row in listed if row.body is not None and row.name not in COMPOSED}
+
+
+def body_name(row: Control) -> str:
+    return COMPOSED.get(row.name) or row.body_name or f"{identifier(row)}_body"
+
+
+def schema_of_body(row: Control) -> JsonSchema:
+    fields = row.body or ()
+    return closed(
+        {field.name: shape_of(field) for field in fields}, *(field.name for field in fields if field.required)
+    )
+
+
+def shape_of(field: Field) -> JsonSchema:
+    about = {"description": field.about} if field.about else {}
+    return ({"type": field.type} if field.type else {}) | about | dict(field.shape)
+
+
 def closed(properties: JsonSchema, *required: str) -> JsonSchema:
     """An object with these fields and no others."""
     needed = {"required": list(required)} if required else {}
@@ -99,7 +121,7 @@ def closed(properties: JsonSchema, *required: str) -> JsonSchema:
 
 def schemas() -> list[type[Schema]]:
     """Every schema class that a body or a reply names."""
-    shapes: list[Any] = [ControlError, control_bodies.WorldClock, control_bodies.Counterparty, *BODIES.values()]
+    shapes: list[Any] = [ControlError, control_bodies.WorldClock, control_bodies.Counterparty]
     for reply in REPLIES.values():
         shapes += reply.values() if by_media(reply) else [reply]
     flat = [part for shape in shapes for part in (shape if isinstance(shape, tuple) else (shape,))]
@@ -110,47 +132,54 @@ def by_media(reply: Any) -> bool:
     return isinstance(reply, dict) and all("/" in name for name in reply)
 
 
-def operation_of(method: str, path: str, told: Told) -> dict[str, Any]:
-    name = f"{method} {path}"
-    inner = [part[1:-1] for part in path.split("/") if part.startswith("<")]
+def operation_of(row: Control) -> dict[str, Any]:
     in_path = [
-        {"name": part, "in": "path", "required": True, "description": PATH_TEXT[part], "schema": {"type": "string"}}
-        for part in inner
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": PATH_TEXT.get(name, f"The {name}."),
+            "schema": TEXT,
+        }
+        for name in row.path_names
     ]
+    since = (SINCE,) if row.since else ()
     found: dict[str, Any] = {
-        "operationId": identifier(method, path),
-        "summary": told.text.partition(". ")[0].rstrip("."),
-        "description": told.text,
-        "tags": [TAGS.get(path.split("/")[1], OTHER_TAG)],
-        "parameters": [*in_path, *QUERIES.get(name, ())],
+        "operationId": identifier(row),
+        "summary": row.words.partition(". ")[0].rstrip("."),
+        "description": row.words,
+        "tags": [TAGS.get(row.path.split("/")[1], OTHER_TAG)],
+        "parameters": [*in_path, *QUERIES.get(row.name, ()), *since],
         "security": [{KEY: []}, {}],
-        "responses": {str(told.success): success_of(name)} | REFUSALS,
+        "responses": {str(row.success): success_of(row)} | REFUSALS,
         "x-choice": 10,
     }
-    content = content_of(name, told)
+    content = content_of(row)
     if content:
-        found["requestBody"] = {"required": name not in MAY_BE_LEFT_OUT, "content": content}
+        found["requestBody"] = {"required": row.name not in MAY_BE_LEFT_OUT, "content": content}
     return found
 
 
-def identifier(method: str, path: str) -> str:
+def identifier(row: Control) -> str:
     """`POST /worlds/<name>/fork` is `post_worlds_name_fork`."""
-    return re.sub(r"[^a-z0-9]+", "_", f"{method} {path}".lower()).strip("_")
+    return re.sub(r"[^a-z0-9]+", "_", row.name.lower()).strip("_")
 
 
-def content_of(name: str, told: Told) -> dict[str, Any]:
+def content_of(row: Control) -> dict[str, Any]:
     """The media types of a body, with the example of the table."""
     content: dict[str, Any] = {}
-    if name in BODIES:
-        content[JSON] = {"schema": schema_of(BODIES[name])}
-        if told.body is not None:
-            content[JSON]["example"] = told.body
-    return content | OTHER_MEDIA.get(name, {})
+    if row.body is not None:
+        content[JSON] = {"schema": reference(body_name(row)), "example": row.example}
+    return content | OTHER_MEDIA.get(row.name, {})
 
 
-def success_of(name: str) -> dict[str, Any]:
-    reply = REPLIES[name]
-    if name == "GET /authorize":
+def success_of(row: Control) -> dict[str, Any]:
+    reply = (
+        closed({name: {"type": kind} for name, kind in row.reply.items()}, *row.reply)
+        if row.reply
+        else REPLIES[row.name]
+    )
+    if row.name == "GET /authorize":
         location = {
             "description": "A consent address, or the callback.",
             "required": True,

@@ -1,0 +1,62 @@
+"""Commands that only call a control: made of the control's row."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from sandbox.commands.remote import Far, remote
+from sandbox.web.controls.control_row import Command, Control, Field, each_command
+
+TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
+LEFT_OUT = (None, "", ())  # values of an option that was not given
+
+
+def add_generated(main: click.Group, rows: Iterable[Control]) -> None:
+    """Adds the commands that their rows describe, each to its group."""
+    for row, command in each_command(rows):
+        if command.about:
+            _group_of(main, command).add_command(command_of(row, command))
+
+
+def _group_of(main: click.Group, command: Command) -> click.Group:
+    group = main
+    for word in command.name.split()[:-1]:
+        found = group.commands.get(word)
+        if found is None:
+            group.add_command(found := click.Group(word))
+        assert isinstance(found, click.Group), f"{word} of {command.name} is a command of its own"
+        group = found
+    return group
+
+
+def command_of(row: Control, command: Command) -> click.Command:
+    def call(far: Far, since: int = 0, **given: Any) -> None:
+        names = {name: given.pop(name) for name in row.path_names}
+        filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in command.arguments}
+        body = far.ask(row, names, None if row.body is None else filled, since)
+        if command.columns:
+            far.tell_rows(body, command.last_word, command.columns)
+        else:
+            far.tell(body, lambda: command.shows.format_map(body))
+
+    run: Callable[..., Any] = remote(call)
+    for field in reversed(row.body or ()):
+        if field.option:
+            run = _option(field)(run)
+    if row.since:
+        run = click.option("--since", type=click.IntRange(0), default=0, help="Only what came after this number.")(run)
+    for name in reversed(command.arguments):
+        run = click.argument(name)(run)
+    return click.command(command.last_word, help=command.about)(run)
+
+
+def _option(field: Field) -> Callable[[Any], Any]:
+    return click.option(
+        f"--{field.name.replace('_', '-')}",
+        field.name,
+        type=TYPES.get(field.type, str),
+        required=field.required,
+        multiple=field.type == "array",
+        help=field.option,
+    )

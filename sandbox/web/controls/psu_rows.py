@@ -1,0 +1,136 @@
+"""Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
+
+from sandbox.web.controls.body_readers import address, text, texts
+from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
+from sandbox.web.controls.scenario_rows import SINCE
+
+PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
+CUSTOMER = Field("customer", text, nullable=True, about="The first owner of the debtor account where left out.")
+ACCOUNT = Field("account", text, nullable=True, about="The IBAN of the debtor account that the customer picks.")
+ACCOUNTS = Field(
+    "accounts",
+    texts,
+    "array",
+    nullable=True,
+    about="The IBANs that the customer lets the TPP read.",
+    shape=TEXTS,
+)
+ADDRESS = Field(
+    "address", address, required=True, about="The SCA or consent address, with the state that the TPP appended."
+)
+APPROVAL = (
+    ADDRESS,
+    CUSTOMER._replace(option="Who; left out, the debtor account's first owner."),
+    ACCOUNT._replace(option="The IBAN to pay from; left out, their first current account."),
+    ACCOUNTS._replace(option="The IBANs of a consent; may be given several times."),
+)
+# The accounts are taken, not read: so the body of an approval fits.
+REFUSAL = (ADDRESS, CUSTOMER._replace(option="Who."), ACCOUNT._replace(read=None), ACCOUNTS._replace(read=None))
+
+PSU_ROWS: tuple[Control, ...] = (
+    Control(
+        "POST",
+        "/psu/approve",
+        "psu.approve",
+        "Acts as the customer without a browser: signs, or consents. Replies the callback address.",
+        APPROVAL,
+        PSU,
+        commands=(
+            Command(
+                "psu approve",
+                "Signs or consents at ADDRESS; prints where the customer is sent back to.",
+                ("address",),
+                "{redirect}",
+            ),
+        ),
+        buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account")),),
+        body_name="Approval",
+    ),
+    Control(
+        "POST",
+        "/psu/refuse",
+        "psu.refuse",
+        "Acts as the customer, who refuses.",
+        REFUSAL,
+        PSU,
+        commands=(Command("psu refuse", "Refuses at ADDRESS.", ("address",), "{redirect}"),),
+        buttons=(Button("refuse", "Refused, as the PSU.", ("address", "customer")),),
+        body_name="Approval",
+    ),
+    Control(
+        "POST",
+        "/psu/sign",
+        "psu.sign",
+        "A further signature, in the bank's own channel.",
+        (Field("payment_id", text, required=True), Field("customer", text, required=True, option="Who signs.")),
+        {"payment_id": "...", "customer": "griet"},
+        commands=(Command("psu sign", "A further signature, in the bank's own channel.", ("payment_id",), "{status}"),),
+        buttons=(Button("sign", "Signed by {customer}."),),
+        body_name="FurtherSignature",
+    ),
+    Control(
+        "POST",
+        "/psu/withdraw",
+        "psu.withdraw",
+        "Withdraws a consent.",
+        (
+            Field("client_id", text, required=True),
+            Field("customer", text, required=True),
+            Field("scope", text, required=True, shape={"enum": ["AIS", "CAF"]}),
+        ),
+        {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
+        commands=(Command("psu withdraw"),),
+        buttons=(Button("withdraw", "The consent was withdrawn."),),
+        body_name="ConsentWithdrawal",
+    ),
+    Control(
+        "GET",
+        "/reference/countries",
+        "registers.countries",
+        "The countries, currencies and purpose codes that cross-border payments may have.",
+    ),
+    Control(
+        "GET",
+        "/.well-known/oauth-authorization-server",
+        "discovery.metadata",
+        "The OAuth endpoints (RFC 8414), to point a stock OAuth client at. The bank itself has no such page. Its "
+        "/token wants Request-ID and Accept, which the client has to add.",
+    ),
+    Control(
+        "GET",
+        "/authorize",
+        "discovery.authorize",
+        "The authorization endpoint of stock OAuth clients: leads the browser on to a consent address. Takes "
+        "`response_type=code`, `client_id`, `redirect_uri`, `scope` (AIS, or CAF with `iban`), `code_challenge`, "
+        "`code_challenge_method` and `state`.",
+        success=302,
+    ),
+    Control(
+        "GET",
+        "/journal",
+        "registers.journal",
+        f"Every change of a status, numbered. {SINCE}",
+        since=True,
+        commands=(
+            Command(
+                "journal",
+                "Shows what changed.",
+                columns=("seq", "at", "subject", "trigger", "from", "to", "reason"),
+            ),
+        ),
+    ),
+    Control(
+        "GET",
+        "/requests",
+        "registers.requests",
+        f"Every call of the bank's interface and its answer, numbered. {SINCE}",
+        since=True,
+        commands=(
+            Command(
+                "requests",
+                "Shows what was asked.",
+                columns=("seq", "at", "operation", "method", "status", "client_id", "request_id"),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,98 @@
+"""Rows of the controls for scenarios, faults, settings and callbacks."""
+
+from dataclasses import fields
+
+from sandbox.contract.settings import Settings
+from sandbox.web.controls.control_row import JSON, Button, Command, Control, Field
+
+YAML = ("application/yaml", "application/x-yaml", "text/yaml")
+SINCE = "?since= gives those after that number."
+SETTINGS = tuple(Field(row.name) for row in fields(Settings))
+
+SCENARIO_ROWS: tuple[Control, ...] = (
+    Control("GET", "/scenarios", "scenario_views.every", "The scenarios that can be loaded."),
+    Control("GET", "/scenario", "scenario_views.one", "The scenario that this world began with."),
+    Control(
+        "PUT",
+        "/scenario",
+        "scenario_views.put",
+        "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON.",
+        (Field("name"), Field("scenario", type="object")),
+        {"name": "default"},
+        media=(*JSON, *YAML),
+        commands=(Command("scenario load"),),
+        buttons=(
+            Button("load", "This world began again with {name}.", ("name",)),
+            Button("load own", "This world began again with your scenario."),
+        ),
+    ),
+    Control(
+        "GET",
+        "/faults",
+        "scenario_views.faults",
+        "The fault rules of this world, and how often each was met.",
+        commands=(Command("faults"),),
+    ),
+    Control(
+        "POST",
+        "/faults",
+        "scenario_views.add_fault",
+        "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change.",
+        (
+            Field("title"),
+            Field("when", type="object"),
+            Field("answer", type="object"),
+            Field("delay"),
+            Field("cut"),
+            Field("change"),
+        ),
+        {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503, "retry_after": 30}},
+        201,
+        commands=(Command("faults add"),),
+        buttons=(Button("fault", "The fault rule stands."),),
+    ),
+    Control(
+        "DELETE",
+        "/faults",
+        "scenario_views.drop_faults",
+        "Drops all fault rules.",
+        success=204,
+        commands=(Command("faults clear"),),
+        buttons=(Button("drop faults", "All fault rules are gone."),),
+    ),
+    Control(
+        "GET",
+        "/settings",
+        "settings_views.show",
+        "The settings of this world, as they stand.",
+        commands=(Command("settings"),),
+    ),
+    Control(
+        "PATCH",
+        "/settings",
+        "settings_views.change",
+        "Changes settings from now on; what was promised before keeps its time.",
+        SETTINGS,
+        {"unsigned_after": "5m"},
+        commands=(Command("settings"),),
+        buttons=(
+            Button("setting", "{setting} is {value} now."),
+            Button("waive", "{rule} is waved off."),
+            Button("unwaive", "{rule} counts again."),
+        ),
+    ),
+    Control(
+        "GET",
+        "/callbacks",
+        "time_travel.callbacks",
+        f"Where customers were sent back to. {SINCE}",
+        since=True,
+        commands=(
+            Command(
+                "callbacks",
+                "Shows where customers without a browser were sent back to.",
+                columns=("seq", "at", "subject", "redirect"),
+            ),
+        ),
+    ),
+)

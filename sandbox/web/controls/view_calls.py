@@ -1,0 +1,45 @@
+"""Calls a control's view with what the view's parameters name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from flask import Request
+
+from sandbox.web.controls.control_row import Control
+from sandbox.web.controls.request_bodies import read_body
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCall:
+    """A call of a control: by HTTP, or by a button of the console."""
+
+    worlds: Worlds
+    request: Request
+    path: dict[str, str]
+    find_world: Callable[[], World]  # loads the world, so it is called only for a view that names `world`
+
+
+View = Callable[[ControlCall], Any]
+
+# What a view gets under a parameter's name; every other parameter is a name in the path.
+GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
+    "worlds": lambda call, row: call.worlds,
+    "world": lambda call, row: call.find_world(),
+    "request": lambda call, row: call.request,
+    "body": lambda call, row: read_body(call.request, row.body or ()),
+    "take_body": lambda call, row: lambda: read_body(call.request, row.body or ()),  # when the view decides
+}
+
+
+def view_of(row: Control) -> View:
+    """The view of a row. An unknown view or parameter fails here, at the start of the server."""
+    module, _, function = row.view.rpartition(".")
+    view = getattr(import_module(f"sandbox.web.controls.{module}"), function)
+    names = tuple(signature(view).parameters)
+    assert {*names} <= {*GIVEN, *row.path_names}, f"{row.view} names what {row.name} does not have"
+    return lambda call: view(*(GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in names))

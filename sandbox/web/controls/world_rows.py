@@ -1,0 +1,183 @@
+"""Rows of the controls that concern a whole world: its clock, its file, and what its clients did."""
+
+from sandbox.banking.durations import read_duration, read_instant
+from sandbox.web.controls.body_readers import status, text, world_name
+from sandbox.web.controls.control_row import JSON, SPAN, TIME, Button, Command, Control, Field
+
+WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
+
+WORLD_ROWS: tuple[Control, ...] = (
+    Control(
+        "GET",
+        "/health",
+        "health.health",
+        "200 when the sandbox is ready: calls are answered, and what they do is kept. 503 with the reason while the "
+        "state file cannot be written. ?live asks only whether anybody is there.",
+    ),
+    Control(
+        "GET",
+        "/metrics",
+        "metrics.show",
+        "Figures for Prometheus: calls by operation and status, how long they took, worlds in memory and away, "
+        "initiations by status, the state file. Needs the extra `metrics`, else 501.",
+    ),
+    Control(
+        "GET",
+        "/clock",
+        "clock.show",
+        "What the bank's clock shows, how it goes, and when something falls due next.",
+        commands=(Command("clock"),),
+    ),
+    Control(
+        "POST",
+        "/clock",
+        "clock.change",
+        "Moves the clock: advance by a span (s, m, h, d, w or ISO 8601), set a time, freeze it, or let it run at a "
+        "rate. All that falls due on the way happens, each at its own time. It does not go back.",
+        (
+            Field("advance", about=SPAN),
+            Field("set", about=TIME),
+            Field("mode", shape={"enum": ["frozen", "running"]}),
+            Field("rate", type="number", about="Bank seconds per second."),
+        ),
+        {"advance": "61m"},
+        commands=(Command("clock advance"), Command("clock set"), Command("clock freeze"), Command("clock run")),
+        buttons=(
+            Button("advance", "The clock went on by {advance}."),
+            Button("set", "The clock was set to {set}."),
+            Button("freeze", "The clock stands."),
+            Button("run", "The clock runs."),
+        ),
+        body_name="ClockChange",
+    ),
+    Control(
+        "POST",
+        "/reset",
+        "world_views.reset",
+        "The world as it was first loaded.",
+        (),
+        {},
+        commands=(Command("reset"),),
+        buttons=(Button("reset", "This world began again."),),
+        body_name="NoContent",
+    ),
+    Control(
+        "GET",
+        "/worlds",
+        "world_views.every",
+        "The worlds of this server: separate banks, each with its own clock. `away` ones lie in the state file until "
+        "they are called; this list wakes none, and their due_next is as it stood (null if none was called since the "
+        "server started).",
+        commands=(
+            Command(
+                "worlds",
+                "Shows the worlds of the server.",
+                columns=("name", "scenario", "seed", "clock.now", "clock.mode"),
+            ),
+        ),
+    ),
+    Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away."),
+    Control(
+        "PUT",
+        "/worlds/<name>",
+        "world_views.make",
+        "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
+        "customers' habits go on under its clock.",
+        (Field("scenario", type=""), Field("seed", type="integer"), Field("clock", type="object"), Field("life")),
+        {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},
+        201,
+        buttons=(Button("make", "World {name} was made."),),
+    ),
+    Control(
+        "DELETE",
+        "/worlds/<name>",
+        "world_views.drop",
+        "Drops a world.",
+        success=204,
+        buttons=(Button("drop", "World {name} was dropped."),),
+    ),
+    Control(
+        "POST",
+        "/worlds/<name>/fork",
+        "time_travel.fork",
+        "A second world that is this one as it is, or was at a time.",
+        (
+            Field("as", world_name, required=True, about="The name of the new world."),
+            Field("at", read_instant, about=TIME),
+        ),
+        {"as": "b"},
+        201,
+        commands=(Command("fork"),),
+        buttons=(Button("fork", "World {name} goes on as {as} too."),),
+        body_name="Fork",
+    ),
+    Control(
+        "GET",
+        "/export",
+        "transfers.send",
+        "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
+        "`secrets=strip` takes out what callers kept secret: it replays all the same.",
+    ),
+    Control(
+        "POST",
+        "/import",
+        "transfers.take",
+        "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
+        "says; then it takes the name that `as` gives, else that of the address, else its own.",
+        success=201,
+        media=WORLD_FILES,
+    ),
+    Control(
+        "POST",
+        "/await",
+        "time_travel.wait",
+        "Moves bank time from event to event until a status holds, and says how long that took. "
+        "409 says what it waits for when it can never hold.",
+        (
+            Field("payment_id", text, required=True, about="Of a payment, standing order or file."),
+            Field("status", status, required=True),
+            Field("within", read_duration, about=SPAN, option="At most so far ahead, such as 5d."),
+        ),
+        {"payment_id": "...", "status": "ACSC", "within": "5d"},
+        commands=(
+            Command(
+                "await",
+                "Moves the bank's time until PAYMENT_ID has STATUS; says why when it can never be.",
+                ("payment_id", "status"),
+                "{status} at {at}, after {waited} s of the bank's time",
+            ),
+        ),
+        buttons=(Button("await", "It is {status} now."),),
+        body_name="Await",
+    ),
+    Control(
+        "GET",
+        "/timeline",
+        "time_travel.timeline",
+        "What will happen next in this world, soonest first.",
+        commands=(
+            Command("timeline", "Shows what will happen next, soonest first.", columns=("at", "trigger", "subject")),
+        ),
+    ),
+    Control(
+        "GET",
+        "/explain/<request_id>",
+        "time_travel.explain",
+        "Why that call was answered so: the rule, its clause, and what it was judged on.",
+        commands=(Command("explain"),),
+    ),
+    Control(
+        "GET",
+        "/referee",
+        "health.findings",
+        "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
+        "`level` says from where on JUnit fails.",
+    ),
+    Control(
+        "GET",
+        "/coverage",
+        "health.coverage",
+        "What of the bank this world's clients have met, and what to try next.",
+        commands=(Command("coverage"),),
+    ),
+)

@@ -1,0 +1,156 @@
+"""One row and its view make a control: its route, guard, document, command and button (the worked example)."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from flask import Flask, Response
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from sandbox.app import assemble
+from sandbox.commands.generated import add_generated
+from sandbox.commands.remote import Far
+from sandbox.web.api.replies import json_response
+from sandbox.web.console.actions import actions_of
+from sandbox.web.controls.app import route
+from sandbox.web.controls.body_readers import text, whole_number
+from sandbox.web.controls.control_row import Button, Command, Control, Field
+from sandbox.web.controls.lock import Lock
+from sandbox.web.controls.view_calls import view_of
+from sandbox.web.docs.controls import rows
+from sandbox.web.docs.controls_document import document
+from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+from tests import documented
+from tests.tpp import refused
+from tests.trust.spelling import spellings
+
+KEY = "a-key-for-the-team"
+VIEWS = "sandbox.web.controls.greeting_views"
+
+ROW = Control(
+    "POST",
+    "/greetings/<name>",
+    "greeting_views.greet",
+    "Greets a customer. Nothing changes.",
+    (
+        Field("words", text, required=True),
+        Field("times", whole_number, "integer", option="How often."),
+        Field("from", text, nullable=True),
+    ),
+    {"words": "Hello", "times": 2},
+    201,
+    commands=(Command("greetings send", "Greets NAME.", ("name", "words"), "{name} heard {words}"),),
+    buttons=(Button("greet", "{name} was greeted."),),
+    reply={"world": "string", "name": "string", "words": "string", "times": "integer"},
+)
+
+
+def greet(world: World, name: str, body: dict[str, Any]) -> Response:
+    return json_response(
+        {"world": world.name, "name": name, "words": body["words"], "times": body.get("times", 1)}, 201
+    )
+
+
+@pytest.fixture(autouse=True)
+def views(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType(VIEWS)
+    module.greet = greet  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, VIEWS, module)
+    made = document("http://x", (*rows(), ROW))
+    monkeypatch.setattr(documented, "controls", lambda: made)  # so that its replies are held against its document
+
+
+def routed(worlds: Worlds, lock: Lock) -> Flask:
+    """The row is routed after the guard was set up."""
+    app = assemble(worlds, lock=lock)
+    route(app, worlds, (ROW,))
+    return app
+
+
+def test_a_row_is_routed_in_every_world(worlds: Worlds) -> None:
+    http = routed(worlds, Lock()).test_client()
+    sent = {"words": "Hello", "times": 2, "from": None}
+    assert http.post("/_sandbox/greetings/a%20b", json=sent).json == {
+        "world": "default",
+        "name": "a b",
+        "words": "Hello",
+        "times": 2,
+    }
+    assert http.post("/worlds/b/_sandbox/greetings/x", json=sent).json["world"] == "b"
+
+
+@pytest.mark.parametrize(
+    "body, code, why",
+    [
+        ({}, "SBX-0400", "words"),
+        ({"words": 5}, "SBX-0400", "it must be a text"),
+        ({"words": "Hello", "times": -1}, "SBX-0400", "it must be a whole number of 0 or more"),
+        ({"words": "Hello", "loud": True}, "SBX-0400", "known are words, times, from"),
+        ([], "SBX-0400", "it must be a JSON object"),
+    ],
+)
+def test_the_body_is_read_as_the_row_declares_it(worlds: Worlds, body: Any, code: str, why: str) -> None:
+    reply = routed(worlds, Lock()).test_client().post("/_sandbox/greetings/x", json=body)
+    assert reply.status_code == 400 and why in reply.text, reply.text
+
+
+def test_a_row_is_guarded_however_its_path_is_spelled(worlds: Worlds) -> None:
+    http = routed(worlds, Lock(KEY)).test_client()
+    for target in spellings("/greetings/x", "127.0.0.1").values():
+        environ = {"REQUEST_URI": target, "RAW_URI": target, "PATH_INFO": target.partition("?")[0]}
+        reply = http.open("/", method="POST", environ_overrides=environ, json={"words": "Hello"})
+        assert reply.status_code in (401, 404), f"{target}: {reply.status_code}"
+    right = {"X-Sandbox-Key": KEY}
+    assert refused(http.post("/_sandbox/greetings/x", json={"words": "Hello"}), 401, "SBX-0401")
+    assert http.post("/_sandbox/greetings/x", json={"words": "Hello"}, headers=right).status_code == 201
+    foreign = right | {"Origin": "https://evil.example"}
+    assert http.post("/_sandbox/greetings/x", json={"words": "Hello"}, headers=foreign).status_code == 403
+    form = http.post("/_sandbox/greetings/x", data="words=Hello", headers=right, content_type="text/plain")
+    assert form.status_code == 415
+
+
+def test_a_row_is_in_the_document_with_its_body() -> None:
+    found = document("http://127.0.0.1:8080", (ROW,))
+    validate(found)
+    operation = found["paths"]["/_sandbox/greetings/{name}"]["post"]
+    assert (operation["summary"], [*operation["responses"]]) == ("Greets a customer", ["201", "4XX", "5XX"])
+    content = operation["requestBody"]["content"]["application/json"]
+    schema = Draft202012Validator({**content["schema"], "components": found["components"]})
+    assert schema.is_valid(content["example"])
+    assert not schema.is_valid({}) and not schema.is_valid({"words": "Hello", "loud": True})
+
+
+def test_a_row_makes_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, str, Any]] = []
+
+    def call(far: Far, method: str, path: str, body: Any = None) -> Any:
+        calls.append((method, path, body))
+        return {"name": "a b", "words": "Hello"}
+
+    monkeypatch.setattr(Far, "call", call)
+    main = click.Group("bank-sandbox")
+    add_generated(main, (ROW,))
+    outcome = CliRunner().invoke(main, ["greetings", "send", "a b", "Hello", "--times", "0"])
+    assert outcome.output == "a b heard Hello\n"
+    assert calls == [("POST", "/greetings/a%20b", {"words": "Hello", "times": 0})]
+    assert CliRunner().invoke(main, ["greetings", "send", "a b"]).exit_code == 2
+
+
+def test_a_row_makes_the_button() -> None:
+    ask = actions_of((ROW,))["greet"].ask({"name": " a b ", "words": "Hello", "other": "x"})
+    assert (ask.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello"})
+
+
+def test_a_view_that_names_what_the_row_lacks_is_refused_at_the_start() -> None:
+    with pytest.raises(AssertionError, match="greeting_views.greet names what POST /greetings does not have"):
+        view_of(ROW._replace(path="/greetings"))
+
+
+def test_an_unknown_view_is_refused_at_the_start() -> None:
+    with pytest.raises(AttributeError):
+        view_of(ROW._replace(view="greeting_views.wave"))
