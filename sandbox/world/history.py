@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.world.loaded import Loaded
 from sandbox.world.log.memory_log import MemoryLog
 
 FILES_SHARE = 4  # a quarter may be files that wait
@@ -15,13 +16,15 @@ WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after
 
 
 class Kept(Protocol):
-    """What is asked of a world; what it holds is read without waking it."""
+    """What is asked of a world; what it holds is read without reloading it."""
+
+    in_memory: Loaded | None
 
     used: float  # when it was called last
     _lock: threading.RLock
 
     @property
-    def is_away(self) -> bool: ...
+    def is_unloaded(self) -> bool: ...
 
 
 class History:
@@ -40,7 +43,7 @@ class History:
             self.shed()
 
     def shed(self) -> None:
-        worlds = [world for world in self._worlds() if not world.is_away]
+        worlds = [world for world in self._worlds() if not world.is_unloaded]
         excess = sum(map(weight_of, worlds)) - self.most
         if excess <= 0:
             return
@@ -60,16 +63,18 @@ class History:
 
 
 def weight_of(world: Kept) -> int:
-    """Bytes that memory keeps of it beside money; a world that is away has none."""
-    held = vars(world)
-    kept = held.get("exchanges"), held.get("kept", {}).get("contents"), held.get("log")
+    """Bytes that memory keeps of a world beside money; an unloaded world has none."""
+    held = world.in_memory
+    if held is None:
+        return 0
+    kept = held.exchanges, held.kept.get("contents"), held.log
     return sum(getattr(one, "weight", 0) for one in kept) + files_weight(world)
 
 
 def files_weight(world: Kept) -> int:
     """Bytes of its files that wait for their validation."""
-    bank = vars(world).get("bank")
-    return 0 if bank is None else sum(list(bank.files_waiting.values()))
+    held = world.in_memory
+    return 0 if held is None else sum(list(held.bank.files_waiting.values()))
 
 
 def forget_calls(world: Kept, share: int) -> int:
@@ -77,8 +82,8 @@ def forget_calls(world: Kept, share: int) -> int:
     if not world._lock.acquire(blocking=False):
         return 0
     try:
-        before = weight_of(world)
-        for kept in (vars(world).get("exchanges"), vars(world).get("kept", {}).get("contents")):
+        before, held = weight_of(world), world.in_memory
+        for kept in () if held is None else (held.exchanges, held.kept.get("contents")):
             if kept:
                 kept.forget(max(1, len(kept) // share))
         return before - weight_of(world)
@@ -91,8 +96,8 @@ def compact(world: Kept) -> None:
     if not world._lock.acquire(blocking=False):
         return
     try:
-        held = vars(world)
-        if isinstance(held.get("log"), MemoryLog):
-            held["log"].keep_checkpoint(held["bank"])
+        held = world.in_memory
+        if held is not None and isinstance(held.log, MemoryLog):
+            held.log.keep_checkpoint(held.bank)
     finally:
         world._lock.release()

@@ -54,7 +54,7 @@ class Worlds:
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
-            self._add(World.away(name, store, row, beginnings, self.machine_time))
+            self._add(World.unloaded(name, store, row, beginnings, self.machine_time))
         if store is not None and store.is_of_another_program:  # which may not be able to go on: that is told now
             for world in self.all():
                 world.ask(lambda bank: None)
@@ -142,7 +142,7 @@ class Worlds:
         self._worlds[world.name] = world
         world.returned = self._returned
         world.history = self.history
-        if not world.is_away:
+        if not world.is_unloaded:
             self._returned(world)
         return world
 
@@ -172,18 +172,18 @@ class Worlds:
                 if oldest is world or not (crowded or now - used >= self.room.put_away_after):
                     return
                 del self._awake[oldest.name]
-            self._put_away(oldest, used)
+            self._unload(oldest, used)
             if not crowded:
                 return
 
-    def _put_away(self, world: World, used: float) -> None:
+    def _unload(self, world: World, used: float) -> None:
         """Without a lock of ours: others are found meanwhile. One that is called in that moment stays."""
         try:
-            away = world.put_away(used)
+            away = world.unload(used)
         except StateFileError:  # it stays, and what changes a bank is refused from now on
             away = False
         except Exception:  # our mistake: told, and none of the caller's, who asked for another world
             log.exception("the world %s could not be put away", world.name)
             world.used, away = self.machine_time(), False  # nor is it tried again at each call
-        if not away and not world.is_away:
+        if not away and not world.is_unloaded:
             self._returned(world)

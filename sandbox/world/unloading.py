@@ -1,11 +1,11 @@
-"""What a world holds, and how it is put away to the state file and comes back (choice 10)."""
+"""What a world holds in memory, and how it is unloaded to its state file and reloaded (choice 10)."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -16,20 +16,18 @@ from sandbox.world.calls import Exchange, Recent
 from sandbox.world.faults import Faults
 from sandbox.world.history import History
 from sandbox.world.limits import Limits
+from sandbox.world.loaded import Loaded, Log
 from sandbox.world.log import unloaded
 from sandbox.world.log.backlog import Backlog
-from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.replay import bank_back, read_back
 from sandbox.world.steady_clock import SteadyClock
 
-Log = MemoryLog | StoredLog
-
 
 @runtime_checkable
 class Kept(Protocol):
-    """What another room keeps of a world, also while that is away: as bytes. What cannot be packed is not kept."""
+    """What another room keeps of a world, also while it is unloaded: as bytes. What cannot be packed is not kept."""
 
     def packed(self) -> bytes: ...
 
@@ -39,31 +37,25 @@ def bytes_of(kept: Kept | bytes) -> bytes:
 
 
 class Standing(NamedTuple):
-    """Where a world's clock stands; of one that is away, without waking it."""
+    """Where a world's clock stands; without reloading it."""
 
     now: datetime
-    due_next: datetime | None  # of one that is away: as it was then; unknown if it was so from the start
+    due_next: datetime | None  # of an unloaded world: as it was then; unknown if it was unloaded from the start
     away: bool
 
 
-HELD = frozenset({"bank", "log", "exchanges", "kept"})  # what a world gives back when it is put away
-
-
-class Holder:
-    """The part of a world that may be away. Whoever then misses what it held finds it read back, whole: calls keep the
-    world itself, so none can meet half of one, or a second one under its name.
+class Unloadable:
+    """The part of a world that can be unloaded. Calls keep the world itself, so none meets half of one, or a second
+    one under its name.
     """
 
-    bank: Bank
-    log: Log
-    exchanges: Recent[Exchange]
-    kept: dict[str, Any]  # gone when the world begins again
+    in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
 
     def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
         self.name = name
         self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store
-        self._lock = threading.RLock()  # again and again by the same caller: reading back begins wherever it is missed
+        self._lock = threading.RLock()  # reentrant: a caller that has it may reload
         self._due_next: datetime | None = None
         self._stand_at(0)
         self.dropped = False
@@ -77,7 +69,7 @@ class Holder:
         self._backlog = Backlog(row)
 
     def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
-        """What is known of a world also while it is away; faults are those that were ordered since it began."""
+        """What is known of a world also while it is unloaded; faults are those that were ordered since it began."""
         self.beginning = beginning
         self.opening = opening
         self.pace = pace
@@ -92,41 +84,53 @@ class Holder:
     def _hold(
         self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
     ) -> None:
-        self.bank = bank
-        self.log = log
-        self.exchanges = Recent(calls)
-        self.kept = dict(kept or {})
+        self.in_memory = Loaded(bank, log, Recent(calls), dict(kept or {}))
         if self.returned is not None:
             self.returned(self)
 
     @property
-    def is_away(self) -> bool:
-        return "bank" not in self.__dict__
+    def is_unloaded(self) -> bool:
+        return self.in_memory is None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Only asked for what is not there: the world is away."""
-            if name not in HELD:
-                raise AttributeError(name)
+    def loaded(self) -> Loaded:
+        """What the world holds in memory. An unloaded world is reloaded here, and nowhere else."""
+        found = self.in_memory
+        if found is None:
             with self._lock:
-                if name not in self.__dict__:
-                    self._come_back()
-                return self.__dict__[name]
+                found = self.in_memory or self._reload()
+        return found
 
-    def _come_back(self) -> None:
-        """Its checkpoint, and the acts since."""
+    @property
+    def bank(self) -> Bank:
+        return self.loaded().bank
+
+    @property
+    def log(self) -> Log:
+        return self.loaded().log
+
+    @property
+    def exchanges(self) -> Recent[Exchange]:
+        return self.loaded().exchanges
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        return self.loaded().kept
+
+    def _reload(self) -> Loaded:
+        """Reads the checkpoint and does the acts since."""
         if self.dropped:
             raise Refusal(Error.NOT_FOUND, input="world")
         assert self._store is not None
         log = StoredLog(self._store, self._backlog)
         bank, calls, kept = read_back(log, self.name, self.beginning, self.opening)
         self._hold(bank, log, (Exchange(*call) for call in calls), kept)
+        assert self.in_memory is not None
+        return self.in_memory
 
-    def put_away(self, used: float) -> bool:
-        """Gives its memory back, unless a call came since it was `used`."""
+    def unload(self, used: float) -> bool:
+        """Gives the world's memory back, unless a call came since it was `used`."""
         with self._lock:
-            if self.used != used or self.is_away or self.dropped:
+            if self.used != used or self.is_unloaded or self.dropped:
                 return False
             assert self._store is not None
             self._undo_lost()
@@ -138,13 +142,12 @@ class Holder:
             self.log.keep_last_checkpoint(self.bank)
             self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
             self._due_next = None if due is None else due.at
-            for name in HELD:
-                del self.__dict__[name]
+            self.in_memory = None
             return True
 
     def _packed(self) -> dict[str, bytes]:
         packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
-        self.kept = dict(packed)  # also if it has to stay: what was packed hears nothing any more
+        self.loaded().kept = dict(packed)  # also if unloading fails: what was packed is notified of nothing any more
         return packed
 
     def standing(self) -> Standing:
@@ -156,7 +159,7 @@ class Holder:
         return found
 
     def _standing(self) -> Standing:
-        if self.is_away:
+        if self.is_unloaded:
             return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
         self._catch_up()
         due = next(timeline.coming(self.bank), None)
@@ -174,7 +177,7 @@ class Holder:
             timeline.advance(self.bank, now)
 
     def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
-        """What another room keeps of this world: made once, or from what was packed when it was put away."""
+        """What another room keeps of this world: made once, or from what was packed when it was unloaded."""
         with self._lock:
             found: Kept | bytes | None = self.kept.get(name)
             if found is None or isinstance(found, bytes):
@@ -211,11 +214,12 @@ class Holder:
         assert self._store is not None
         backlog = Backlog(self._row)
         _, pace, faults = self._store.kept(self._row)
-        if not self.is_away:
+        if not self.is_unloaded:
             log = StoredLog(self._store, backlog)
             bank = bank_back(log, self.name, self.beginning, self.opening)
             self._packed()
-            self.bank, self.log = bank, log
+            held = self.loaded()
+            held.bank, held.log = bank, log
         rules, met = faults or (self.beginning.faults, {})
         self.faults.restore(rules, met, partial(self._store.writer.note, "faults", backlog))
         self.pace, self._backlog = pace, backlog

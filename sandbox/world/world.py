@@ -15,13 +15,14 @@ from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.world.calls import Exchange, shortened
 from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
+from sandbox.world.loaded import Log
 from sandbox.world.log import apart
 from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.store import Store
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.replay import replayed, second
-from sandbox.world.unloading import Holder, Log
+from sandbox.world.unloading import Unloadable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class Life(NamedTuple):
     calls: int  # ever
 
 
-class World(Holder):
+class World(Unloadable):
     """A bank that is entered only by `act` and `ask`, one caller at a time."""
 
     def __init__(
@@ -64,7 +65,7 @@ class World(Holder):
         return StoredLog(self._store, self._backlog)
 
     @classmethod
-    def away(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
+    def unloaded(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
         """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
         (beginning, opening), pace, faults = beginnings
         world = cls.__new__(cls)

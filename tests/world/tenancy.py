@@ -45,8 +45,8 @@ class Server:
             assert self.tpp().control("GET", "/health").status_code == 200
             assert self.tpp().control("GET", "/clock").status_code == 200
 
-    def is_away(self, name: str) -> bool:
-        return self.worlds.find(name).is_away
+    def is_unloaded(self, name: str) -> bool:
+        return self.worlds.find(name).is_unloaded
 
 
 def lived(tpp: Tpp) -> list[str]:

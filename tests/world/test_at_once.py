@@ -56,7 +56,7 @@ def test_a_world_that_is_gone_from_the_file_is_not_read_back_as_an_empty_one(ser
     """Another one takes its name in the file, and is not yet found under it."""
     lived(server.tpp("one"))
     server.silence()
-    assert server.is_away("one")
+    assert server.is_unloaded("one")
     server.store.drop("one")
     assert refused(server.tpp("one").initiate(), 404, "SBX-0404", "world")
 
@@ -81,14 +81,14 @@ def test_a_world_that_cannot_be_put_away_troubles_no_other(server: Server, monke
         tries["put away"] += 1
         raise AssertionError("the agenda never empties")
 
-    monkeypatch.setattr(odd, "put_away", fails)
+    monkeypatch.setattr(odd, "unload", fails)
     server.machine.now += HALF_AN_HOUR
     for _ in range(3):
         assert server.tpp().control("GET", "/clock").status_code == 200
-    assert tries["put away"] == 1 and not odd.is_away  # nor at every call
+    assert tries["put away"] == 1 and not odd.is_unloaded  # nor at every call
     monkeypatch.undo()
     server.silence()
-    assert odd.is_away
+    assert odd.is_unloaded
 
 
 def test_what_cannot_be_kept_does_not_happen(server: Server) -> None:

@@ -25,9 +25,9 @@ def test_a_world_left_alone_is_put_away_and_comes_back_the_same(server: Server) 
     world = server.worlds.find("quiet")
     before, calls, referee = world.ask(state_hash), tpp.listed("requests"), tpp.control("GET", "/referee").json
     server.silence()
-    assert world.is_away and "bank" not in vars(world)
+    assert world.is_unloaded
     assert [row["payment_id"] for row in tpp.listed("payments")] == ids
-    assert not world.is_away and server.worlds.find("quiet") is world
+    assert not world.is_unloaded and server.worlds.find("quiet") is world
     assert world.ask(state_hash) == before
     assert tpp.listed("requests") == calls
     assert referee["findings"] and tpp.control("GET", "/referee").json == referee
@@ -38,10 +38,10 @@ def test_a_world_that_is_called_stays(server: Server) -> None:
     tpp.initiated()
     for _ in range(4):
         server.silence(HALF_AN_HOUR - 1)
-        assert not server.is_away("busy")
+        assert not server.is_unloaded("busy")
         tpp.control("GET", "/clock")
     server.silence()
-    assert server.is_away("busy")
+    assert server.is_unloaded("busy")
 
 
 def test_it_goes_away_and_comes_back_again_and_again(server: Server) -> None:
@@ -50,7 +50,7 @@ def test_it_goes_away_and_comes_back_again_and_again(server: Server) -> None:
     for number in range(3):
         expected += [tpp.initiated() for _ in range(number + 1)]
         server.silence()
-        assert server.is_away("quiet")
+        assert server.is_unloaded("quiet")
         assert [row["payment_id"] for row in tpp.listed("payments")] == expected
         assert [row["seq"] for row in tpp.listed("requests")] == list(range(1, len(expected) + 1))
 
@@ -64,7 +64,7 @@ def test_the_list_of_worlds_tells_who_is_away_and_wakes_nobody(server: Server) -
     assert listed["quiet"] == awake | {"away": True}
     page = server.tpp().http.get("/_sandbox/console/worlds").text
     assert page.count('<span class="tag">away</span>') == 1
-    assert server.is_away("quiet")
+    assert server.is_unloaded("quiet")
 
 
 def test_a_frozen_clock_stands_while_a_world_is_away(server: Server) -> None:
@@ -81,12 +81,12 @@ def test_a_running_clock_goes_on_as_if_the_world_had_never_been_away(path: Path)
     tpp = server.tpp("quiet")
     payment_id = tpp.initiated()
     server.silence()
-    assert server.is_away("quiet")
+    assert server.is_unloaded("quiet")
     server.machine.now += HALF_AN_HOUR / 2
     clock = server.tpp().control("GET", "/worlds/quiet").get_json()["clock"]
     assert (clock["now"], clock["due_next"]) == ("2027-03-01T09:45:00+01:00", "2027-03-01T10:00:00+01:00")
     server.machine.now += HALF_AN_HOUR
-    assert server.is_away("quiet")
+    assert server.is_unloaded("quiet")
     history = tpp.control("GET", f"/payments/{payment_id}").get_json()["history"]
     assert [(one["at"], one["status"]) for one in history] == [
         (MORNING, "RCVD"),
@@ -104,7 +104,7 @@ def test_faults_limits_and_settings_outlast_it(server: Server) -> None:
     tpp.control("POST", "/faults", when={"operation": "payment_status", "nth": 2}, answer={"status": 500})
     assert [tpp.status(payment_id).status_code for _ in range(1)] == [200]
     server.silence()
-    assert server.is_away("quiet")
+    assert server.is_unloaded("quiet")
     assert tpp.status(payment_id).status_code == 500
     assert [tpp.status(payment_id).status_code for _ in range(3)] == [200, 200, 429]
 
@@ -114,7 +114,7 @@ def test_a_world_that_is_away_is_forked_reset_and_dropped_like_any(server: Serve
         lived(server.tpp(name))
     one = server.worlds.find("one").ask(state_hash)
     server.silence()
-    assert all(server.is_away(name) for name in ("one", "two", "three"))
+    assert all(server.is_unloaded(name) for name in ("one", "two", "three"))
     assert server.tpp().control("POST", "/worlds/one/fork", **{"as": "twin"}).status_code == 201
     assert server.worlds.find("twin").ask(state_hash) == one
     assert server.tpp("two").control("POST", "/reset").status_code == 200
@@ -122,7 +122,7 @@ def test_a_world_that_is_away_is_forked_reset_and_dropped_like_any(server: Serve
     held = server.worlds.find("three")
     assert server.tpp().control("DELETE", "/worlds/three").status_code == 204
     assert refused(server.tpp().control("GET", "/worlds/three"), 404, "SBX-0404", "world")
-    assert held.is_away
+    assert held.is_unloaded
     assert server.tpp("three").listed("payments") == []
 
 
@@ -132,7 +132,7 @@ def test_after_a_restart_a_world_is_read_when_it_is_called(path: Path) -> None:
     lived(first.tpp("other"))
     before = {name: first.worlds.find(name).ask(state_hash) for name in ("quiet", "other")}
     first.silence()
-    assert first.is_away("quiet")
+    assert first.is_unloaded("quiet")
     first.store.close()
     second = Server(path, machine=first.machine)
     assert second.worlds.counts == (0, 3)
@@ -148,10 +148,10 @@ def test_with_a_file_a_full_server_puts_the_longest_idle_world_away(path: Path) 
     for name in ("a", "b", "c", "d"):
         server.machine.now += 1
         assert server.tpp(name).initiate().status_code == 201
-    assert [world.name for world in server.worlds.all() if world.is_away] == ["a", "b"]
+    assert [world.name for world in server.worlds.all() if world.is_unloaded] == ["a", "b"]
     server.machine.now += 1
     server.tpp("b").initiated()
-    assert [world.name for world in server.worlds.all() if world.is_away] == ["a", "c"]
+    assert [world.name for world in server.worlds.all() if world.is_unloaded] == ["a", "c"]
     assert [row["status"] for row in server.tpp("a").listed("payments")] == ["RCVD"]
     server.store.close()
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_written_away_stays_in_memory(server: Server) -> None:
     server.store.connection.database.execute("PRAGMA query_only = ON")
     server.machine.now += HALF_AN_HOUR
     assert server.tpp().control("GET", "/clock").status_code == 200
-    assert not server.is_away("quiet")
+    assert not server.is_unloaded("quiet")
     assert tpp.status(payment_id).get_json()["status"] == "RCVD"
     assert tpp.initiate().status_code == 503
 
@@ -222,7 +222,7 @@ def test_a_call_that_comes_while_its_world_is_put_away_finds_it_whole(
     world = server.worlds.find("quiet")
     slow = Slow(server.store.keep_aside)
     monkeypatch.setattr(server.store, "keep_aside", slow)
-    goes = Thread(target=world.put_away, args=(world.used,))
+    goes = Thread(target=world.unload, args=(world.used,))
     found: list[str] = []
     comes = Thread(target=lambda: found.extend(row["payment_id"] for row in world.ask(listed)))
     goes.start()
@@ -231,7 +231,7 @@ def test_a_call_that_comes_while_its_world_is_put_away_finds_it_whole(
     slow.goes_on.wait()
     goes.join()
     comes.join()
-    assert found == ids and not world.is_away
+    assert found == ids and not world.is_unloaded
 
 
 def listed(bank: object) -> list[dict[str, str]]:
@@ -245,7 +245,7 @@ def test_a_call_that_comes_first_keeps_its_world_from_being_put_away(server: Ser
     used = world.used
     server.machine.now += 1
     tpp.control("GET", "/clock")
-    assert not world.put_away(used) and not world.is_away
+    assert not world.unload(used) and not world.is_unloaded
 
 
 def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_world_that_cannot_be_read_back_is_told_and_the_others_go_on(server: S
     before = server.worlds.find("quiet")
     assert len(server.tpp("quiet").listed("payments")) == 4  # its acts are done again
     server.silence()
-    assert before.is_away
+    assert before.is_unloaded
     server.store.connection.database.execute("DELETE FROM checkpoints")
     server.store.connection.database.execute("UPDATE acts SET given = ? WHERE number = 3", (b"[1]",))
     server.store.connection.database.commit()
@@ -318,6 +318,6 @@ def test_what_another_room_keeps_is_made_once(server: Server) -> None:
         return Note()
 
     assert world.keep("note", make) is world.keep("note", make)
-    assert world.put_away(world.used)
+    assert world.unload(world.used)
     world.keep("note", make)
     assert made == [None, b"note"]

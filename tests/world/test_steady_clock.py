@@ -115,7 +115,7 @@ def test_worlds_that_are_away_show_no_earlier_time(path: Path, machine: Machine)
     store.close()
     machine.now -= 2 * HOUR
     worlds, store = opened(path, machine)
-    assert worlds.find("b").is_away and before <= worlds.find("b").standing().now <= before + SOON
+    assert worlds.find("b").is_unloaded and before <= worlds.find("b").standing().now <= before + SOON
     store.close()
 
 

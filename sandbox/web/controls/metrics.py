@@ -62,7 +62,7 @@ class Figures:
             yield from self._state_file()
 
     def _held(self) -> "Iterator[Metric]":
-        here = [world for world in self.worlds.all() if not world.is_away]
+        here = [world for world in self.worlds.all() if not world.is_unloaded]
         away = self.worlds.counts[1] - len(here)
         yield _gauge("worlds", "Worlds in memory, and put away to the state file.", {"live": len(here), "away": away})
         held: Counter[tuple[str, str]] = Counter()
@@ -100,10 +100,10 @@ def _gauge(name: str, told: str, values: Any, labels: tuple[str, ...] = ("state"
 
 
 def statuses_of(world: World) -> Counter[tuple[str, str]]:
-    """As they stand in memory: a world that is put away in this moment counts as nothing, and is not woken."""
-    bank = vars(world).get("bank")
-    if bank is None:
+    """As they stand in memory: a world that is unloaded at this moment counts as nothing, and is not reloaded."""
+    if world.in_memory is None:
         return Counter()
+    bank = world.in_memory.bank
     kinds = (
         ("payment", list(bank.payments.values())),
         ("standing_order", list(bank.standing_orders.values())),
@@ -113,5 +113,5 @@ def statuses_of(world: World) -> Counter[tuple[str, str]]:
 
 
 def _acts_of(world: World) -> int:
-    log = vars(world).get("log")
-    return 0 if log is None else len(log)
+    held = world.in_memory
+    return 0 if held is None else len(held.log)

@@ -85,5 +85,5 @@ def shown(world: World) -> dict[str, Any]:
         "scenario": world.beginning.scenario,
         "seed": world.beginning.seed,
         "clock": clock_shown(world.standing(), world.pace),
-        "away": world.is_away,
+        "away": world.is_unloaded,
     }
