@@ -7,7 +7,7 @@ from flask import Flask
 
 from sandbox.contract.settings import Settings
 from sandbox.referee.stream import REFEREE, watch_acts
-from sandbox.scenario.beginnings import began
+from sandbox.scenario.beginnings import scenario_beginning
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
@@ -34,7 +34,7 @@ def first_beginning(
 ) -> Beginning:
     """What a server starts from: the default scenario, unless another is given."""
     server = Beginning(load_fixtures(), seed, at, rate, settings=Settings(life=life))
-    return began(scenario or load("default"), server)
+    return scenario_beginning(scenario or load("default"), server)
 
 
 def assemble(

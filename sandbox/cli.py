@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands import actions, transfer
-from sandbox.commands.access_options import Doors, door_options
+from sandbox.commands.access_options import AccessOptions, access_options
 from sandbox.commands.bulk import bulk
-from sandbox.commands.capacity_options import Tenancy, tenancy_options
+from sandbox.commands.capacity_options import CapacityOptions, capacity_options
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
 from sandbox.commands.generated import add_generated
@@ -85,8 +85,8 @@ main.add_command(pki)
     help="With --state: whether an answer waits until the disk has its act (full), or only the system (normal).",
 )
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
-@tenancy_options(option)
-@door_options(option)
+@capacity_options(option)
+@access_options(option)
 def serve(
     scenario: str,
     seed: Seed | None,
@@ -106,11 +106,11 @@ def serve(
     from sandbox.serve.access_log import announcer
     from sandbox.world.log.collector import tend
 
-    tenancy, opened = Tenancy(worlds_max, put_away_after, acts_kept, history_mb), Doors(**doors)
+    tenancy, opened = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and opened.on_a_network
-    beginning = tenancy.settled(opened.settled(beginning_of(scenario, seed, at, frozen, guarded)))
+    beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
     worlds, close = kept_worlds(beginning, state, sync, tenancy.room, guarded)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)

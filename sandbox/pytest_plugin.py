@@ -72,13 +72,13 @@ def chosen(config: pytest.Config, name: str) -> str | None:
 def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
     """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
     import sandbox
-    from sandbox.testing.report import silence_of
+    from sandbox.testing.report import unreachable_reason
     from sandbox.testing.server import at_server
 
     url = chosen(pytestconfig, "url")
     opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
     with opened as server:
-        if url is not None and (silence := silence_of(server)):
+        if url is not None and (silence := unreachable_reason(server)):
             pytest.fail(f"--bank-url: {silence}", pytrace=False)
         yield server
 
@@ -153,9 +153,9 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:
-        from sandbox.testing.referee_report import blamed
+        from sandbox.testing.referee_report import render_findings
 
-        if told := blamed(bank, level, item.config.getoption("--bank-waive")):
+        if told := render_findings(bank, level, item.config.getoption("--bank-waive")):
             pytest.fail(told, pytrace=False)
     return outcome
 
@@ -164,10 +164,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker of xdist hands on what its tests have met."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and session.config.stash[COVERED]:
-        from sandbox.referee.coverage import merged
+        from sandbox.referee.coverage import merge_coverage
 
         parts: list[dict[str, Any]] = session.config.stash[COVERED]
-        output["bank_coverage"] = merged(parts)
+        output["bank_coverage"] = merge_coverage(parts)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -181,10 +181,10 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     parts: list[dict[str, Any]] = config.stash[COVERED]
     if parts:
-        from sandbox.testing.referee_report import covered
+        from sandbox.testing.referee_report import render_coverage
 
         terminalreporter.section("what of the bank was met")
-        terminalreporter.write_line(covered(parts))
+        terminalreporter.write_line(render_coverage(parts))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -193,7 +193,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
     report = yield
     bank = item.stash.get(BANK, None)
     if report.failed and report.when != "teardown" and bank is not None:
-        from sandbox.testing.report import told
+        from sandbox.testing.report import render_bank
 
-        report.sections.append(("bank", told(bank)))
+        report.sections.append(("bank", render_bank(bank)))
     return report

@@ -35,11 +35,11 @@ def validate(bank: Bank, bulk: Bulk) -> None:
             _demand_account(bank, part.findings, batch)
         refused = bool(bulk.findings or batch.findings)
         bank.move(part, Trigger.INVALID if refused else Trigger.VALIDATED, BAD_FORMAT if refused else None)
-    if bulk.living and not signers(bank, bulk):
+    if bulk.payable_parts and not signers(bank, bulk):
         bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
-        for part in bulk.living:
+        for part in bulk.payable_parts:
             bank.move(part, Trigger.REJECTED, BAD_FORMAT)
-    if not bulk.living:
+    if not bulk.payable_parts:
         bank.move(bulk, Trigger.INVALID, BAD_FORMAT)
         return
     bank.move(bulk, Trigger.VALIDATED)
@@ -96,12 +96,12 @@ def _demand_account(bank: Bank, findings: Findings, batch: Batch) -> None:
 
 def signers(bank: Bank, bulk: Bulk) -> tuple[str, ...]:
     """Those who may sign for every account of the file, in the order of the first."""
-    allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.living]
+    allowed = [bank.accounts[part.paying.debtor_iban].may_sign for part in bulk.payable_parts]
     return tuple(name for name in allowed[0] if all(name in names for names in allowed)) if allowed else ()
 
 
 def signatures_required(bank: Bank, bulk: Bulk) -> int:
-    return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.living)
+    return max(bank.accounts[part.paying.debtor_iban].signatures_required for part in bulk.payable_parts)
 
 
 def demand_funds(bank: Bank, bulk: Bulk) -> None:
@@ -109,7 +109,7 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
     if bank.settings.rules_edition < 2:
         return
     due: dict[Debtor, Decimal] = defaultdict(Decimal)
-    for part in bulk.living:
+    for part in bulk.payable_parts:
         if execution_day(bank, part.paying.execution_date) is None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
@@ -132,7 +132,7 @@ def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=why, which="file")
     leaving: dict[str, Decimal] = defaultdict(Decimal)
     reached: dict[str, set[str]] = defaultdict(set)
-    for part in bulk.living:
+    for part in bulk.payable_parts:
         leaving[part.debtor.iban] += part.paying.control_sum
         reached[part.debtor.iban] |= {country_of(transfer.creditor_iban) for transfer in part.paying.transfers}
     for iban, amount in leaving.items():

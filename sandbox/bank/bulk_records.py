@@ -41,7 +41,7 @@ class Part:
         return self.batch.findings
 
     @property
-    def is_living(self) -> bool:
+    def is_payable(self) -> bool:
         return self.status in (Status.PATC, Status.PDNG)
 
     @property
@@ -84,14 +84,14 @@ class Bulk:
         return "bulk-payments"
 
     @property
-    def living(self) -> list[Part]:
+    def payable_parts(self) -> list[Part]:
         """Bulks that may still be paid."""
-        return [part for part in self.parts if part.is_living]
+        return [part for part in self.parts if part.is_payable]
 
     @property
     def deferred(self) -> bool:
         """Every bulk that is still to be paid is future-dated or in recycling (service 3.4)."""
-        return all(part.deferred for part in self.living)
+        return all(part.deferred for part in self.payable_parts)
 
     @property
     def settled(self) -> bool:

@@ -64,7 +64,7 @@ def complete(bank: Bank, bulk: Bulk) -> None:
     """The last signature: each bulk waits for its own day (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
     bulk.signed_on = bank.clock.today
-    for part in bulk.living:
+    for part in bulk.payable_parts:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
@@ -107,7 +107,7 @@ def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
     """The PSU refuses: the file and its bulks are cancelled."""
     bank.move(bulk, Trigger.REFUSED, reason)
     bulk_checks.drop_content(bank, bulk)
-    for part in bulk.living:
+    for part in bulk.payable_parts:
         bank.move(part, Trigger.REFUSED, reason)
 
 
@@ -117,7 +117,7 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
         raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value)
     bank.move(bulk, Trigger.CANCELLED, reason)
     bulk_checks.drop_content(bank, bulk)
-    for part in bulk.living:
+    for part in bulk.payable_parts:
         bank.move(part, Trigger.CANCELLED, reason)
         if bulk.signed_on is not None:
             _count(bank, bulk, part, -1)
@@ -135,7 +135,7 @@ def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     """By a rule or a control: what was not paid yet never is."""
     bank.move(bulk, Trigger.REJECTED, reason)
     bulk_checks.drop_content(bank, bulk)
-    for part in bulk.living:
+    for part in bulk.payable_parts:
         bank.move(part, Trigger.REJECTED, reason)
         if bulk.signed_on is not None:
             _count(bank, bulk, part, -1)
@@ -156,7 +156,7 @@ def waits_for_signature(bulk: Bulk) -> bool:
     return bulk.status is Status.PATC and not bulk.signatures
 
 
-def living_address(bank: Bank, bulk: Bulk) -> str | None:
+def valid_address(bank: Bank, bulk: Bulk) -> str | None:
     """The end of the address to sign at, while it lives."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
@@ -165,7 +165,7 @@ def living_address(bank: Bank, bulk: Bulk) -> str | None:
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
     """The status call gives a fresh address when there is none that lives (service 4.6 rule 3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
-    if waits_for_signature(bulk) and living_address(bank, bulk) is None:
+    if waits_for_signature(bulk) and valid_address(bank, bulk) is None:
         give_address(bank, bulk)
     return bulk.sca_token
 
@@ -174,10 +174,10 @@ def give_address(bank: Bank, bulk: Bulk) -> None:
     bulk.sca_token = sca.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
     standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
     most = bank.settings.remembered_max
-    forget_replaced(bank.sca_addresses, standing, most, lambda token, at: not _is_outlived(bank, token, at.subject_id))
+    forget_replaced(bank.sca_addresses, standing, most, lambda token, at: not _is_replaced(bank, token, at.subject_id))
 
 
-def _is_outlived(bank: Bank, token: str, subject_id: str) -> bool:
+def _is_replaced(bank: Bank, token: str, subject_id: str) -> bool:
     """Whether the file has another address by now; those of other initiations stay."""
     bulk = bank.bulks.get(subject_id)
     return bulk is not None and bulk.sca_token != token
@@ -185,4 +185,4 @@ def _is_outlived(bank: Bank, token: str, subject_id: str) -> bool:
 
 def total(bulk: Bulk) -> Decimal:
     """What a signature would pay."""
-    return sum((part.paying.control_sum for part in bulk.living), Decimal())
+    return sum((part.paying.control_sum for part in bulk.payable_parts), Decimal())

@@ -20,7 +20,7 @@ def needs_choice(address: ConsentAddress) -> bool:
     return address.iban is None and address.renews is None
 
 
-def fixed(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
+def fixed_accounts(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
     """The accounts that are shown and not chosen."""
     if address.renews is not None:
         return tuple(bank.consents[address.renews].logical_ids.values())
@@ -40,7 +40,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     known = signing.customer_of(bank, customer)
     consents.demand_customer(bank, address, known.id)
     session.customer = known.id
-    session.chosen = fixed(bank, address)
+    session.chosen = fixed_accounts(bank, address)
     session.code = bank.mint.digits(signing_sessions.CODE_DIGITS)
 
 
@@ -82,4 +82,4 @@ def turn_down(bank: Bank, session_id: str, token: str) -> str:
 def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
     """In the channel: one consent of the customer who logged in there."""
     session = session_of(bank, session_id, signing_sessions.CHANNEL)
-    consents.standing_one(bank, session.customer, consent_id).ended = consents.WITHDRAWN
+    consents.find_valid(bank, session.customer, consent_id).ended = consents.WITHDRAWN

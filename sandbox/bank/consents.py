@@ -170,7 +170,7 @@ def active(bank: Bank, consent_id: str | None) -> Consent:
     return bank.consents[consent_id]
 
 
-def standing(bank: Bank, customer: str) -> list[Consent]:
+def valid_consents(bank: Bank, customer: str) -> list[Consent]:
     """Who may read what of a customer, now."""
     now = bank.clock.now
     return [
@@ -182,7 +182,7 @@ def standing(bank: Bank, customer: str) -> list[Consent]:
 
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
     """In the bank's channel; the answer is how many ended."""
-    found = [one for one in standing(bank, customer) if (one.client_id, one.scope) == (client_id, scope)]
+    found = [one for one in valid_consents(bank, customer) if (one.client_id, one.scope) == (client_id, scope)]
     if not found:
         raise Refusal(Error.NOT_FOUND, input="consent")
     for consent in found:
@@ -190,9 +190,9 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
     return len(found)
 
 
-def standing_one(bank: Bank, customer: str | None, consent_id: str) -> Consent:
+def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:
     """One of a customer's own that stands."""
-    for consent in standing(bank, customer) if customer is not None else ():
+    for consent in valid_consents(bank, customer) if customer is not None else ():
         if consent.id == consent_id:
             return consent
     raise Refusal(Error.NOT_FOUND, input="consent")

@@ -25,7 +25,7 @@ class Source(Protocol):
     def happen(self, bank: Any, now: Occurrence) -> Occurrence:
         """Does what is due; the answer is what the habit does next."""
 
-    def let_go(self, bank: Any, held: Occurrence) -> None:
+    def release_hold(self, bank: Any, held: Occurrence) -> None:
         """Releases what a terminal has reserved."""
 
     def name(self, rank: int) -> str:
@@ -66,7 +66,7 @@ class Habits:
         """Begins or ends them; what would have happened in between never does."""
         for occurrence in self._all():
             if occurrence.held:
-                self._source.let_go(bank, occurrence)
+                self._source.release_hold(bank, occurrence)
         self._ahead, self.since = None, now if on else None
 
     def coming(self) -> Iterable[tuple[Occurrence, str]]:

@@ -11,7 +11,7 @@ from sandbox.contract.moves import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Initiated:
+class InitiationReply:
     """What the caller of an initiation is told; `sca_token` is the end of the address to sign at."""
 
     payment_id: str
@@ -29,7 +29,7 @@ def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
             known.append(subject.id)
         else:  # nearly always the only one: the smaller record
             bank.references[key] = (subject.id,) if known is None else [*known, subject.id]
-    bank.born(subject)
+    bank.begin(subject)
 
 
 def find(

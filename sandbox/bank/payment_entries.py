@@ -69,7 +69,7 @@ def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> No
     theirs = order.creditor.iban or order.creditor.bban
     ours = Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
     _post(bank, payment, "B", (ours, *_from_outside(taken, order.amount)), remark)
-    for beneficiary in _credited(bank, payment):
+    for beneficiary in _credit_lines(bank, payment):
         given = -beneficiary.amount
         lost = beneficiary._replace(amount=given)
         _post(bank, payment, "T", (lost, *_to_outside(beneficiary.amount, order.amount)), remark)
@@ -77,11 +77,11 @@ def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> No
 
 def credit(bank: Bank, payment: Payment) -> None:
     """A beneficiary in this bank is credited when the settlement is complete."""
-    for theirs in _credited(bank, payment):
+    for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, payment.order.amount)), REMARKS[payment.kind])
 
 
-def _credited(bank: Bank, payment: Payment) -> Iterator[Posting]:
+def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
     """The beneficiary's side, where the beneficiary is a customer of this bank."""
     assert payment.debtor is not None
     order = payment.order

@@ -2,18 +2,18 @@
 
 from sandbox.bank import accounts, execution, first_replies, initiations, rule_effects, sca
 from sandbox.bank.first_replies import Ask
-from sandbox.bank.initiations import Initiated
+from sandbox.bank.initiations import InitiationReply
 from sandbox.bank.records import Order, Origin, Payment
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
 
-def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
+def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationReply:
     """First all questions, then all changes: a refused call leaves no trace."""
     earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
-        return Initiated(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)
+        return InitiationReply(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)
     demand_date(bank, order)
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
@@ -39,7 +39,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> Initiated:
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
     token = payment.sca_token = sca.new_address(bank, payment.id, settings.sca_address_life)
     first_replies.remember(bank, ask, payment.id, token)
-    return Initiated(payment.id, order.endtoend_identification, payment.status, token)
+    return InitiationReply(payment.id, order.endtoend_identification, payment.status, token)
 
 
 def path_of(bank: Bank, order: Order) -> str:

@@ -14,9 +14,9 @@ def approve(
 ) -> str:
     """At an SCA or a consent address; the answer is the callback."""
     if token in bank.consent_addresses:
-        return _consented(bank, token, customer, ibans or ((account,) if account else ()), state)
+        return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state)
     found = signing.waiting(bank, token)
-    who, debtor = _chosen(bank, found, customer, account)
+    who, debtor = _default_signer(bank, found, customer, account)
     return signing.sign(bank, found, who, debtor, state)
 
 
@@ -28,10 +28,12 @@ def decline(bank: Bank, token: str, customer: str | None, state: str | None, des
     return signing.refuse(bank, signing.waiting(bank, token), state, description)
 
 
-def _chosen(bank: Bank, found: Initiation, customer: str | None, account: str | None) -> tuple[str, Debtor | None]:
+def _default_signer(
+    bank: Bank, found: Initiation, customer: str | None, account: str | None
+) -> tuple[str, Debtor | None]:
     """What was left out: the debtor account's first owner, and that customer's first current account."""
     if isinstance(found, Bulk):
-        return customer_of(bank, customer or bank.accounts[found.living[0].debtor.iban].owners[0]).id, None
+        return customer_of(bank, customer or bank.accounts[found.payable_parts[0].debtor.iban].owners[0]).id, None
     if found.debtor is not None:
         given = bank.accounts[found.debtor.iban]
         if account is not None and account != given.iban:
@@ -45,7 +47,7 @@ def _chosen(bank: Bank, found: Initiation, customer: str | None, account: str | 
     return customer_of(bank, who).id, Debtor(iban, compartment(bank, iban))
 
 
-def _consented(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
+def _default_consent(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
     """Left out: the account's or the consent's own customer, and all of that customer's accounts."""
     address = consents.address_waiting(bank, token)
     if customer is None and address.iban is not None:

@@ -26,7 +26,7 @@ DEFAULTS = (
 )
 
 
-def ruled(bank: Bank, found: Subject) -> dict[datetime, Then]:
+def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
     """The moves of its rule from where it stands, by their time; the first of a time counts."""
     if isinstance(found, Part) or found.rule is None:
         return {}
@@ -35,19 +35,19 @@ def ruled(bank: Bank, found: Subject) -> dict[datetime, Then]:
     return {reached + then.after: then for then in reversed(moves)}
 
 
-def overruled_until(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
+def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
     """While a rule has something coming from this status, the default path waits; a bulk waits with its file."""
     if isinstance(found, Part):
         found = bank.bulks[found.bulk_id]
     if found.rule is None or trigger not in DEFAULTS:
         return None
-    moves = (at for at, then in ruled(bank, found).items() if not then.back)
+    moves = (at for at, then in rule_moves(bank, found).items() if not then.back)
     return max((at for at in moves if at > bank.clock.now), default=None)
 
 
 def by_rule(bank: Bank, found: Subject) -> None:
     """The move that is due now, if the status is still the one it was promised in."""
-    then = ruled(bank, found).get(bank.clock.now)
+    then = rule_moves(bank, found).get(bank.clock.now)
     if then is None:
         return
     try:
@@ -89,7 +89,7 @@ def customer_acts(bank: Bank, found: Subject) -> None:
     except Refusal:
         return  # a page would have said so, and the customer gone away
     if redirect is not None:
-        called_back(bank, found.id, redirect)
+        record_callback(bank, found.id, redirect)
 
 
 def consents(bank: Bank, token: str) -> None:
@@ -104,10 +104,10 @@ def consents(bank: Bank, token: str) -> None:
     except Refusal:
         return
     if redirect is not None:
-        called_back(bank, token, redirect)
+        record_callback(bank, token, redirect)
 
 
-def called_back(bank: Bank, subject: str, redirect: str) -> None:
+def record_callback(bank: Bank, subject: str, redirect: str) -> None:
     number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
     bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
     settings = bank.settings
@@ -115,7 +115,7 @@ def called_back(bank: Bank, subject: str, redirect: str) -> None:
 
 
 def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:
-    if isinstance(found, Bulk) and bulks.living_address(bank, found) is None:
+    if isinstance(found, Bulk) and bulks.valid_address(bank, found) is None:
         bulks.give_address(bank, found)
     redirect = _answer(bank, found.sca_token or "", psu)
     if psu.then is not None and found.signatures and found.status is Status.PATC:

@@ -101,7 +101,7 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
         found.debtor = debtor
     found.customer = customer
     _add_signature(bank, found, customer)
-    return _called_back(bank, found, customer, state)
+    return _record_callback(bank, found, customer, state)
 
 
 def looks_of(found: Initiation) -> Looks:
@@ -159,7 +159,7 @@ def signatures_required(bank: Bank, found: Initiation) -> int:
             return bulk_checks.signatures_required(bank, found)
 
 
-def _called_back(bank: Bank, found: Initiation, customer: str, state: str | None) -> str:
+def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | None) -> str:
     """A code goes with it only when no access token was used (service 6.1)."""
     origin = found.origin
     code = None

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from sandbox.bank import accounts, first_replies, initiations, rule_effects, sca
 from sandbox.bank.first_replies import Ask
-from sandbox.bank.initiations import Initiated
+from sandbox.bank.initiations import InitiationReply
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.rules import Looks
@@ -25,11 +25,11 @@ NO_FUNDS = "AM04"
 AT_SIX = 6
 
 
-def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initiated:
+def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> InitiationReply:
     """First all questions, then all changes."""
     earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
-        return Initiated(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
+        return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
     if contract.start_date <= bank.clock.today:
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date")
     demand_savings(bank, contract)
@@ -44,7 +44,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     initiations.register(bank, order, contract.endtoend_identification)
     token = order.sca_token = sca.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
     first_replies.remember(bank, ask, order.id, token)
-    return Initiated(order.id, contract.endtoend_identification, order.status, token)
+    return InitiationReply(order.id, contract.endtoend_identification, order.status, token)
 
 
 def looks_of(contract: Contract, origin: Origin) -> Looks:

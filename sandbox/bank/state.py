@@ -113,7 +113,7 @@ class Bank:
         """Whether the table lets this happen now."""
         return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
-    def born(self, subject: Subject) -> None:
+    def begin(self, subject: Subject) -> None:
         """The first line of a life: nothing, then its first status."""
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 

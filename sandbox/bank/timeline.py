@@ -94,7 +94,7 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         return
     if not bank.can(subject, trigger):
         return
-    until = rule_actions.overruled_until(bank, subject, trigger)
+    until = rule_actions.rule_delay(bank, subject, trigger)
     if until is None:
         HAPPENINGS[trigger](bank, subject)
     else:
@@ -117,7 +117,7 @@ def matters(bank: Bank, promise: Promise) -> bool:
         address = bank.consent_addresses.get(promise.subject_id)
         return address is not None and address.token not in bank.answered and promise.at < address.until
     if promise.trigger is Trigger.RULED:
-        return any(at == promise.at for at in rule_actions.ruled(bank, subject))
+        return any(at == promise.at for at in rule_actions.rule_moves(bank, subject))
     if promise.trigger is Trigger.PSU_ACTS:
         return subject.status in UNSIGNED
     put_off = promise.trigger is Trigger.EXECUTED and promise.at < _execution_of(subject, promise.at)

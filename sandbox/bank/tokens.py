@@ -15,7 +15,7 @@ SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class TokenReply:
     """What a token call is told."""
 
     access_token: str
@@ -70,7 +70,7 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
     return client
 
 
-def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> Issued:
+def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> TokenReply:
     """The code of a callback for a pair; a second use is refused and kills the pair that it gave."""
     known = bank.codes.get(code)
     if known is None or known.grant.client_id != client_id:
@@ -97,7 +97,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     return replace(issued, sca_token=sca_token)
 
 
-def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> Issued:
+def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> TokenReply:
     """A new pair for the old one, which ends with it (service 3.5)."""
     key = bank.refresh_tokens.get(refresh_token)
     pair = bank.pairs.get(key) if key is not None else None
@@ -119,7 +119,7 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
         raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}")
 
 
-def _issue(bank: Bank, grant: Grant, code: str) -> Issued:
+def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
     """One pair per client, PSU and scope: a new one replaces the old."""
     life = bank.settings.access_token_life
     pair = Pair(grant, bank.mint.secret(), bank.mint.secret(), bank.clock.now + life, code)
@@ -133,7 +133,7 @@ def _issue(bank: Bank, grant: Grant, code: str) -> Issued:
     if grant.scope == "CAF":
         assert grant.consent_id is not None
         logical_id = next(iter(bank.consents[grant.consent_id].logical_ids))
-    return Issued(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
+    return TokenReply(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
 
 
 def _stands(pair: Pair | None, token: str) -> bool:

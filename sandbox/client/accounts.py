@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.client.bodies import day
 from sandbox.client.replies import Account, AccountEntry, Compartment, Page, Tokens, Transaction
 from sandbox.client.reply import Reply, field, maybe, number
-from sandbox.client.transport import VERSIONS, Caller, segment, written
+from sandbox.client.transport import VERSIONS, Caller, query_text, segment
 
 
 class Accounts:
@@ -64,7 +64,7 @@ class Accounts:
             f"{_path(logical_id)}/transactions",
             VERSIONS["transactions"],
             token=tokens.access,
-            query=written(query),
+            query=query_text(query),
             extra={"SCA-Token": tokens.sca_token} if with_sca and tokens.sca_token is not None else None,
         )
         embedded = field(reply, "_embedded", dict)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sandbox.client.flows import Flow, code_from
 from sandbox.client.replies import Consent, Tokens
 from sandbox.client.reply import Refused, Reply, Unreadable, field, maybe
-from sandbox.client.transport import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, written
+from sandbox.client.transport import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, query_text
 
 
 class Consents:
@@ -16,7 +16,7 @@ class Consents:
     def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> Consent:
         """Where the PSU may consent; CAF names its account (choice 8)."""
         flow = self.caller.flow(scope)
-        query = written({"scope": scope, "iban": iban})
+        query = query_text({"scope": scope, "iban": iban})
         reply = self.caller.call("GET", "/consent-uris", CONSENT_VERSIONS[scope], flow=flow, query=query)
         found = reply.body if isinstance(reply.body, list) else []
         addresses = {
@@ -51,7 +51,7 @@ class Consents:
 
     def refresh(self, tokens: Tokens, scope: str | None = None, version: int | None = None) -> Tokens:
         """A new pair; the old one is dead. The SCA token stays with the consent."""
-        form = written({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
+        form = query_text({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
         fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]))
         return replace(fresh, sca_token=fresh.sca_token or tokens.sca_token)
 

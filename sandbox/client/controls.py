@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from sandbox.client.reply import Reply, field, maybe, number
-from sandbox.client.transport import open_line, send, written
+from sandbox.client.transport import open_line, query_text, send
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Controls:
 
     def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
         """What the world holds: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
-        reply = self.desk.call("GET", f"/{name}", query=written({"since": since}))
+        reply = self.desk.call("GET", f"/{name}", query=query_text({"since": since}))
         rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
         return rows
 

@@ -148,7 +148,7 @@ def form_of(fields: Mapping[str, str]) -> bytes:
     return urlencode(fields).encode()
 
 
-def written(query: Mapping[str, Any]) -> dict[str, str]:
+def query_text(query: Mapping[str, Any]) -> dict[str, str]:
     """Query parameters as text; those that are None are left out."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)

@@ -22,7 +22,7 @@ KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
 
 @dataclass(frozen=True)
-class Doors:
+class AccessOptions:
     """What was asked for; the options bear the same names."""
 
     host: str
@@ -103,7 +103,7 @@ class Doors:
         apart = self.controls == "on" and self.controls_port is not None
         return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))
 
-    def settled(self, beginning: "Beginning") -> "Beginning":
+    def apply_to(self, beginning: "Beginning") -> "Beginning":
         """The setting that goes with the server's own handshake, unless the options or the scenario say another."""
         named = self.client_certificates
         if named is None and self.tls and beginning.settings.client_certificates == "off":
@@ -120,7 +120,7 @@ class Doors:
         if self.controls == "off" or self.controls_port is None:
             return None
         app = assemble_controls(worlds, replace(self.lock, here=True), bank)
-        server = listening(lambda: server_of(app, self.controls_host, self.controls_port or 0, 2), self.controls_host)
+        server = listen(lambda: server_of(app, self.controls_host, self.controls_port or 0, 2), self.controls_host)
         threading.Thread(target=server.run, daemon=True).start()
         return address_of("http", self.controls_host, port_of(server))
 
@@ -130,9 +130,9 @@ class Doors:
 
         if self.tls:
             assert self.pki is not None
-            made = listening(lambda: self._tls_server(app), f"{self.host}:{self.port}")
+            made = listen(lambda: self._tls_server(app), f"{self.host}:{self.port}")
             return address_of("https", self.host, port_of(made)), made.run
-        server = listening(
+        server = listen(
             lambda: server_of(app, self.host, self.port, self.threads, self.bounds), f"{self.host}:{self.port}"
         )
         return address_of("http", self.host, port_of(server)), server.run
@@ -146,7 +146,7 @@ class Doors:
         return tls_server_of(app, self.host, self.port, self.threads, self.pki, self.bounds)
 
 
-def listening(make: Callable[[], Any], where: str) -> Any:
+def listen(make: Callable[[], Any], where: str) -> Any:
     """A server, or a kind word about the port."""
     try:
         return make()
@@ -168,8 +168,8 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def door_options(option: Option) -> Callable[[Any], Any]:
-    """The options of `serve` that end up in Doors, beside host, port and threads."""
+def access_options(option: Option) -> Callable[[Any], Any]:
+    """The options of `serve` that end up in AccessOptions, beside host, port and threads."""
     rows = (
         option("--pki", type=click.Path(file_okay=False, path_type=Path), help="Whose certificates are believed."),
         option("--tls", is_flag=True, help="Serve TLS and ask for client certificates; needs the extra [tls]."),

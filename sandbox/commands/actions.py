@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sandbox.commands.clock import face_of
-from sandbox.commands.remote import Far, at, cell, remote, table
+from sandbox.commands.remote import RemoteWorld, at, cell, remote, table
 
 
 @click.command()
@@ -15,20 +15,20 @@ from sandbox.commands.remote import Far, at, cell, remote, table
 @click.option("--at", help="As it was then; left out, as it is.")
 @click.option("--from", "source", default=None, help="The world to fork; left out, the one of --world.")
 @remote
-def fork(far: Far, name: str, at: str | None, source: str | None) -> None:
+def fork(far: RemoteWorld, name: str, at: str | None, source: str | None) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
     made = far.control("fork", {"as": name, "at": at or None}, name=source or _world_of(far))
     far.tell(made, lambda: f"world {made['name']}: {face_of(made['clock'])}")
 
 
-def _world_of(far: Far) -> str:
+def _world_of(far: RemoteWorld) -> str:
     _, found, name = far.controls.desk.base_url.rpartition("/worlds/")
     return name if found else "default"
 
 
 @click.command()
 @remote
-def reset(far: Far) -> None:
+def reset(far: RemoteWorld) -> None:
     """The world as it was first loaded."""
     made = far.control("reset")
     far.tell(made, lambda: f"world {made['name']} begins again: {face_of(made['clock'])}")
@@ -39,7 +39,7 @@ def reset(far: Far) -> None:
 @click.argument("status")
 @click.option("--reason", help="Such as AC04.")
 @remote
-def move(far: Far, payment_id: str, status: str, reason: str | None) -> None:
+def move(far: RemoteWorld, payment_id: str, status: str, reason: str | None) -> None:
     """Forces a legal move of a payment, a standing order or a bulk file."""
     found = far.control("move", {"status": status, "reason": reason or None}, payment_id=payment_id)
     far.tell(found, lambda: " ".join([found["status"], found.get("reason") or ""]).strip())
@@ -48,7 +48,7 @@ def move(far: Far, payment_id: str, status: str, reason: str | None) -> None:
 @click.command()
 @click.argument("request_id")
 @remote
-def explain(far: Far, request_id: str) -> None:
+def explain(far: RemoteWorld, request_id: str) -> None:
     """Tells why the call REQUEST_ID was answered so."""
     found = far.control("explain", request_id=request_id)
     names = [name for name in found if found[name] is not None]
@@ -65,7 +65,7 @@ def psu() -> None:
 @click.option("--client", default="demo-tpp", show_default=True, help="The TPP that has it.")
 @click.option("--scope", default="AIS", show_default=True, help="AIS or CAF.")
 @remote
-def withdraw(far: Far, customer: str, client: str, scope: str) -> None:
+def withdraw(far: RemoteWorld, customer: str, client: str, scope: str) -> None:
     """Ends a consent."""
     found = far.control("psu withdraw", {"client_id": client, "customer": customer, "scope": scope})
     far.tell(found, lambda: "withdrawn" if found["withdrawn"] else "there was none")
@@ -74,7 +74,7 @@ def withdraw(far: Far, customer: str, client: str, scope: str) -> None:
 @click.command()
 @click.argument("changes", nargs=-1, metavar="[NAME=VALUE]...")
 @remote
-def settings(far: Far, changes: tuple[str, ...]) -> None:
+def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
     """Shows the settings of a world, or changes some: settings bulk_validation=5s page_size=10."""
     body = dict(_change(text) for text in changes)
     found = far.control("settings", body or None, method="PATCH" if body else "GET")
@@ -100,7 +100,7 @@ def _plain(text: str) -> Any:
 @click.group(invoke_without_command=True)
 @click.pass_context
 @remote
-def faults(far: Far, context: click.Context) -> None:
+def faults(far: RemoteWorld, context: click.Context) -> None:
     """Shows the fault rules of a world; the words below change them."""
     if context.invoked_subcommand is None:
         far.tell_rows(far.control("faults"), "faults", ("title", "met"))
@@ -109,7 +109,7 @@ def faults(far: Far, context: click.Context) -> None:
 @faults.command()
 @click.argument("rule")
 @remote
-def add(far: Far, rule: str) -> None:
+def add(far: RemoteWorld, rule: str) -> None:
     """Adds RULE, as JSON: {"when": {"operation": "token", "nth": 2}, "answer": {"status": 503}}"""
     try:
         body = json.loads(rule)
@@ -120,7 +120,7 @@ def add(far: Far, rule: str) -> None:
 
 @faults.command()
 @remote
-def clear(far: Far) -> None:
+def clear(far: RemoteWorld) -> None:
     """Drops all of them."""
     far.control("faults clear")
     far.tell({"faults": []}, lambda: "no faults are left")
@@ -129,7 +129,7 @@ def clear(far: Far) -> None:
 @click.command()
 @click.argument("name_or_file")
 @remote
-def load(far: Far, name_or_file: str) -> None:
+def load(far: RemoteWorld, name_or_file: str) -> None:
     """Begins the world again with a scenario: one that the server has, or a file of yours."""
     made = far.control("scenario load", _scenario(name_or_file))
     far.tell(made, lambda: f"world {made['name']} plays {made['scenario']}: {face_of(made['clock'])}")

@@ -17,7 +17,7 @@ Option = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Tenancy:
+class CapacityOptions:
     """What was asked for; the options bear the same names."""
 
     worlds_max: int
@@ -31,14 +31,14 @@ class Tenancy:
 
         return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
 
-    def settled(self, beginning: "Beginning") -> "Beginning":
+    def apply_to(self, beginning: "Beginning") -> "Beginning":
         """The setting that an option stands for, unless it was left to the scenario."""
         if self.acts_kept is None:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))
 
 
-def tenancy_options(option: Option) -> Callable[[Any], Any]:
+def capacity_options(option: Option) -> Callable[[Any], Any]:
     rows = (
         option(
             "--worlds-max",

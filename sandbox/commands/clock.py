@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from sandbox.commands.remote import Far, remote
+from sandbox.commands.remote import RemoteWorld, remote
 
 
 @click.group(invoke_without_command=True)
 @click.pass_context
 @remote
-def clock(far: Far, context: click.Context) -> None:
+def clock(far: RemoteWorld, context: click.Context) -> None:
     """Shows the bank's clock; the words below move it."""
     if context.invoked_subcommand is None:
         _show(far, far.control("clock"))
@@ -19,7 +19,7 @@ def clock(far: Far, context: click.Context) -> None:
 @clock.command()
 @click.argument("span")
 @remote
-def advance(far: Far, span: str) -> None:
+def advance(far: RemoteWorld, span: str) -> None:
     """Moves it on by SPAN, such as 61m, 2h30m or 5d; all that falls due on the way happens."""
     _show(far, far.control("clock advance", {"advance": span}))
 
@@ -27,14 +27,14 @@ def advance(far: Far, span: str) -> None:
 @clock.command("set")
 @click.argument("time")
 @remote
-def set_to(far: Far, time: str) -> None:
+def set_to(far: RemoteWorld, time: str) -> None:
     """Moves it on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
     _show(far, far.control("clock set", {"set": time}))
 
 
 @clock.command()
 @remote
-def freeze(far: Far) -> None:
+def freeze(far: RemoteWorld) -> None:
     """Lets it stand."""
     _show(far, far.control("clock freeze", {"mode": "frozen"}))
 
@@ -42,12 +42,12 @@ def freeze(far: Far) -> None:
 @clock.command()
 @click.option("--rate", type=float, default=1, show_default=True, help="Seconds at the bank for each of yours.")
 @remote
-def run(far: Far, rate: float) -> None:
+def run(far: RemoteWorld, rate: float) -> None:
     """Lets it run."""
     _show(far, far.control("clock run", {"mode": "running", "rate": rate}))
 
 
-def _show(far: Far, face: Any) -> None:
+def _show(far: RemoteWorld, face: Any) -> None:
     far.tell(face, lambda: face_of(face))
 
 

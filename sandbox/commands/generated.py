@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from sandbox.commands.remote import Far, remote
+from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.web.controls.control_row import Command, Control, Field, each_command
 
 TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
@@ -31,7 +31,7 @@ def _group_of(main: click.Group, command: Command) -> click.Group:
 
 
 def command_of(row: Control, command: Command) -> click.Command:
-    def call(far: Far, since: int = 0, **given: Any) -> None:
+    def call(far: RemoteWorld, since: int = 0, **given: Any) -> None:
         names = {name: given.pop(name) for name in row.path_names}
         filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in command.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)

@@ -26,7 +26,7 @@ def now() -> datetime:
     return datetime.fromtimestamp(int(machine_time()), UTC)
 
 
-def kindly(act: Callable[..., Any], *given: Any) -> Any:
+def explain_failure(act: Callable[..., Any], *given: Any) -> Any:
     """A fault of the caller's as one line."""
     try:
         return act(*given)
@@ -54,10 +54,10 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
     from sandbox.pki.folder import Folder
 
     if keep and Folder(path).exists():
-        kindly(Folder(path).complete, now())
+        explain_failure(Folder(path).complete, now())
         click.echo(f"{path} holds a PKI already, which is kept")
         return
-    kindly(Folder(path).init, now(), hosts, address)
+    explain_failure(Folder(path).init, now(), hosts, address)
     click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem, root-crl.pem")
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
 
@@ -106,15 +106,17 @@ def issue(
 ) -> None:
     """Makes the certificates of a TPP in the folder NAME: .pem, .key, -chain.pem, and the public key as .jwk."""
     from sandbox.pki.folder import Folder
-    from sandbox.pki.making import Wanted
+    from sandbox.pki.making import CertificateRequest
     from sandbox.pki.statements import QSEAL, QWAC, Qualified
 
     start = begins or now() - timedelta(minutes=5)
-    identifier = authority_id or kindly(authority_of, organisation)
+    identifier = authority_id or explain_failure(authority_of, organisation)
     for each in (QWAC, QSEAL) if kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[kind],):
-        said = Qualified(each, kindly(read_roles, roles), authority_name, identifier)
-        wanted = Wanted(name, organisation, said, start, start + timedelta(days=days, seconds=-1), key, hosts)
-        click.echo(kindly(Folder(path).issue, wanted, fault, now()))
+        said = Qualified(each, explain_failure(read_roles, roles), authority_name, identifier)
+        wanted = CertificateRequest(
+            name, organisation, said, start, start + timedelta(days=days, seconds=-1), key, hosts
+        )
+        click.echo(explain_failure(Folder(path).issue, wanted, fault, now()))
 
 
 def read_roles(text: str) -> tuple[str, ...]:
@@ -143,7 +145,7 @@ def revoke(path: Path, file: Path) -> None:
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import read
 
-    kindly(Folder(path).revoke, kindly(read, file.read_bytes()), now())
+    explain_failure(Folder(path).revoke, explain_failure(read, file.read_bytes()), now())
     click.echo(f"{file} is revoked")
 
 
@@ -155,20 +157,20 @@ def show(path: Path, file: Path | None) -> None:
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import Trust, read
 
-    trust = kindly(Trust, path)
-    found = [(str(file), kindly(read, file.read_bytes()))] if file else Folder(path).certificates()
+    trust = explain_failure(Trust, path)
+    found = [(str(file), explain_failure(read, file.read_bytes()))] if file else Folder(path).certificates()
     for place, certificate in found:
-        click.echo(f"{place}\n  {described(trust, certificate)}")
+        click.echo(f"{place}\n  {describe(trust, certificate)}")
 
 
-def described(trust: Any, certificate: Any) -> str:
+def describe(trust: Any, certificate: Any) -> str:
     from sandbox.pki.trust import Untrusted, bearer_of, dates_of
 
     try:
         bearer, (begins, ends) = bearer_of(certificate), dates_of(certificate)
     except Untrusted as fault:
         return str(fault)
-    said = bearer.said
+    said = bearer.statements
     try:
         trust.judge(certificate, said.kind, now())
         verdict = "a bank would believe it"

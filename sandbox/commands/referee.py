@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.remote import Far, remote, table
+from sandbox.commands.remote import RemoteWorld, remote, table
 
 LEVELS = ("error", "warning", "advice")
 FORMATS = ("sarif", "junit", "html")
@@ -17,27 +17,27 @@ FORMATS = ("sarif", "junit", "html")
 @click.option("--waive", multiple=True, metavar="RULE:REASON", help="Waves a rule's findings off; may be repeated.")
 @click.option("--format", "kind", type=click.Choice(["text", *FORMATS]), default="text", show_default=True)
 @remote
-def referee(far: Far, fail_on: str | None, waive: tuple[str, ...], kind: str) -> None:
+def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind: str) -> None:
     """Says what the clients of a running sandbox did wrong."""
     waived = [("waive", text) for text in waive]
     report = far.call("GET", f"/referee?{urlencode(waived)}")
     if kind == "text":
-        far.tell(report, lambda: "\n".join(lines(report)))
+        far.tell(report, lambda: "\n".join(render_findings(report)))
     else:
         query = urlencode([*waived, ("format", kind), ("level", fail_on or "error")])
-        click.echo(written(far, f"/referee?{query}"), nl=False)
+        click.echo(fetch_text(far, f"/referee?{query}"), nl=False)
     if fail_on is not None and any(report["counts"][level] for level in LEVELS[: LEVELS.index(fail_on) + 1]):
         sys.exit(1)
 
 
-def written(far: Far, path: str) -> str:
+def fetch_text(far: RemoteWorld, path: str) -> str:
     """An answer that is no JSON, or is to stay as it is."""
     desk = far.controls.desk
     headers = {} if desk.key is None else {"X-Sandbox-Key": desk.key}
     return desk.http.get(f"{desk.base_url}/_sandbox{path}", headers=headers).text
 
 
-def lines(report: dict[str, Any]) -> list[str]:
+def render_findings(report: dict[str, Any]) -> list[str]:
     """The findings for a person, and how many there are."""
     told = []
     for row in report["findings"]:
@@ -54,17 +54,17 @@ def lines(report: dict[str, Any]) -> list[str]:
 
 @click.command()
 @remote
-def coverage(far: Far) -> None:
+def coverage(far: RemoteWorld) -> None:
     """Says what of the bank the clients of a running sandbox have met, and what to try next."""
     found = far.control("coverage")
-    far.tell(found, lambda: covered(found))
+    far.tell(found, lambda: render_coverage(found))
 
 
-def covered(found: dict[str, Any]) -> str:
+def render_coverage(found: dict[str, Any]) -> str:
     """The table, the whole, and the most useful that is missing."""
-    from sandbox.referee.coverage import in_words
+    from sandbox.referee.coverage import describe_cell
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in found["table"]]
-    missing = "\n".join(f"  {in_words(cell)}" for cell in found["most_useful_not_met"])
+    missing = "\n".join(f"  {describe_cell(cell)}" for cell in found["most_useful_not_met"])
     head = table(rows, ("kind", "met", "all", "percent"))
     return f"{head}\n\n{found['percent']} % of everything. Not met yet, most useful first:\n{missing}"

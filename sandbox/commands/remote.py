@@ -21,7 +21,7 @@ CARRIED_WITHIN = 600.0  # seconds for a whole world
 SHARED = ("url", "world", "key", "as_json")
 
 
-class Far:
+class RemoteWorld:
     """One world of a running sandbox, and how to tell of it."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
@@ -86,7 +86,7 @@ class Far:
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
-    """The options of a command that drives a running sandbox; it gets a Far first."""
+    """The options of a command that drives a running sandbox; it gets a RemoteWorld first."""
 
     @option("--url", default=URL, help="Where the sandbox runs.")
     @option("--world", default="default", help="The world; `default` is the bare address.")
@@ -96,14 +96,14 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
     def driven(*words: Any, **given: Any) -> None:
         from sandbox.client import Controls
 
-        url, world, key, as_json = (_chosen(name, given.pop(name)) for name in SHARED)
+        url, world, key, as_json = (_choose_world(name, given.pop(name)) for name in SHARED)
         with Controls(url, key=key) as server:
-            command(Far(server if world == "default" else server.world(world), as_json), *words, **given)
+            command(RemoteWorld(server if world == "default" else server.world(world), as_json), *words, **given)
 
     return cast(Callable[..., Any], driven)
 
 
-def _chosen(name: str, value: Any) -> Any:
+def _choose_world(name: str, value: Any) -> Any:
     """`clock --world b advance 1h` means the same as `clock advance 1h --world b`."""
     context = click.get_current_context()
     above = context.parent

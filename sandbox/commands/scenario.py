@@ -15,7 +15,7 @@ from sandbox.commands.options import option
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.playback import Played
+    from sandbox.player.playback import StepResult
     from sandbox.player.runs import Report, Script
 
 FAILED, UNREADABLE = 1, 2
@@ -30,9 +30,9 @@ def scenario() -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_shipped(as_json: bool) -> None:
     """Lists the shipped scenarios."""
-    from sandbox.scenario import shipped
+    from sandbox.scenario import shipped_scenarios
 
-    rows = shipped()
+    rows = shipped_scenarios()
     if as_json:
         found = [{"name": name, "title": title, "about": about} for name, title, about in rows]
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
@@ -98,23 +98,23 @@ def run(
     Ends with 0 when all held, 1 when one did not, 2 when a file cannot be read."""
     from sandbox.player.junit import junit as junit_of
     from sandbox.player.runs import run as play_all
-    from sandbox.player.runs import serving
+    from sandbox.player.runs import serve_worlds
 
     scripts = _scripts(scenarios)
     reports: list[Report] = []
     apart = "" if url is None else f".{token_hex(3)}"
-    with serving(machine_time, jobs) if url is None else nullcontext(url) as address:
+    with serve_worlds(machine_time, jobs) if url is None else nullcontext(url) as address:
         for report in play_all(scripts, address, machine_time, jobs, key, apart):
             _clear_progress()
-            _tell(report, quiet)
-            if url is not None and not report.held:
+            _print_report(report, quiet)
+            if url is not None and not report.passed:
                 click.echo(f"    its world stays for a look: --world {report.world}")
             reports.append(report)
             _progress(f"{len(reports)} of {len(scripts)} played")
     _clear_progress()
     if junit is not None:
         junit.write_bytes(junit_of(reports))
-    failed = sum(not report.held for report in reports)
+    failed = sum(not report.passed for report in reports)
     click.echo(f"{len(reports) - failed} of {len(reports)} scenarios held")
     sys.exit(FAILED if failed else 0)
 
@@ -139,21 +139,21 @@ def _scripts(names: tuple[str, ...]) -> "list[Script]":
     return scripts
 
 
-def _tell(report: "Report", quiet: bool) -> None:
-    if report.held and quiet:
+def _print_report(report: "Report", quiet: bool) -> None:
+    if report.passed and quiet:
         return
-    word = click.style("holds", fg="green") if report.held else click.style("fails", fg="red")
+    word = click.style("holds", fg="green") if report.passed else click.style("fails", fg="red")
     click.echo(f"{word}  {report.name}  ({len(report.steps)} steps, {report.seconds:.2f} s)")
     for step in report.steps:
-        _tell_step(step, quiet)
+        _print_step(step, quiet)
     if report.trouble is not None:
         click.echo(f"    {report.trouble}")
 
 
-def _tell_step(step: "Played", quiet: bool) -> None:
+def _print_step(step: "StepResult", quiet: bool) -> None:
     if quiet and not step.faults:
         return
-    word = "not played" if step.skipped else "holds" if step.held else click.style("FAILS", fg="red")
+    word = "not played" if step.skipped else "holds" if step.passed else click.style("FAILS", fg="red")
     place = "" if step.step.line is None else f"line {step.step.line}, "
     click.echo(f"    {word}  {place}{step.text}")
     for fault in step.faults:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import click
 
 from sandbox.commands.clock import face_of
-from sandbox.commands.remote import Far, remote
+from sandbox.commands.remote import RemoteWorld, remote
 
 GZIP = b"\x1f\x8b"
 
@@ -17,7 +17,7 @@ GZIP = b"\x1f\x8b"
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; .gz packs it.")
 @click.option("--strip-secrets", is_flag=True, help="Without what callers kept secret; it replays all the same.")
 @remote
-def export(far: Far, output: Path | None, strip_secrets: bool) -> None:
+def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
     """Writes a world as one file, which on any machine gives the same bank: attach it to a report of a fault."""
     content = far.carry("GET", f"/export?{urlencode({'secrets': 'strip' if strip_secrets else 'keep'})}")
     if output is None:
@@ -35,7 +35,7 @@ def export(far: Far, output: Path | None, strip_secrets: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--as", "name", help="What the world is called here; left out, as it was called there.")
 @remote
-def take(far: Far, file: Path, name: str | None) -> None:
+def take(far: RemoteWorld, file: Path, name: str | None) -> None:
     """Makes a world of FILE, which `export` wrote; one of that name that was there before is gone."""
     try:
         content = file.read_bytes()

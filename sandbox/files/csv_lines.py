@@ -46,7 +46,7 @@ class Draft:
     sum: Sum = field(default_factory=Sum)
     transfers: list[Transfer] = field(default_factory=list)
 
-    def closed(self) -> Batch | RefusedBatch:
+    def close(self) -> Batch | RefusedBatch:
         if self.findings:
             return RefusedBatch(self.place, self.name, self.sum.count, self.sum.total, self.findings)
         transfers = tuple(self.transfers)
@@ -80,7 +80,7 @@ class Reader:
             self._take_all(lines(content), breathe)
         except UnicodeDecodeError:
             self.findings.add("1", "ENCODING", "the file is not UTF-8")
-        return Report(None, tuple(draft.closed() for draft in self.drafts.values()), self.findings)
+        return Report(None, tuple(draft.close() for draft in self.drafts.values()), self.findings)
 
     def _take_all(self, found: Iterator[Line], breathe: Breathe) -> None:
         _, first = next(found, (1, ""))

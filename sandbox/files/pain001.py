@@ -59,7 +59,7 @@ class Reader:
 
     def _take_all(self, parts: Iterator[tuple[Part, Any]], version: str) -> None:
         dialect = Dialect(version)
-        with schemas.borrowed(version) as schema:
+        with schemas.borrow_schema(version) as schema:
             for part, element in parts:
                 match part:
                     case Part.TRANSACTION:
@@ -115,7 +115,7 @@ class Reader:
         if name and self.names.again(name):
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.sum.join(draft.sum)
-        self.batches.append(closed(draft, head, day))
+        self.batches.append(close(draft, head, day))
 
     def _day(self, draft: Draft, head: Head) -> date:
         """The execution date; today where the bulk is refused for it."""
@@ -174,7 +174,7 @@ def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:
         yield "CtrlSum", "CTRL_SUM", f"it says {declared}, the amounts make {counted.total}"
 
 
-def closed(draft: Draft, head: Head, day: date) -> Batch | RefusedBatch:
+def close(draft: Draft, head: Head, day: date) -> Batch | RefusedBatch:
     counted = draft.sum
     if draft.findings:
         return RefusedBatch(

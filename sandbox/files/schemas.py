@@ -18,7 +18,7 @@ _idle: dict[str, list[Any]] = {version: [] for version in VERSIONS}
 
 
 @contextmanager
-def borrowed(version: str) -> Iterator[Any]:
+def borrow_schema(version: str) -> Iterator[Any]:
     """A compiled schema for one reader at a time: its list of errors is not to be shared."""
     try:
         schema = _idle[version].pop()

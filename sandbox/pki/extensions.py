@@ -18,7 +18,7 @@ ORGANISATION = "2.23.140.3.1"  # cabfOrganizationIdentifier
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class FileAddresses:
     """Where the files of a PKI can be fetched: the base address of a sandbox."""
 
     base: str
@@ -40,13 +40,13 @@ def policies(*oids: str) -> x509.CertificatePolicies:
     return x509.CertificatePolicies([x509.PolicyInformation(x509.ObjectIdentifier(oid), None) for oid in oids])
 
 
-def with_addresses(builder: x509.CertificateBuilder, served: Served, issuer: str) -> x509.CertificateBuilder:
+def with_addresses(builder: x509.CertificateBuilder, served: FileAddresses, issuer: str) -> x509.CertificateBuilder:
     """Where the list of the issuer and its own certificate are."""
     found = x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, _uri(served.file(f"{issuer}.cer")))
     return with_list(builder, served, issuer).add_extension(x509.AuthorityInformationAccess([found]), critical=False)
 
 
-def with_list(builder: x509.CertificateBuilder, served: Served, issuer: str) -> x509.CertificateBuilder:
+def with_list(builder: x509.CertificateBuilder, served: FileAddresses, issuer: str) -> x509.CertificateBuilder:
     points = [x509.DistributionPoint([_uri(served.file(f"{issuer}.crl"))], None, None, None)]
     return builder.add_extension(x509.CRLDistributionPoints(points), critical=False)
 

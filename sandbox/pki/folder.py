@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sandbox.pki import making
-from sandbox.pki.extensions import DEFAULT_ADDRESS, Served
-from sandbox.pki.making import Pair, Wanted
+from sandbox.pki.extensions import DEFAULT_ADDRESS, FileAddresses
+from sandbox.pki.making import CertificateRequest, Pair
 from sandbox.pki.statements import QSEAL, QWAC
 
 FILE_OF = {QWAC: "qwac", QSEAL: "qseal"}
@@ -51,7 +51,7 @@ class Folder:
         Certificates say that their files are fetched at `address`, where a sandbox with this PKI serves them."""
         if self.exists():
             raise ValueError(f"{self.path} holds a PKI already")
-        served = Served(read_address(address))
+        served = FileAddresses(read_address(address))
         root = making.authority("Sandbox root authority", now, served=served)
         issuing = making.authority("Sandbox issuing authority", now, root, served)
         server = making.server((*hosts, *LOOPBACK), issuing, now, served)
@@ -62,24 +62,25 @@ class Folder:
         self._write("authorities.pem", pem(issuing.certificate, root.certificate))
         self._write("server-chain.pem", pem(server.certificate, issuing.certificate))
         self._write(ADDRESS, served.base.encode())
-        self._write(LISTS["issuing"], making.revocations(issuing, None, None, now).public_bytes(Encoding.PEM))
-        self._write(LISTS["root"], making.revocations(root, None, None, now).public_bytes(Encoding.PEM))
+        self._write(LISTS["issuing"], making.make_revocation_list(issuing, None, None, now).public_bytes(Encoding.PEM))
+        self._write(LISTS["root"], making.make_revocation_list(root, None, None, now).public_bytes(Encoding.PEM))
 
     def complete(self, now: datetime) -> None:
         """A folder of an older sandbox has no list of its root."""
         if not (self.path / LISTS["root"]).is_file():
             self._write(
-                LISTS["root"], making.revocations(self._pair("root"), None, None, now).public_bytes(Encoding.PEM)
+                LISTS["root"],
+                making.make_revocation_list(self._pair("root"), None, None, now).public_bytes(Encoding.PEM),
             )
 
-    def issue(self, wanted: Wanted, fault: str | None, now: datetime) -> Path:
+    def issue(self, wanted: CertificateRequest, fault: str | None, now: datetime) -> Path:
         """One certificate of a TPP; the path is its PEM."""
         if NAME.match(wanted.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
         issuing = self.issuing()
-        pair = making.made(wanted, fault, issuing, now, self.served())
-        assert wanted.said.kind is not None
-        place = f"{wanted.name}/{FILE_OF[wanted.said.kind]}"
+        pair = making.make_certificate(wanted, fault, issuing, now, self.file_addresses())
+        assert wanted.statements.kind is not None
+        place = f"{wanted.name}/{FILE_OF[wanted.statements.kind]}"
         (self.path / wanted.name).mkdir(exist_ok=True)
         self._write_pair(place, pair)
         self._write(f"{place}-chain.pem", pem(pair.certificate, issuing.certificate))
@@ -92,15 +93,15 @@ class Folder:
         """On the list from now on; servers that run read it again."""
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
-            after = making.revocations(self.issuing(), before, certificate.serial_number, now)
+            after = making.make_revocation_list(self.issuing(), before, certificate.serial_number, now)
             self._write(LISTS["issuing"], after.public_bytes(Encoding.PEM))
 
-    def served(self) -> Served | None:
+    def file_addresses(self) -> FileAddresses | None:
         """None for a folder of an older sandbox, whose certificates name no addresses."""
         file = self.path / ADDRESS
-        return Served(file.read_text()) if file.is_file() else None
+        return FileAddresses(file.read_text()) if file.is_file() else None
 
-    def published(self, name: str) -> tuple[bytes, str] | None:
+    def public_file(self, name: str) -> tuple[bytes, str] | None:
         """A file as it is served, in DER, and its media type; None for a name that is none of them."""
         who, _, kind = name.partition(".")
         if name == "disclosure.txt":

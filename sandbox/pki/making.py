@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from sandbox.pki import extensions, statements
-from sandbox.pki.extensions import Served
+from sandbox.pki.extensions import FileAddresses
 from sandbox.pki.statements import QWAC, Qualified
 
 COUNTRY = re.compile(r"[A-Z]{2}")
@@ -43,12 +43,12 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CertificateRequest:
     """What is asked of a new certificate."""
 
     name: str
     organisation: str
-    said: Qualified
+    statements: Qualified
     begins: datetime
     ends: datetime
     key: str = "ec"  # ec, rsa or weak
@@ -61,11 +61,11 @@ def new_key(kind: str) -> PrivateKey:
     return rsa.generate_private_key(65537, 1024 if kind == "weak" else 2048)
 
 
-def named(*parts: tuple[x509.ObjectIdentifier, str]) -> x509.Name:
+def make_name(*parts: tuple[x509.ObjectIdentifier, str]) -> x509.Name:
     return x509.Name([x509.NameAttribute(oid, text) for oid, text in parts])
 
 
-def subject_of(wanted: Wanted) -> x509.Name:
+def subject_of(wanted: CertificateRequest) -> x509.Name:
     """A QWAC bears the name of its address and what extended validation asks for; a QSealC the name alone."""
     organisation = wanted.organisation
     country, _, number = organisation[3:].partition("-")
@@ -73,9 +73,9 @@ def subject_of(wanted: Wanted) -> x509.Name:
         country = "BE"
     place, who = (NameOID.COUNTRY_NAME, country), (NameOID.ORGANIZATION_NAME, wanted.name)
     identifier = (NameOID.ORGANIZATION_IDENTIFIER, organisation)
-    if wanted.said.kind != QWAC:
-        return named(place, who, identifier, (NameOID.COMMON_NAME, wanted.name))
-    return named(
+    if wanted.statements.kind != QWAC:
+        return make_name(place, who, identifier, (NameOID.COMMON_NAME, wanted.name))
+    return make_name(
         place,
         (NameOID.LOCALITY_NAME, "Sandbox"),
         who,
@@ -87,7 +87,7 @@ def subject_of(wanted: Wanted) -> x509.Name:
     )
 
 
-def hosts_of(wanted: Wanted) -> tuple[str, ...]:
+def hosts_of(wanted: CertificateRequest) -> tuple[str, ...]:
     return wanted.hosts or (f"{_host_of(wanted.name)}.example",)
 
 
@@ -99,13 +99,13 @@ def usage(*names: str) -> x509.KeyUsage:
     return x509.KeyUsage(**{name: name in names for name in every})
 
 
-def authority(name: str, now: datetime, above: Pair | None = None, served: Served | None = None) -> Pair:
+def authority(name: str, now: datetime, above: Pair | None = None, served: FileAddresses | None = None) -> Pair:
     """A root, or an authority below one; `served` says where the files of the one above are fetched."""
     key = new_key("ec")
-    subject = named((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
+    subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
     issuer = subject if above is None else above.certificate.subject
     builder = (
-        _begun(subject, issuer, key, now - AUTHORITY_AGE, now + AUTHORITY_LIFE)
+        _builder(subject, issuer, key, now - AUTHORITY_AGE, now + AUTHORITY_LIFE)
         .add_extension(x509.BasicConstraints(True, None if above is None else 0), critical=True)
         .add_extension(usage("key_cert_sign", "crl_sign"), critical=True)
     )
@@ -119,12 +119,14 @@ def authority(name: str, now: datetime, above: Pair | None = None, served: Serve
     return Pair(builder.sign(signer, hashes.SHA256()), key)
 
 
-def leaf(wanted: Wanted, issuer: Pair, signer: PrivateKey | None = None, served: Served | None = None) -> Pair:
+def leaf(
+    wanted: CertificateRequest, issuer: Pair, signer: PrivateKey | None = None, served: FileAddresses | None = None
+) -> Pair:
     """A certificate of a TPP; `signer` is another key than the issuer's where the chain is to be broken."""
     key = new_key(wanted.key)
-    builder = _below(subject_of(wanted), issuer, key, wanted.begins, wanted.ends)
-    builder = _for_tls(builder, wanted) if wanted.said.kind == QWAC else _for_seals(builder)
-    said = replace(wanted.said, disclosure=served.disclosure if served else "")
+    builder = _leaf_builder(subject_of(wanted), issuer, key, wanted.begins, wanted.ends)
+    builder = _for_tls(builder, wanted) if wanted.statements.kind == QWAC else _for_seals(builder)
+    said = replace(wanted.statements, disclosure=served.disclosure if served else "")
     builder = builder.add_extension(
         x509.UnrecognizedExtension(x509.ObjectIdentifier(statements.EXTENSION), statements.write(said)), critical=False
     )
@@ -133,7 +135,7 @@ def leaf(wanted: Wanted, issuer: Pair, signer: PrivateKey | None = None, served:
     return Pair(builder.sign(signer or issuer.key, hashes.SHA256()), key)
 
 
-def _for_tls(builder: x509.CertificateBuilder, wanted: Wanted) -> x509.CertificateBuilder:
+def _for_tls(builder: x509.CertificateBuilder, wanted: CertificateRequest) -> x509.CertificateBuilder:
     purposes = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
     builder = (
         builder.add_extension(usage("digital_signature"), critical=True)
@@ -152,17 +154,17 @@ def _for_seals(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
     )
 
 
-def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: Served | None = None) -> Pair:
+def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: FileAddresses | None = None) -> Pair:
     """The sandbox's own certificate for TLS."""
     key = new_key("ec")
-    subject = named(
+    subject = make_name(
         (NameOID.COUNTRY_NAME, "BE"),
         (NameOID.ORGANIZATION_NAME, "Sandbox bank"),
         (NameOID.ORGANIZATION_IDENTIFIER, "PSDBE-SBX-BANK"),
         (NameOID.COMMON_NAME, hosts[0]),
     )
     builder = (
-        _below(subject, issuer, key, now - timedelta(days=1), now + LIFE)
+        _leaf_builder(subject, issuer, key, now - timedelta(days=1), now + LIFE)
         .add_extension(usage("digital_signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(_hosts(hosts), critical=False)
@@ -173,7 +175,7 @@ def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: Served |
     return Pair(builder.sign(issuer.key, hashes.SHA256()), key)
 
 
-def spoilt(wanted: Wanted, fault: str | None, now: datetime) -> Wanted:
+def with_fault(wanted: CertificateRequest, fault: str | None, now: datetime) -> CertificateRequest:
     """The same, with the fault that lies in the certificate itself."""
     match fault:
         case "expired":
@@ -181,7 +183,7 @@ def spoilt(wanted: Wanted, fault: str | None, now: datetime) -> Wanted:
         case "not-yet-valid":
             return replace(wanted, begins=now + timedelta(days=30), ends=now + timedelta(days=30) + LIFE)
         case "wrong-role":
-            return replace(wanted, said=replace(wanted.said, roles=("PSP_IC",)))
+            return replace(wanted, statements=replace(wanted.statements, roles=("PSP_IC",)))
         case "wrong-organisation":
             return replace(wanted, organisation="PSDBE-SBX-STRANGER")
         case "weak-key":
@@ -189,14 +191,16 @@ def spoilt(wanted: Wanted, fault: str | None, now: datetime) -> Wanted:
     return wanted
 
 
-def made(wanted: Wanted, fault: str | None, issuer: Pair, now: datetime, served: Served | None = None) -> Pair:
+def make_certificate(
+    wanted: CertificateRequest, fault: str | None, issuer: Pair, now: datetime, served: FileAddresses | None = None
+) -> Pair:
     """A certificate as wanted, or with one fault; revoking is the folder's work."""
     if fault == "unknown-issuer":
         issuer = authority("Unknown authority", now)
-    return leaf(spoilt(wanted, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None, served)
+    return leaf(with_fault(wanted, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None, served)
 
 
-def revocations(
+def make_revocation_list(
     issuer: Pair, before: x509.CertificateRevocationList | None, serial: int | None, now: datetime
 ) -> x509.CertificateRevocationList:
     """The next list, with one more on it where a serial number is given."""
@@ -225,7 +229,7 @@ def number_of(revoked: x509.CertificateRevocationList | None) -> int:
         return 0
 
 
-def _begun(
+def _builder(
     subject: x509.Name, issuer: x509.Name, key: PrivateKey, begins: datetime, ends: datetime
 ) -> x509.CertificateBuilder:
     return (
@@ -240,10 +244,10 @@ def _begun(
     )
 
 
-def _below(
+def _leaf_builder(
     subject: x509.Name, issuer: Pair, key: PrivateKey, begins: datetime, ends: datetime
 ) -> x509.CertificateBuilder:
-    builder = _begun(subject, issuer.certificate.subject, key, begins, ends)
+    builder = _builder(subject, issuer.certificate.subject, key, begins, ends)
     return builder.add_extension(x509.BasicConstraints(False, None), critical=True).add_extension(
         _authority_key(issuer.key), critical=False
     )

@@ -33,7 +33,7 @@ class Bearer:
 
     certificate: x509.Certificate
     organisation: str
-    said: Qualified
+    statements: Qualified
 
 
 class Trust:
@@ -52,27 +52,27 @@ class Trust:
         """Who bears it, or Untrusted with the first reason against it."""
         bearer = self._believed.get(certificate)
         if bearer is None:
-            bearer = self._examined(certificate)
+            bearer = self._examine(certificate)
             self._believed[certificate] = bearer
             while len(self._believed) > KEPT_MAX:
                 self._believed.popitem(last=False)
         demand_dates(certificate, at)
-        revoked_on = self._revocations().get(parsed("its serial number", lambda: certificate.serial_number))
+        revoked_on = self._revocations().get(parse_part("its serial number", lambda: certificate.serial_number))
         if revoked_on is not None:
-            raise Untrusted(f"it was revoked on {_told(revoked_on)}")
-        if bearer.said.kind != kind:
-            raise Untrusted(f"a {kind} is needed, and it is {bearer.said.kind or 'neither QWAC nor QSealC'}")
+            raise Untrusted(f"it was revoked on {_time_text(revoked_on)}")
+        if bearer.statements.kind != kind:
+            raise Untrusted(f"a {kind} is needed, and it is {bearer.statements.kind or 'neither QWAC nor QSealC'}")
         return bearer
 
-    def _examined(self, certificate: x509.Certificate) -> Bearer:
+    def _examine(self, certificate: x509.Certificate) -> Bearer:
         """All that does not change with time."""
         self._demand_chain(certificate)
         demand_key(certificate)
         return bearer_of(certificate)
 
     def _demand_chain(self, certificate: x509.Certificate) -> None:
-        issued_by, subject = parsed("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
-        name = parsed("its issuer", issued_by.rfc4514_string)[:200]
+        issued_by, subject = parse_part("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
+        name = parse_part("its issuer", issued_by.rfc4514_string)[:200]
         issuer = next((known for known in self._authorities if known.subject == issued_by), None)
         if issuer is None:
             raise Untrusted(f"its issuer {name} is no authority that the bank trusts")
@@ -108,7 +108,7 @@ class Trust:
         return revoked
 
 
-def parsed(part: str, read: Callable[[], Part]) -> Part:
+def parse_part(part: str, read: Callable[[], Part]) -> Part:
     """One part of a certificate, or Untrusted. `read` is the library's code alone: it raises errors of many kinds."""
     try:
         return read()
@@ -117,19 +117,19 @@ def parsed(part: str, read: Callable[[], Part]) -> Part:
 
 
 def dates_of(certificate: x509.Certificate) -> tuple[datetime, datetime]:
-    return parsed("its dates", lambda: (certificate.not_valid_before_utc, certificate.not_valid_after_utc))
+    return parse_part("its dates", lambda: (certificate.not_valid_before_utc, certificate.not_valid_after_utc))
 
 
 def demand_dates(certificate: x509.Certificate, at: datetime) -> None:
     begins, ends = dates_of(certificate)
     if at < begins:
-        raise Untrusted(f"it is not valid before {_told(begins)}, and it is {_told(at)}")
+        raise Untrusted(f"it is not valid before {_time_text(begins)}, and it is {_time_text(at)}")
     if at > ends:
-        raise Untrusted(f"it expired on {_told(ends)}, and it is {_told(at)}")
+        raise Untrusted(f"it expired on {_time_text(ends)}, and it is {_time_text(at)}")
 
 
 def demand_key(certificate: x509.Certificate) -> None:
-    key = parsed("its key", certificate.public_key)
+    key = parse_part("its key", certificate.public_key)
     if isinstance(key, rsa.RSAPublicKey):
         if key.key_size < RSA_BITS_MIN:
             raise Untrusted(f"its key is weak: RSA of {key.key_size} bits, {RSA_BITS_MIN} are the least")
@@ -146,7 +146,7 @@ def demand_signing_key(certificate: x509.Certificate) -> None:
 
 def bearer_of(certificate: x509.Certificate) -> Bearer:
     """What it says, whoever has signed it."""
-    subject, extensions = parsed("its content", lambda: (certificate.subject, certificate.extensions))
+    subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:
         row = extensions.get_extension_for_oid(x509.ObjectIdentifier(statements.EXTENSION))
@@ -164,8 +164,8 @@ def read(content: bytes) -> x509.Certificate:
     """PEM or DER; Untrusted where it is neither."""
     is_pem = content.lstrip().startswith(b"-----BEGIN")
     load = x509.load_pem_x509_certificate if is_pem else x509.load_der_x509_certificate
-    return parsed("it is no X.509 certificate: it", lambda: load(content))
+    return parse_part("it is no X.509 certificate: it", lambda: load(content))
 
 
-def _told(when: datetime) -> str:
+def _time_text(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote as escape
 
 from sandbox.client import Kind, Reply
-from sandbox.player.matching import at, differences, in_order, number, shown
+from sandbox.player.matching import at, differences, in_order, number, quote
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
 
@@ -57,9 +57,9 @@ def expect(stage: Stage, content: Content) -> list[str]:
 
 def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     """As the controls show it; `went` is its way through the statuses."""
-    reference = stage.initiated(name).reference
+    reference = stage.capture_of_initiation(name).reference
     assert reference is not None
-    found = stage.controls.call("GET", f"/{REGISTERS[reference.kind]}/{quote(reference.id, safe='')}").body
+    found = stage.controls.call("GET", f"/{REGISTERS[reference.kind]}/{escape(reference.id, safe='')}").body
     found["went"] = _way([row["status"] for row in found["history"]])
     for field, value in rest.items():
         yield from differences(value, at(found, field), field)
@@ -103,13 +103,13 @@ def _balance(wanted: Any, found: Decimal, before: Decimal) -> Iterator[str]:
         yield f"balance: expected {wanted}, found {found}; it was {before} when the script began"
 
 
-def _noted(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
+def _check_list(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
     """Entries of a list that must be there in this order; others may stand between. `of` looks at one subject only."""
 
     def expected(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
         rows = stage.controls.listed(register)
         if "of" in rest:
-            reference = stage.initiated(rest["of"]).reference
+            reference = stage.capture_of_initiation(rest["of"]).reference
             rows = [row for row in rows if reference is not None and row.get("subject") == reference.id]
         if isinstance(wanted, list):
             yield from in_order([_by_id(stage, entry) for entry in wanted], rows, register)
@@ -122,7 +122,7 @@ def _noted(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
 def _by_id(stage: Stage, entry: Any) -> Any:
     """A subject may be named as it was captured."""
     if isinstance(entry, dict):
-        found = stage.held.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
+        found = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
         known = {"subject": found.reference.id} if found is not None and found.reference is not None else {}
         return {name: _by_id(stage, value) for name, value in entry.items()} | known
     return entry
@@ -136,27 +136,27 @@ def _clock(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
 
 def _explain(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     """Why a captured call was answered so."""
-    reply = stage.named(name).reply
+    reply = stage.capture(name).reply
     if reply is None or reply.request_id is None:
         raise ScriptFault(f"{name!r} was no call of the bank")
-    found = stage.controls.call("GET", f"/explain/{quote(reply.request_id, safe='')}").body
+    found = stage.controls.call("GET", f"/explain/{escape(reply.request_id, safe='')}").body
     for field, value in rest.items():
         yield from differences(value, at(found, field), field)
 
 
 def _reply(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
-    yield from of_reply(rest, stage.named(name).reply)
+    yield from of_reply(rest, stage.capture(name).reply)
 
 
 def _same(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
     """Values that must all be equal, or (`differ`) all be different."""
     if not isinstance(wanted, list) or len({str(value) for value in wanted}) != 1:
-        yield f"same: these differ: {shown(wanted)}"
+        yield f"same: these differ: {quote(wanted)}"
 
 
 def _differ(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
     if not isinstance(wanted, list) or len({str(value) for value in wanted}) != len(wanted):
-        yield f"differ: some of these are equal: {shown(wanted)}"
+        yield f"differ: some of these are equal: {quote(wanted)}"
 
 
 def _referee(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
@@ -182,10 +182,10 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "order": _initiation,
     "file": _initiation,
     "account": _account,
-    "journal": _noted("journal"),
-    "timeline": _noted("timeline"),
-    "callbacks": _noted("callbacks"),
-    "requests": _noted("requests"),
+    "journal": _check_list("journal"),
+    "timeline": _check_list("timeline"),
+    "callbacks": _check_list("callbacks"),
+    "requests": _check_list("requests"),
     "clock": _clock,
     "explain": _explain,
     "reply": _reply,
@@ -195,7 +195,7 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
 }
 
 
-def foreseen(step_after: Content) -> bool:
+def expects_refusal(step_after: Content) -> bool:
     """Whether the step that follows expects a refusal of the one before it."""
     if any(name in step_after for name in SUBJECTS):
         return False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from sandbox.player.playback import Played
+from sandbox.player.playback import StepResult
 from sandbox.player.runs import Report
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -23,7 +23,7 @@ def junit(reports: Sequence[Report]) -> bytes:
 
 def _cases(report: Report) -> list[str]:
     """What became of each case; trouble with the scenario itself is a case too."""
-    cases = ["skipped" if step.skipped else "held" if step.held else "failed" for step in report.steps]
+    cases = ["skipped" if step.skipped else "held" if step.passed else "failed" for step in report.steps]
     return cases + (["error"] if report.trouble is not None else [])
 
 
@@ -45,7 +45,7 @@ def _suite(top: Xml.Element, report: Report) -> None:
         Xml.SubElement(case, "error", {"message": _clean(report.trouble), "type": "trouble"})
 
 
-def _case(suite: Xml.Element, name: str, text: str, step: Played | None) -> Xml.Element:
+def _case(suite: Xml.Element, name: str, text: str, step: StepResult | None) -> Xml.Element:
     case = Xml.SubElement(suite, "testcase", {"classname": name, "name": _clean(text)})
     case.set("time", _seconds(step.seconds if step else 0.0))
     if step is not None and step.skipped:

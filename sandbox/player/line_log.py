@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 BODY_SHOWN_MAX = 2_000  # characters
-TOLD = ("request-id", "accept", "client-id", "authorization", "content-type", "location", "retry-after")
+SHOWN_HEADERS = ("request-id", "accept", "client-id", "authorization", "content-type", "location", "retry-after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Exchange:
 
 def _headers(sign: str, headers: httpx.Headers) -> list[str]:
     pairs = ((name.decode(), value.decode("latin-1")) for name, value in headers.raw)
-    return [f"{sign} {name}: {value}" for name, value in pairs if name.lower() in TOLD]
+    return [f"{sign} {name}: {value}" for name, value in pairs if name.lower() in SHOWN_HEADERS]
 
 
 def _text(content: bytes) -> str:
@@ -39,17 +39,17 @@ def _text(content: bytes) -> str:
     return text if len(text) <= BODY_SHOWN_MAX else f"{text[:BODY_SHOWN_MAX]}... ({len(content)} bytes)"
 
 
-class Ear(httpx.BaseTransport):
+class RecordingTransport(httpx.BaseTransport):
     """A line that remembers what goes over it, and puts a step's own headers on the bank's calls."""
 
     def __init__(self, line: httpx.BaseTransport) -> None:
         self._line = line
-        self.heard: list[Exchange] = []
+        self.exchanges: list[Exchange] = []
         self.headers: Mapping[str, Any] = {}
 
-    def listen(self, headers: Mapping[str, Any]) -> None:
+    def begin_step(self, headers: Mapping[str, Any]) -> None:
         """A new step begins; a header that is None is left out."""
-        self.heard = []
+        self.exchanges = []
         self.headers = headers
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -63,9 +63,9 @@ class Ear(httpx.BaseTransport):
             response = self._line.handle_request(request)
             response.read()
         except httpx.TransportError as broken:
-            self.heard.append(Exchange(request, None, f"the line broke: {broken}"))
+            self.exchanges.append(Exchange(request, None, f"the line broke: {broken}"))
             raise
-        self.heard.append(Exchange(request, response))
+        self.exchanges.append(Exchange(request, response))
         return response
 
     def close(self) -> None:

@@ -34,17 +34,17 @@ def differences(wanted: Any, found: Any, place: str) -> Iterator[str]:
     elif isinstance(wanted, dict) and wanted and set(wanted) <= BOUNDS:
         if not _within(wanted, number(found)):
             bounds = " and ".join(f"{name} {bound}" for name, bound in wanted.items())
-            yield f"{place}: expected {bounds}, found {shown(found)}"
+            yield f"{place}: expected {bounds}, found {quote(found)}"
     elif isinstance(wanted, dict) and isinstance(found, dict):
         for name, value in wanted.items():
             yield from differences(value, at(found, name), f"{place}.{name}" if place else name)
     elif isinstance(wanted, list) and isinstance(found, list):
         if len(wanted) != len(found):
-            yield f"{place}: expected {len(wanted)} of them, found {len(found)}: {shown(found)}"
+            yield f"{place}: expected {len(wanted)} of them, found {len(found)}: {quote(found)}"
         for index, (value, item) in enumerate(zip(wanted, found, strict=False)):
             yield from differences(value, item, f"{place}[{index}]")
     elif not same(wanted, found):
-        yield f"{place}: expected {shown(wanted)}, found {shown(found)}"
+        yield f"{place}: expected {quote(wanted)}, found {quote(found)}"
 
 
 def same(wanted: Any, found: Any) -> bool:
@@ -80,13 +80,13 @@ def in_order(wanted: list[Any], found: list[Any], place: str) -> Iterator[str]:
         ahead = (at for at in range(position, len(found)) if not list(differences(value, found[at], place)))
         held = next(ahead, None)
         if held is None:
-            seen = f"; after the ones before it there are {shown(found[position:])}" if found else "; there is none"
-            yield f"{place}[{index}]: nothing fits {shown(value)}{seen}"
+            seen = f"; after the ones before it there are {quote(found[position:])}" if found else "; there is none"
+            yield f"{place}[{index}]: nothing fits {quote(value)}{seen}"
             return
         position = held + 1
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value as a sentence quotes it."""
     if value is MISSING or value is None:
         return "nothing"
@@ -106,11 +106,11 @@ def _of_list(wanted: dict[str, Any], found: list[Any], place: str) -> Iterator[s
                 yield from differences(value, len(found), f"{place}, their number")
             case "some":
                 if all(list(differences(value, item, place)) for item in found):
-                    yield f"{place}: none of the {len(found)} fits {shown(value)}"
+                    yield f"{place}: none of the {len(found)} fits {quote(value)}"
             case "none":
                 fitting = [item for item in found if not list(differences(value, item, place))]
                 if fitting:
-                    yield f"{place}: none was to fit {shown(value)}, found {shown(fitting[0])}"
+                    yield f"{place}: none was to fit {quote(value)}, found {quote(fitting[0])}"
             case "first" | "last":
                 item = found[0 if name == "first" else -1] if found else MISSING
                 yield from differences(value, item, f"{place}, the {name}")

@@ -37,7 +37,7 @@ def standing_order(stage: Stage, content: Content) -> Content:
         "creditor_iban": BELGIAN,
         "currency": "EUR",
         "frequency": "MONTHLY",
-        "start_date": stage.filled("{today+7}") if "start_date" not in content else None,
+        "start_date": stage.fill("{today+7}") if "start_date" not in content else None,
     }
     if content.get("type", "FIXED") == "FIXED":
         defaults["amount"] = "10.00"
@@ -81,7 +81,7 @@ def csv_file(stage: Stage, content: Content) -> bytes:
     for transfer in content.get("transfers") or [{}]:
         row = {
             "debtor_iban": stage.iban(transfer.get("debtor", content.get("debtor", "bakkerij"))),
-            "requested_execution_date": transfer.get("on", content.get("on")) or stage.filled("{today}"),
+            "requested_execution_date": transfer.get("on", content.get("on")) or stage.fill("{today}"),
             "creditor_name": transfer.get("creditor_name", "Jan Peeters"),
             "creditor_iban": stage.iban(transfer.get("creditor_iban", BELGIAN)),
             "creditor_bic": transfer.get("creditor_bic", ""),
@@ -95,7 +95,7 @@ def csv_file(stage: Stage, content: Content) -> bytes:
     return ("\n".join(rows) + "\n").encode()
 
 
-def sent(content: Content) -> tuple[bytes | None, str | None]:
+def raw_body(content: Content) -> tuple[bytes | None, str | None]:
     """The body of a raw call, and its media type."""
     if "json" in content:
         return json.dumps(content["json"]).encode(), "application/json"

@@ -8,15 +8,15 @@ import httpx
 
 from sandbox.client import CallbackRefused, ForeignCallback, Refused, Reply, Unreadable
 from sandbox.player import tester_steps, tpp_steps
-from sandbox.player.expectations import expect, foreseen, of_reply, refused_as
+from sandbox.player.expectations import expect, expects_refusal, of_reply, refused_as
 from sandbox.player.line_log import Exchange
 from sandbox.player.orders import Content
-from sandbox.player.stage import Held, ScriptFault, Stage
-from sandbox.player.step_text import told
+from sandbox.player.stage import Capture, ScriptFault, Stage
+from sandbox.player.step_text import describe_step
 from sandbox.scenario import Step
 from sandbox.scenario.step_rows import STEPS
 
-VERBS: dict[str, Callable[[Stage, Content], Held | Reply]] = {
+VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "pay": tpp_steps.pay,
     "order": tpp_steps.order,
     "file": tpp_steps.file,
@@ -45,7 +45,7 @@ JUDGING = ("expect", "refused", "lost")  # the keys of a step that judge it
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class StepResult:
     """One step: what it did in words, and all that did not hold."""
 
     step: Step
@@ -56,7 +56,7 @@ class Played:
     seconds: float = 0.0
 
     @property
-    def held(self) -> bool:
+    def passed(self) -> bool:
         return not self.faults and not self.skipped
 
 
@@ -65,37 +65,39 @@ class Outcome:
     """What a call left: a reply, something to hold, or why there is neither."""
 
     reply: Reply | None = None
-    held: Held | None = None
+    capture: Capture | None = None
     refusal: str | None = None
     broken: str | None = None
     callback_error: str | None = None
     faults: list[str] = field(default_factory=list)
 
 
-def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[Played]:
+def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[StepResult]:
     """One step after another. An expectation that fails lets the rest go on; any other step ends the play."""
     steps = stage.scenario.steps
     stage.begin()
     ended = False
     for index, step in enumerate(steps):
         if ended:
-            yield Played(step, told(step), skipped=True)
+            yield StepResult(step, describe_step(step), skipped=True)
             continue
         following = steps[index + 1] if index + 1 < len(steps) else None
         before = machine_time()
         outcome = _step(stage, step, following)
         faults = tuple(outcome.faults)
         seconds = max(0.0, machine_time() - before)
-        yield Played(step, told(step, outcome.reply), faults, tuple(stage.ear.heard), False, seconds)
+        yield StepResult(
+            step, describe_step(step, outcome.reply), faults, tuple(stage.transport.exchanges), False, seconds
+        )
         ended = bool(faults) and step.what != "expect"
 
 
 def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
-    written = content_of(step)
-    stage.ear.listen(written.get("headers") or {} if step.what in CALLS else {})
+    unfilled = step_content(step)
+    stage.transport.begin_step(unfilled.get("headers") or {} if step.what in CALLS else {})
     outcome = Outcome()
     try:
-        content = stage.filled(written)
+        content = stage.fill(unfilled)
         if step.what == "expect":
             outcome.faults = expect(stage, content)
             return outcome
@@ -107,13 +109,13 @@ def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
         outcome.faults.append(f"the sandbox: {refused}")
         return outcome
     stage.reply = outcome.reply
-    kept = outcome.held or Held(outcome.reply, str(content.get("client", "demo-tpp")))
+    kept = outcome.capture or Capture(outcome.reply, str(content.get("client", "demo-tpp")))
     if kept.tokens is not None:
         stage.keys = kept
     if step.as_name is not None:
-        stage.held[step.as_name] = kept
-    waits = following is not None and following.what == "expect" and foreseen(content_of(following))
-    outcome.faults += _judged(content, outcome, waits)
+        stage.captures[step.as_name] = kept
+    waits = following is not None and following.what == "expect" and expects_refusal(step_content(following))
+    outcome.faults += _judge(content, outcome, waits)
     return outcome
 
 
@@ -131,11 +133,11 @@ def _try(stage: Stage, step: Step, content: Content, outcome: Outcome) -> None:
     except ForeignCallback as no:
         outcome.refusal = f"the callback brings no code: {no}"
     else:
-        outcome.held = done if isinstance(done, Held) else None
-        outcome.reply = done.reply if isinstance(done, Held) else done
+        outcome.capture = done if isinstance(done, Capture) else None
+        outcome.reply = done.reply if isinstance(done, Capture) else done
 
 
-def _judged(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
+def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
     """Whether a step went as it says of itself; without a word it must succeed."""
     if content.get("lost"):
         if outcome.broken is None:
@@ -152,8 +154,8 @@ def _judged(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
     expected = content.get("expect")
     if expected is not None:
         yield from of_reply(expected, outcome.reply)
-    said = "refused" in content or waits or (expected is not None and foreseen(expected))
-    if outcome.refusal is not None and not said:
+    expected_refusal = "refused" in content or waits or (expected is not None and expects_refusal(expected))
+    if outcome.refusal is not None and not expected_refusal:
         yield f"it was refused: {outcome.refusal}"
 
 
@@ -164,7 +166,7 @@ def _status(reply: Reply | None) -> str:
 CALLS = frozenset(name for name, word in STEPS.items() if "headers" in word.keys)
 
 
-def content_of(step: Step) -> dict[str, Any]:
+def step_content(step: Step) -> dict[str, Any]:
     """A single value stands for the key that the step's word names."""
     if isinstance(step.content, dict):
         return step.content

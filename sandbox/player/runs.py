@@ -11,8 +11,8 @@ import httpx
 
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
-from sandbox.player.line_log import Ear
-from sandbox.player.playback import Played, play
+from sandbox.player.line_log import RecordingTransport
+from sandbox.player.playback import StepResult, play
 from sandbox.player.script_check import check
 from sandbox.player.stage import Stage
 from sandbox.scenario import Scenario, load
@@ -41,7 +41,7 @@ class Report:
     """How a scenario went. `trouble` is why it could not be played to its end."""
 
     script: Script
-    steps: tuple[Played, ...]
+    steps: tuple[StepResult, ...]
     trouble: str | None = None
     seconds: float = 0.0
     world: str = ""  # stays for a look where something did not hold
@@ -51,8 +51,8 @@ class Report:
         return self.script.scenario.name
 
     @property
-    def held(self) -> bool:
-        return self.trouble is None and all(step.held for step in self.steps)
+    def passed(self) -> bool:
+        return self.trouble is None and all(step.passed for step in self.steps)
 
 
 def read_script(name_or_path: str) -> Script:
@@ -67,7 +67,7 @@ def read_script(name_or_path: str) -> Script:
 
 
 @contextmanager
-def serving(machine_time: MachineTime, jobs: int) -> Iterator[str]:
+def serve_worlds(machine_time: MachineTime, jobs: int) -> Iterator[str]:
     """A server of ours on a free loopback port, its clocks frozen."""
     worlds = Worlds(first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with in_background(assemble(worlds), threads=jobs + 2) as url:
@@ -108,24 +108,24 @@ def run_one(
     """In a fresh world, which goes away when all held."""
     name = world or world_name(script)
     before = machine_time()
-    steps: list[Played] = []
+    steps: list[StepResult] = []
     trouble = None
-    ear = Ear(httpx.HTTPTransport())
-    with httpx.Client(transport=ear, timeout=TIMEOUT) as line:
+    transport = RecordingTransport(httpx.HTTPTransport())
+    with httpx.Client(transport=transport, timeout=TIMEOUT) as line:
         server = Controls(url, line, key)
         try:
-            stage = _stage(script, server, name, line, ear)
+            stage = _stage(script, server, name, line, transport)
             for step in play(stage, machine_time):
                 steps.append(step)
         except (Refused, Unreadable, httpx.TransportError) as fault:
             trouble = str(fault) or type(fault).__name__
         report = Report(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
-        if report.held:
+        if report.passed:
             server.drop_world(name)
     return report
 
 
-def _stage(script: Script, server: Controls, name: str, line: httpx.Client, ear: Ear) -> Stage:
+def _stage(script: Script, server: Controls, name: str, line: httpx.Client, transport: RecordingTransport) -> Stage:
     """The world begins with the scenario; unless that says otherwise its clock stands."""
     told = script.scenario
     controls = server.make_world(name)
@@ -138,4 +138,4 @@ def _stage(script: Script, server: Controls, name: str, line: httpx.Client, ear:
         raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
     if told.rate is None:
         controls.clock.freeze()
-    return Stage(told, url, line, ear, controls)
+    return Stage(told, url, line, transport, controls)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.player.playback import content_of
+from sandbox.player.playback import step_content
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, Step
 from sandbox.scenario.scenario_errors import suggestion
 
@@ -39,7 +39,7 @@ def check(scenario: Scenario, file: str) -> None:
 
 
 def _names(step: Step) -> Iterator[str]:
-    content = content_of(step)
+    content = step_content(step)
     for key in NAMED.get(step.what, ()):
         name = content.get(key)
         if isinstance(name, str) and len(name) != ID_LENGTH and "{" not in name:

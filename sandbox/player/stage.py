@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
-from sandbox.player.line_log import Ear
+from sandbox.player.line_log import RecordingTransport
 from sandbox.player.matching import MISSING, at
 from sandbox.scenario import Scenario
 from sandbox.seed.fixtures import Fixtures
@@ -25,7 +25,7 @@ class ScriptFault(Exception):
 
 
 @dataclass(slots=True)
-class Held:
+class Capture:
     """What a step left behind, under its name."""
 
     reply: Reply | None = None
@@ -67,10 +67,10 @@ class Stage:
     scenario: Scenario
     url: str
     http: httpx.Client
-    ear: Ear
+    transport: RecordingTransport
     controls: Controls
-    held: dict[str, Held] = field(default_factory=dict)
-    keys: Held | None = None  # the latest that brought tokens, whether it has a name or not
+    captures: dict[str, Capture] = field(default_factory=dict)
+    keys: Capture | None = None  # the latest that brought tokens, whether it has a name or not
     reply: Reply | None = None
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     _tpps: dict[str, Client] = field(default_factory=dict)
@@ -102,22 +102,22 @@ class Stage:
         owned = [account for account in self.people.accounts.values() if name in account.owners]
         return owned[0].iban if owned else name
 
-    def named(self, name: Any) -> Held:
-        if not isinstance(name, str) or name not in self.held:
-            known = f"; so far there are {', '.join(self.held)}" if self.held else ""
+    def capture(self, name: Any) -> Capture:
+        if not isinstance(name, str) or name not in self.captures:
+            known = f"; so far there are {', '.join(self.captures)}" if self.captures else ""
             raise ScriptFault(f"nothing was captured as {name!r}{known}")
-        return self.held[name]
+        return self.captures[name]
 
-    def initiated(self, name: Any) -> Held:
-        found = self.named(name)
+    def capture_of_initiation(self, name: Any) -> Capture:
+        found = self.capture(name)
         if found.initiation is None:
             raise ScriptFault(f"{name!r} is no payment, order or file that the bank took in")
         return found
 
-    def with_tokens(self, name: Any) -> Held:
+    def with_tokens(self, name: Any) -> Capture:
         """By name, or the latest that has some."""
         if name is not None:
-            found = self.named(name)
+            found = self.capture(name)
             if found.tokens is None:
                 raise ScriptFault(f"{name!r} has no tokens: there is a step `token: {name}`")
             return found
@@ -125,23 +125,23 @@ class Stage:
             raise ScriptFault("no step brought tokens so far")
         return self.keys
 
-    def access(self, content: dict[str, Any], default: Held | None = None) -> str | None:
+    def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
         """The access token of a call: a captured one by its name, any other text as it is, or the default's."""
         if "token" in content:
             name = content["token"]
             if not isinstance(name, str):
                 return None
-            if name not in self.held:
+            if name not in self.captures:
                 return name
             return (self.with_tokens(name).tokens or _never()).access
         return default.tokens.access if default is not None and default.tokens is not None else None
 
-    def filled(self, value: Any) -> Any:
+    def fill(self, value: Any) -> Any:
         """The content with its references replaced; one that stands alone keeps its type."""
         if isinstance(value, dict):
-            return {name: self.filled(inner) for name, inner in value.items()}
+            return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):
-            return [self.filled(inner) for inner in value]
+            return [self.fill(inner) for inner in value]
         if not isinstance(value, str) or "{" not in value:
             return value
         alone = _REFERENCE.fullmatch(value)
@@ -151,7 +151,7 @@ class Stage:
         return _DAY.sub(lambda found: self._day(int(found[1] or 0)), text)
 
     def _part(self, found: re.Match[str]) -> Any:
-        value = self.named(found[1]).part(found[2])
+        value = self.capture(found[1]).part(found[2])
         if value is None or value is MISSING:
             raise ScriptFault(f"{found[1]!r} has no {found[2]}")
         return value
@@ -169,7 +169,7 @@ class Stage:
 
     def begin(self) -> None:
         """What `unchanged` looks back to; nothing that was captured lives longer."""
-        self.held.clear()
+        self.captures.clear()
         self.keys = self.reply = None
         self.opening = self.balances()
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from sandbox.client import Reply
-from sandbox.player.matching import shown
+from sandbox.player.matching import quote
 from sandbox.scenario import Step
 
 LINE_MAX = 110  # characters
 
 
-def told(step: Step, reply: Reply | None = None) -> str:
+def describe_step(step: Step, reply: Reply | None = None) -> str:
     """What it does, what it is called, and how that was answered."""
     text = f"{step.what} {_content(step.content)}".rstrip()
     if len(text) > LINE_MAX:
@@ -22,7 +22,7 @@ def told(step: Step, reply: Reply | None = None) -> str:
 def _content(content: Any) -> str:
     if isinstance(content, dict):
         return ", ".join(f"{name}: {_inner(value)}" for name, value in content.items())
-    return "" if content is None else shown(content)
+    return "" if content is None else quote(content)
 
 
 def _inner(value: Any) -> str:

@@ -5,14 +5,14 @@ from urllib.parse import quote
 
 from sandbox.client import Kind, Reply
 from sandbox.player.orders import Content, amount
-from sandbox.player.stage import Held, ScriptFault, Stage
+from sandbox.player.stage import Capture, ScriptFault, Stage
 
 
 def psu(stage: Stage, content: Content) -> Reply:
     """Approves or refuses at the address; where the TPP has none yet, it asks for the file's status first."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
-    found = stage.named(name)
+    found = stage.capture(name)
     if found.address is None and found.reference is not None and found.reference.kind is Kind.BULK:
         told = stage.tpp(found.client).status(found.reference)
         found.address, found.flow = told.sca_address, told.flow
@@ -90,10 +90,10 @@ def fault(stage: Stage, content: Content) -> Reply:
 def _id(stage: Stage, content: Content) -> Any:
     """A captured initiation by its name; any other text is an id already."""
     name = content.get("of", content.get("payment"))
-    found: Held | None = stage.held.get(name) if isinstance(name, str) else None
+    found: Capture | None = stage.captures.get(name) if isinstance(name, str) else None
     if found is None and isinstance(name, str) and len(name) == 36:
         return name
-    return (stage.initiated(name).reference or _never()).id
+    return (stage.capture_of_initiation(name).reference or _never()).id
 
 
 def _never() -> Any:

@@ -6,22 +6,22 @@ from typing import Any
 from sandbox.client import Flow, Kind, Reference, Tokens, code_from
 from sandbox.client.bodies import SCT
 from sandbox.client.reply import Reply
-from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, segment, written
+from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, query_text, segment
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.player import orders
 from sandbox.player.orders import Content
-from sandbox.player.stage import Held, ScriptFault, Stage
+from sandbox.player.stage import Capture, ScriptFault, Stage
 
 
-def pay(stage: Stage, content: Content) -> Held:
+def pay(stage: Stage, content: Content) -> Capture:
     product = content.get("product", SCT)
     body = orders.payment(stage, content)
     tpp = stage.tpp(content.get("client"))
     made = tpp.initiate(product, body, stage.access(content), version=content.get("version"))
-    return Held(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
+    return Capture(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
 
 
-def order(stage: Stage, content: Content) -> Held:
+def order(stage: Stage, content: Content) -> Capture:
     body = orders.standing_order(stage, content)
     tpp = stage.tpp(content.get("client"))
     made = tpp.initiate(
@@ -31,10 +31,10 @@ def order(stage: Stage, content: Content) -> Held:
         kind=Kind.STANDING_ORDER,
         version=content.get("version"),
     )
-    return Held(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
+    return Capture(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
 
 
-def file(stage: Stage, content: Content) -> Held:
+def file(stage: Stage, content: Content) -> Capture:
     """A shipped sample, a text, or a csv of transfers."""
     product, sent = "csv", None
     if "sample" in content:
@@ -42,7 +42,7 @@ def file(stage: Stage, content: Content) -> Held:
         if name not in SAMPLES:
             raise ScriptFault(f"{name!r} is no sample file: `bank-sandbox bulk samples` lists them")
         product = "csv" if name.endswith(".csv") else "pain.001"
-        sent = sample(name, date.fromisoformat(stage.filled("{today}")))
+        sent = sample(name, date.fromisoformat(stage.fill("{today}")))
     elif "content" in content:
         sent = str(content["content"]).encode()
         product = "pain.001" if sent.lstrip().startswith(b"<") else "csv"
@@ -50,17 +50,17 @@ def file(stage: Stage, content: Content) -> Held:
         sent = orders.csv_file(stage, content)
     tpp = stage.tpp(content.get("client"))
     made = tpp.send_file(sent, content.get("product", product), content.get("payment_information_id"))
-    return Held(made.reply, tpp.caller.client_id, made, None, made.flow)
+    return Capture(made.reply, tpp.caller.client_id, made, None, made.flow)
 
 
-def status(stage: Stage, content: Content) -> Held:
+def status(stage: Stage, content: Content) -> Capture:
     """The reply of a bulk file may bring its address."""
-    found = stage.initiated(content.get("of"))
+    found = stage.capture_of_initiation(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     told = tpp.status(_target(found, content), stage.access(content))
     found.address = told.sca_address or found.address
     found.flow = told.flow or found.flow
-    return Held(told.reply, tpp.caller.client_id, found.initiation, found.address, found.flow)
+    return Capture(told.reply, tpp.caller.client_id, found.initiation, found.address, found.flow)
 
 
 def details(stage: Stage, content: Content) -> Reply:
@@ -76,7 +76,7 @@ OPERATION = {Kind.PAYMENT: "payment", Kind.STANDING_ORDER: "standing_order", Kin
 
 def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
     """With the tokens of what was initiated, unless the step names others."""
-    found = stage.initiated(content.get("of"))
+    found = stage.capture_of_initiation(content.get("of"))
     known = _target(found, content)
     names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
     tpp = stage.tpp(content.get("client", found.client))
@@ -89,7 +89,7 @@ def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -
     )
 
 
-def _target(found: Held, content: Content) -> Reference:
+def _target(found: Capture, content: Content) -> Reference:
     assert found.initiation is not None
     if not content.get("external"):
         return found.initiation.reference
@@ -98,7 +98,7 @@ def _target(found: Held, content: Content) -> Reference:
     return found.initiation.external
 
 
-def consent(stage: Stage, content: Content) -> Held:
+def consent(stage: Stage, content: Content) -> Capture:
     """The addresses; with a customer they approve at once, and the code becomes tokens."""
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
@@ -106,7 +106,7 @@ def consent(stage: Stage, content: Content) -> Held:
     tpp = stage.tpp(content.get("client"))
     iban = stage.iban(content["iban"]) if "iban" in content else None
     given = tpp.consent_addresses(scope, iban)
-    held = Held(given.reply, tpp.caller.client_id, None, given.address, given.flow)
+    held = Capture(given.reply, tpp.caller.client_id, None, given.address, given.flow)
     if "customer" in content:
         accounts = [stage.iban(name) for name in content.get("accounts") or [content.get("account")] if name]
         held.callback = stage.controls.psu.approve(given.address, content["customer"], None, accounts or None)
@@ -115,9 +115,9 @@ def consent(stage: Stage, content: Content) -> Held:
     return held
 
 
-def token(stage: Stage, content: Content) -> Held:
+def token(stage: Stage, content: Content) -> Capture:
     """The code of a callback for tokens; they stay with what was initiated, and with this step's own name."""
-    found = stage.named(content.get("of"))
+    found = stage.capture(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     flow = found.flow
     if flow is None or found.callback is None:
@@ -125,7 +125,7 @@ def token(stage: Stage, content: Content) -> Held:
     code = content.get("code") or code_from(found.callback, flow)
     tokens = tpp.exchange(code, _changed(flow, content), content.get("version"))
     found.tokens = tokens
-    return Held(tokens.reply, tpp.caller.client_id, None, None, flow, found.callback, tokens, found.logical_ids)
+    return Capture(tokens.reply, tpp.caller.client_id, None, None, flow, found.callback, tokens, found.logical_ids)
 
 
 def _changed(flow: Flow, content: Content) -> Flow:
@@ -133,13 +133,13 @@ def _changed(flow: Flow, content: Content) -> Flow:
     return Flow(flow.scope, uri, verifier, flow.state)
 
 
-def refresh(stage: Stage, content: Content) -> Held:
+def refresh(stage: Stage, content: Content) -> Capture:
     """The new pair stays with this step's name, and with what had the old one unless `keep` says no."""
     found = stage.with_tokens(content.get("of"))
     assert found.tokens is not None
     tpp = stage.tpp(content.get("client", found.client))
     fresh: Tokens = tpp.refresh(found.tokens, content.get("scope"), content.get("version"))
-    held = Held(fresh.reply, tpp.caller.client_id, None, None, found.flow, None, fresh, found.logical_ids)
+    held = Capture(fresh.reply, tpp.caller.client_id, None, None, found.flow, None, fresh, found.logical_ids)
     if not content.get("keep_old"):
         found.tokens = fresh
     return held
@@ -160,7 +160,7 @@ QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 def transactions(stage: Stage, content: Content) -> Reply:
     """With the SCA token of the consent, unless `sca` is false or another."""
-    query = written({name: content.get(name) for name in QUERY})
+    query = query_text({name: content.get(name) for name in QUERY})
     return _read(stage, content, "transactions", "/transactions", query)
 
 
@@ -180,7 +180,7 @@ def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[
     )
 
 
-def logical_id(stage: Stage, found: Held, name: Any) -> str:
+def logical_id(stage: Stage, found: Capture, name: Any) -> str:
     """Of an account by its name; of a CAF consent its only one; any other text is one already."""
     assert found.tokens is not None
     if name is not None and not isinstance(name, str):
@@ -210,14 +210,14 @@ def call(stage: Stage, content: Content) -> Reply:
 
 def raw(stage: Stage, content: Content, method: str, path: str) -> Reply:
     tpp = stage.tpp(content.get("client"))
-    sent, media = orders.sent(content)
+    sent, media = orders.raw_body(content)
     return tpp.caller.call(
         method,
         path,
         content.get("version", 3),
         token=stage.access(content),
         flow=None if "token" in content else tpp.caller.flow("PIS"),
-        query=written(content.get("query") or {}),
+        query=query_text(content.get("query") or {}),
         content=sent,
         extra={"Content-Type": media} if media else None,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.referee.kinds import PSU_RETURNS, refused_as
-from sandbox.referee.observations import Seen, apart
+from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import ADVICE, ERROR, WARNING, Open, Own, rule
 
 READS = ("accounts", "account", "transactions")
@@ -14,7 +14,7 @@ SMALL_PAGE = 10
 SMALL_PAGES_MAX = 10
 
 
-def filters_of(seen: Seen) -> dict[str, str]:
+def filters_of(seen: Observation) -> dict[str, str]:
     """What the list is asked of, but for the key of the page."""
     return {name: value for name, value in seen.query.items() if name != "next"}
 
@@ -33,7 +33,7 @@ def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
     TRANSACTIONS,
     close=_stopped,
 )
-def stopped(seen: Seen, own: Own) -> str | None:
+def stopped(seen: Observation, own: Own) -> str | None:
     exchange, pages = own.pop((seen.client, seen.asked_next), (seen.exchange, 0))
     if seen.given_next is not None:
         own[seen.client, seen.given_next] = exchange, pages + 1
@@ -49,7 +49,7 @@ def stopped(seen: Seen, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def filters_changed(seen: Seen, own: Own) -> str | None:
+def filters_changed(seen: Observation, own: Own) -> str | None:
     filters = filters_of(seen)
     first = own.pop((seen.client, seen.asked_next), None) if seen.asked_next else filters
     if seen.given_next is not None and first is not None:
@@ -69,7 +69,7 @@ def filters_changed(seen: Seen, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def first_twice(seen: Seen, own: Own) -> str | None:
+def first_twice(seen: Observation, own: Own) -> str | None:
     if seen.asked_next is not None or seen.given_next is None:
         return None
     key = (seen.client, seen.account, tuple(sorted(seen.query.items())))
@@ -89,7 +89,7 @@ def first_twice(seen: Seen, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def small(seen: Seen, own: Own) -> str | None:
+def small(seen: Observation, own: Own) -> str | None:
     if seen.asked_next is None:
         size = seen.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE else None
@@ -110,7 +110,7 @@ def small(seen: Seen, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def without_sca(seen: Seen, own: Own) -> str | None:
+def without_sca(seen: Observation, own: Own) -> str | None:
     if not seen.behind or seen.sca or seen.fresh:
         return None
     return f"date_from is {seen.query.get('date_from')}"
@@ -125,7 +125,7 @@ def without_sca(seen: Seen, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def sca_old(seen: Seen, own: Own) -> str | None:
+def sca_old(seen: Observation, own: Own) -> str | None:
     if not seen.behind or not seen.sca or seen.fresh:
         return None
     return f"date_from is {seen.query.get('date_from')}, and the SCA token no longer counts"
@@ -140,7 +140,7 @@ def sca_old(seen: Seen, own: Own) -> str | None:
     (*TRANSACTIONS, PSU_RETURNS),
     begins=refused_as("SCA_REQUIRED"),
 )
-def sca_retried(seen: Seen, own: Own) -> str | None:
+def sca_retried(seen: Observation, own: Own) -> str | None:
     if seen.operation == PSU_RETURNS:
         own.pop(seen.client, None)
         return None
@@ -163,7 +163,7 @@ def sca_retried(seen: Seen, own: Own) -> str | None:
     "Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.",
     (PSU_RETURNS,),
 )
-def anew(seen: Seen, own: Own) -> str | None:
+def anew(seen: Observation, own: Own) -> str | None:
     grant = seen.grant
     if grant is None or grant.consent_id is None:
         return None
@@ -184,7 +184,7 @@ def anew(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("CONSENT_ENDED"),
 )
-def ended_used(seen: Seen, own: Own) -> str | None:
+def ended_used(seen: Observation, own: Own) -> str | None:
     key = (seen.client, seen.bearer or seen.refresh)
     again = key in own
     own[key] = True
@@ -200,5 +200,5 @@ def ended_used(seen: Seen, own: Own) -> str | None:
     READS,
     refused=True,
 )
-def stale(seen: Seen, own: Own) -> str | None:
+def stale(seen: Observation, own: Own) -> str | None:
     return "the logical-id is none of this consent" if seen.input == "logical-id" else None

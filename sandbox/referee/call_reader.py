@@ -15,7 +15,7 @@ from sandbox.bank import statements
 from sandbox.banking.callbacks import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
-from sandbox.referee.observations import Seen, print_of
+from sandbox.referee.observations import Observation, fingerprint
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_contents import body_of
 from sandbox.web.api.gate import Call
@@ -31,11 +31,13 @@ FACT_MAX = 300
 RECOMMENDED = "ES256"  # service 5.8
 
 
-def seen_of(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> Seen:
+def observe_call(
+    environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float
+) -> Observation:
     """One exchange, whatever it was about."""
     call: Call | None = environ.get("sandbox.call")
     status, operation = exchange.status, exchange.operation
-    seen = Seen(
+    seen = Observation(
         exchange,
         world.bank,
         operation,
@@ -52,7 +54,7 @@ def seen_of(environ: dict[str, Any], response: Response, world: World, exchange:
         seen.query = dict(parse_qsl(environ["QUERY_STRING"][:QUERY_MAX], keep_blank_values=True))
     authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
-        seen.bearer = print_of(authorization[7:].strip())
+        seen.bearer = fingerprint(authorization[7:].strip())
     if call is not None:
         seen.version, seen.product = call.version, call.path.get("product", "")[:NAME_MAX] or None
         read = READERS.get(call.operation.name)
@@ -73,7 +75,7 @@ def seen_of(environ: dict[str, Any], response: Response, world: World, exchange:
     return seen
 
 
-def read_refusal(seen: Seen, environ: dict[str, Any], response: Response) -> None:
+def read_refusal(seen: Observation, environ: dict[str, Any], response: Response) -> None:
     refusal: Refusal | None = environ.get("sandbox.refusal")
     if refusal is not None:
         seen.error, seen.facts = seen.exchange.error, facts_of(refusal)
@@ -89,22 +91,22 @@ def facts_of(refusal: Refusal) -> Mapping[str, Any]:
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
-def read_consent(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+def read_consent(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
     read_challenge(seen, call)
     if seen.accepted:
         seen.addresses = addresses_of(content_of(response))
 
 
-def read_challenge(seen: Seen, call: Call) -> None:
+def read_challenge(seen: Observation, call: Call) -> None:
     if call.challenge is not None:
-        seen.challenge = call.challenge[0], print_of(call.challenge[1])
+        seen.challenge = call.challenge[0], fingerprint(call.challenge[1])
         if call.challenge[0] == PLAIN:
             seen.marks |= {PLAIN}
 
 
-def read_initiation(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+def read_initiation(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
     if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
-        seen.body = print_of(body_of(call.request))
+        seen.body = fingerprint(body_of(call.request))
     read_challenge(seen, call)
     if authorization is not None and call.header("Code-Challenge") is not None:
         seen.marks |= {BESIDE_TOKEN}
@@ -130,34 +132,34 @@ def algorithm_of(proof: str) -> str | None:
     return found[:20] if isinstance(found, str) else None
 
 
-def read_token(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+def read_token(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
     """Of the form only prints are kept."""
     if (call.request.content_length or 0) > FORM_MAX:
         return
     form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))
     for field in ("code", "refresh"):
         if value := form.get("refresh_token" if field == "refresh" else field):
-            setattr(seen, field, print_of(value))
+            setattr(seen, field, fingerprint(value))
     verifier = form.get("code_verifier")
     if not seen.accepted:
         return
     if verifier and seen.code is not None:
         hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
-        seen.proves = (print_of(hashed), print_of(verifier))
+        seen.proves = (fingerprint(hashed), fingerprint(verifier))
         seen.letters = len(set(verifier))
     content = content_of(response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
-        seen.given_refresh = print_of(content["refresh_token"])
+        seen.given_refresh = fingerprint(content["refresh_token"])
 
 
-def read_transactions(seen: Seen, call: Call, response: Response, authorization: str | None) -> None:
+def read_transactions(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
     seen.account = call.path["logical_id"][:NAME_MAX]
     if asked := seen.query.get("next"):
-        seen.asked_next = print_of(asked)
+        seen.asked_next = fingerprint(asked)
     proof = call.header("SCA-Token")
     seen.sca = proof is not None
     if seen.error == "SCA_REQUIRED":
-        seen.addresses = (print_of(str(seen.facts["address"])),)
+        seen.addresses = (fingerprint(str(seen.facts["address"])),)
     if not seen.accepted or call.grant is None:
         return
     if response.is_sequence:
@@ -165,7 +167,7 @@ def read_transactions(seen: Seen, call: Call, response: Response, authorization:
         begins = body.rfind(NEXT_KEY)
         if begins >= 0:
             key = body[begins + len(NEXT_KEY) :].partition(b'"')[0]
-            seen.given_next = print_of(key)
+            seen.given_next = fingerprint(key)
     since = seen.query.get("date_from")
     if since is not None and seen.asked_next is None:
         seen.behind = date.fromisoformat(since) < statements.oldest_day(seen.bank)
@@ -173,7 +175,7 @@ def read_transactions(seen: Seen, call: Call, response: Response, authorization:
         seen.fresh = is_fresh(seen, call, proof)
 
 
-def is_fresh(seen: Seen, call: Call, proof: str | None) -> bool:
+def is_fresh(seen: Observation, call: Call, proof: str | None) -> bool:
     assert call.grant is not None
     try:
         return statements.is_fresh(seen.bank, call.grant, proof)
@@ -196,10 +198,10 @@ def addresses_of(content: Any) -> tuple[bytes, ...]:
     """Prints of the tokens of consent addresses."""
     rows = content if isinstance(content, list) else []
     found = (row.get("consent_uri") for row in rows if isinstance(row, dict))
-    return tuple(print_of(end_of(address)) for address in found if isinstance(address, str))
+    return tuple(fingerprint(end_of(address)) for address in found if isinstance(address, str))
 
 
-READERS: dict[str, Callable[[Seen, Call, Response, str | None], None]] = {
+READERS: dict[str, Callable[[Observation, Call, Response, str | None], None]] = {
     "token": read_token,
     "transactions": read_transactions,
     "consent_addresses": read_consent,

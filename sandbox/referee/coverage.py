@@ -74,11 +74,11 @@ def move_text(path: str, source: str | None, trigger: str, target: str) -> str:
 def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
     """What the stream and the journal have shown."""
     found: dict[str, set[str]] = {kind: set() for kind in KINDS}
-    found["move"] = {move_text(*row) for row in referee.moved(bank)}
+    found["move"] = {move_text(*row) for row in referee.count_moves(bank)}
     for operation, version, status, error, state in list(referee.met):
-        told_error = error or BY_FAULT.get(status)
-        if told_error is not None:
-            found["error"].add(told_error)
+        error_name = error or BY_FAULT.get(status)
+        if error_name is not None:
+            found["error"].add(error_name)
         if operation is None:
             continue
         found["answer"].add(f"{operation} {status}")
@@ -93,25 +93,25 @@ def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
 def coverage_of(world: World) -> dict[str, Any]:
     """The coverage of a world: the one function that a test plugin needs, with `merged`."""
 
-    def asked(bank: Bank) -> dict[str, Any]:
+    def collect(bank: Bank) -> dict[str, Any]:
         cells = universe(bank.settings.settled_status)
         met = met_cells(referee_of(world), bank)
-        return told({kind: {cell: cell in met[kind] for cell in cells[kind]} for kind in KINDS})
+        return summarize({kind: {cell: cell in met[kind] for cell in cells[kind]} for kind in KINDS})
 
-    return world.ask(asked)
+    return world.ask(collect)
 
 
-def merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Several runs as one: a cell is met if any of them met it."""
     cells: dict[str, dict[str, bool]] = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
             for cell, met in part["cells"][kind].items():
                 cells[kind][cell] = met or cells[kind].get(cell, False)
-    return told(cells)
+    return summarize(cells)
 
 
-def told(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
+def summarize(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
     """The table, the percentage of everything, and what to try next."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
@@ -130,7 +130,7 @@ def percent(met: Iterable[bool]) -> float:
     return round(100 * sum(found) / len(found), 1) if found else 0.0
 
 
-def in_words(cell: str) -> str:
+def describe_cell(cell: str) -> str:
     """A cell with what a client sees of it: an error is known to it by its number, token and code."""
     kind, _, name = cell.partition(" ")
     if kind != "error" or name not in Error.__members__:

@@ -1,7 +1,7 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
 from sandbox.referee.kinds import BESIDE_TOKEN, FROM_CONSOLE, PLAIN, PSU_OPENS, marked, refused_as
-from sandbox.referee.observations import Seen
+from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
 
 LETTERS_LEAST = 8  # different ones in a verifier
@@ -18,7 +18,7 @@ PROVEN = ""
     (*REDIRECTING, "token"),
     refused=False,
 )
-def challenge_again(seen: Seen, own: Own) -> str | None:
+def challenge_again(seen: Observation, own: Own) -> str | None:
     if seen.challenge is None:
         for proof in seen.proves:
             own[seen.client, proof] = PROVEN  # from here on it is the verifier that is used again
@@ -42,7 +42,7 @@ def challenge_again(seen: Seen, own: Own) -> str | None:
     (*REDIRECTING, "token"),
     refused=False,
 )
-def verifier_again(seen: Seen, own: Own) -> str | None:
+def verifier_again(seen: Observation, own: Own) -> str | None:
     for proof in seen.proves:
         own[seen.client, proof] = seen.exchange.request_id
     if seen.challenge is None or (shown := own.get((seen.client, seen.challenge[1]))) is None:
@@ -60,7 +60,7 @@ def verifier_again(seen: Seen, own: Own) -> str | None:
     refused=False,
     only=marked(PLAIN),
 )
-def plain(seen: Seen, own: Own) -> str | None:
+def plain(seen: Observation, own: Own) -> str | None:
     return "Code-Challenge-Method is plain"
 
 
@@ -73,7 +73,7 @@ def plain(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=False,
 )
-def weak(seen: Seen, own: Own) -> str | None:
+def weak(seen: Observation, own: Own) -> str | None:
     return f"the verifier has {seen.letters} different characters" if seen.letters < LETTERS_LEAST else None
 
 
@@ -86,7 +86,7 @@ def weak(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def verifier_wrong(seen: Seen, own: Own) -> str | None:
+def verifier_wrong(seen: Observation, own: Own) -> str | None:
     return "the code_verifier was refused" if seen.input == "code_verifier" and seen.status == 401 else None
 
 
@@ -99,7 +99,7 @@ def verifier_wrong(seen: Seen, own: Own) -> str | None:
     PAYMENTS,
     only=marked(BESIDE_TOKEN),
 )
-def beside_token(seen: Seen, own: Own) -> str | None:
+def beside_token(seen: Observation, own: Own) -> str | None:
     return "Code-Challenge was sent with Authorization"
 
 
@@ -111,7 +111,7 @@ def beside_token(seen: Seen, own: Own) -> str | None:
     "Append a state to the address, and check it on the callback.",
     (PSU_OPENS,),
 )
-def state_missing(seen: Seen, own: Own) -> str | None:
+def state_missing(seen: Observation, own: Own) -> str | None:
     if seen.mark is not None or FROM_CONSOLE in seen.query:
         return None
     return "the PSU came to the address without a state"
@@ -125,7 +125,7 @@ def state_missing(seen: Seen, own: Own) -> str | None:
     "Draw a fresh state for every redirection.",
     (PSU_OPENS,),
 )
-def state_again(seen: Seen, own: Own) -> str | None:
+def state_again(seen: Observation, own: Own) -> str | None:
     if seen.mark is None:
         return None
     key, address = (seen.client, seen.mark), seen.addresses[0]
@@ -143,7 +143,7 @@ def state_again(seen: Seen, own: Own) -> str | None:
     "Draw it at random, 16 characters or more.",
     (PSU_OPENS,),
 )
-def state_short(seen: Seen, own: Own) -> str | None:
+def state_short(seen: Observation, own: Own) -> str | None:
     if seen.mark is None or seen.mark_length >= STATE_LEAST:
         return None
     return f"the state has {seen.mark_length} characters"
@@ -158,7 +158,7 @@ def state_short(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def code_late(seen: Seen, own: Own) -> str | None:
+def code_late(seen: Observation, own: Own) -> str | None:
     return "the code was outdated" if seen.input == "code" and "outdated" in seen.why else None
 
 
@@ -171,7 +171,7 @@ def code_late(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def code_twice(seen: Seen, own: Own) -> str | None:
+def code_twice(seen: Observation, own: Own) -> str | None:
     return "the code was used before" if seen.input == "code" and "used before" in seen.why else None
 
 
@@ -184,7 +184,7 @@ def code_twice(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def redirect_differs(seen: Seen, own: Own) -> str | None:
+def redirect_differs(seen: Observation, own: Own) -> str | None:
     return "the redirect_uri was refused" if seen.input == "redirect_uri" and seen.status == 401 else None
 
 
@@ -197,7 +197,7 @@ def redirect_differs(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("HEADER_INVALID"),
 )
-def redirect_unregistered(seen: Seen, own: Own) -> str | None:
+def redirect_unregistered(seen: Observation, own: Own) -> str | None:
     return "the Redirect-URI was refused" if seen.input == "Redirect-URI" else None
 
 
@@ -209,5 +209,5 @@ def redirect_unregistered(seen: Seen, own: Own) -> str | None:
     "Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.",
     (PSU_OPENS,),
 )
-def opened_late(seen: Seen, own: Own) -> str | None:
+def opened_late(seen: Observation, own: Own) -> str | None:
     return "the PSU found the address outdated" if seen.status == 410 else None

@@ -1,7 +1,7 @@
 """Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
 
 from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, marked, refused_as
-from sandbox.referee.observations import Seen
+from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.web.api.negotiation import LANGUAGES, languages_asked, screen_language
 
@@ -16,7 +16,7 @@ SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (
     "Every call has the same Request-ID",
     "Draw a fresh version 4 UUID for every call.",
 )
-def constant(seen: Seen, own: Own) -> str | None:
+def constant(seen: Observation, own: Own) -> str | None:
     before = seen.before
     if before is None or before.exchange.request_id != seen.exchange.request_id or is_replay(seen, before.body):
         return None
@@ -30,7 +30,7 @@ def constant(seen: Seen, own: Own) -> str | None:
     "A Request-ID comes back later",
     "Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.",
 )
-def reused(seen: Seen, own: Own) -> str | None:
+def reused(seen: Observation, own: Own) -> str | None:
     name = seen.exchange.request_id
     key = f"{name} {seen.client}"
     body = own.get(key, UNUSED)
@@ -42,7 +42,7 @@ def reused(seen: Seen, own: Own) -> str | None:
     return "an earlier call had it"
 
 
-def is_replay(seen: Seen, body: bytes | None) -> bool:
+def is_replay(seen: Observation, body: bytes | None) -> bool:
     """The identical initiation again, to have a lost reply (choice 2)."""
     return seen.operation in INITIATIONS and body is not None and body == seen.body
 
@@ -56,7 +56,7 @@ def is_replay(seen: Seen, body: bytes | None) -> bool:
     refused=True,
     only=refused_as("HEADER_MISSING", "HEADER_INVALID"),
 )
-def wrong(seen: Seen, own: Own) -> str | None:
+def wrong(seen: Observation, own: Own) -> str | None:
     if seen.input != "Request-ID" or seen.why.startswith("it was used"):
         return None
     return seen.why or "it is missing"
@@ -70,7 +70,7 @@ def wrong(seen: Seen, own: Own) -> str | None:
     "Ask for the newest version of the operation: version 1 is the earlier interface.",
     only=lambda kind: kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND,
 )
-def version_old(seen: Seen, own: Own) -> str | None:
+def version_old(seen: Observation, own: Own) -> str | None:
     return f"version 1 was asked for; the newest is {seen.kind.newest}"
 
 
@@ -82,7 +82,7 @@ def version_old(seen: Seen, own: Own) -> str | None:
     "Send ISO 639-1 codes, such as fr or nl.",
     only=lambda kind: bool(strangers(kind.language)),
 )
-def language_unknown(seen: Seen, own: Own) -> str | None:
+def language_unknown(seen: Observation, own: Own) -> str | None:
     return f"{strangers(seen.kind.language)} is none"
 
 
@@ -105,7 +105,7 @@ def strangers(header: str) -> str:
     refused=False,
     only=lambda kind: not has_screens(kind.language),
 )
-def no_screens(seen: Seen, own: Own) -> str | None:
+def no_screens(seen: Observation, own: Own) -> str | None:
     return f"asked for was {seen.kind.language[:40]}"
 
 
@@ -124,7 +124,7 @@ def has_screens(header: str) -> bool:
     refused=False,
     only=marked(UNSIGNED),
 )
-def unsigned(seen: Seen, own: Own) -> str | None:
+def unsigned(seen: Observation, own: Own) -> str | None:
     return "there is no Signature"
 
 
@@ -137,7 +137,7 @@ def unsigned(seen: Seen, own: Own) -> str | None:
     INITIATIONS,
     only=marked(UNDATED),
 )
-def undated(seen: Seen, own: Own) -> str | None:
+def undated(seen: Observation, own: Own) -> str | None:
     return "Signature stands alone"
 
 
@@ -150,5 +150,5 @@ def undated(seen: Seen, own: Own) -> str | None:
     INITIATIONS,
     only=marked(OTHER_ALGORITHM),
 )
-def algorithm(seen: Seen, own: Own) -> str | None:
+def algorithm(seen: Observation, own: Own) -> str | None:
     return f"it is {seen.signed}"

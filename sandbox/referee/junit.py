@@ -17,7 +17,7 @@ def as_junit(report: Report, level: Severity) -> bytes:
     by_rule: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_rule.setdefault(finding.found.rule.id, []).append(finding)
-    failed = {row.found.rule.id for row in report.standing(level)}
+    failed = {row.found.rule.id for row in report.unwaived(level)}
     waved = {name for name, rows in by_rule.items() if all(row.reason is not None for row in rows)}
     suite = Element(
         "testsuite",

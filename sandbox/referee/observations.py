@@ -23,18 +23,18 @@ NOTHING: Mapping[str, Any] = Nothing()
 _KEY = urandom(16)  # of this program's life alone, so that a print tells nothing to anyone else
 
 
-def print_of(text: str | bytes) -> bytes:
+def fingerprint(text: str | bytes) -> bytes:
     """A fingerprint: the same for the same secret, and no way back to it."""
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
 
-def later(default: Any) -> Any:
+def lazy_field(default: Any) -> Any:
     """A field that few calls have: it is no part of making one, so that the others cost nothing."""
     return field(default=default, init=False)
 
 
 @dataclass
-class Seen:
+class Observation:
     """One exchange of a client, or what its PSU did at an address that it gave. Bytes are fingerprints."""
 
     exchange: Exchange  # of an act: the call that gave the address
@@ -45,41 +45,41 @@ class Seen:
     status: int = 200
     began: float = 0.0  # by the machine's stopwatch, as calls may overlap and a bank's clock may stand
     ended: float = 0.0
-    error: str | None = later(None)
-    facts: Mapping[str, Any] = later(NOTHING)  # of the refusal
-    state: str | None = later(None)  # of the subject
-    product: str | None = later(None)
-    version: int = later(0)
-    marks: frozenset[str] = later(frozenset())
+    error: str | None = lazy_field(None)
+    facts: Mapping[str, Any] = lazy_field(NOTHING)  # of the refusal
+    state: str | None = lazy_field(None)  # of the subject
+    product: str | None = lazy_field(None)
+    version: int = lazy_field(0)
+    marks: frozenset[str] = lazy_field(frozenset())
     key: Key = field(init=False)  # what the kind of call is known by
     kind: Kind = field(init=False)  # as it was sorted
-    before: "Seen | None" = later(None)  # the call before it of the same client
-    query: Mapping[str, str] = later(NOTHING)
-    bearer: bytes | None = later(None)  # the access token
-    retry_after: int | None = later(None)
-    body: bytes | None = later(None)
-    challenge: tuple[str, bytes] | None = later(None)
-    signed: str | None = later(None)  # the algorithm of the Signature
+    before: "Observation | None" = lazy_field(None)  # the call before it of the same client
+    query: Mapping[str, str] = lazy_field(NOTHING)
+    bearer: bytes | None = lazy_field(None)  # the access token
+    retry_after: int | None = lazy_field(None)
+    body: bytes | None = lazy_field(None)
+    challenge: tuple[str, bytes] | None = lazy_field(None)
+    signed: str | None = lazy_field(None)  # the algorithm of the Signature
     # /token
-    code: bytes | None = later(None)
-    proves: tuple[bytes, ...] = later(())  # the challenges that the verifier could belong to
-    letters: int = later(99)  # different ones in the verifier
-    refresh: bytes | None = later(None)
-    given_refresh: bytes | None = later(None)
+    code: bytes | None = lazy_field(None)
+    proves: tuple[bytes, ...] = lazy_field(())  # the challenges that the verifier could belong to
+    letters: int = lazy_field(99)  # different ones in the verifier
+    refresh: bytes | None = lazy_field(None)
+    given_refresh: bytes | None = lazy_field(None)
     # what was given
-    addresses: tuple[bytes, ...] = later(())
+    addresses: tuple[bytes, ...] = lazy_field(())
     # transactions
-    account: str | None = later(None)
-    asked_next: bytes | None = later(None)
-    given_next: bytes | None = later(None)
-    behind: bool = later(False)  # asks for more than 90 days back
-    sca: bool = later(False)  # with an SCA token
-    fresh: bool = later(False)  # and the authentication counts
+    account: str | None = lazy_field(None)
+    asked_next: bytes | None = lazy_field(None)
+    given_next: bytes | None = lazy_field(None)
+    behind: bool = lazy_field(False)  # asks for more than 90 days back
+    sca: bool = lazy_field(False)  # with an SCA token
+    fresh: bool = lazy_field(False)  # and the authentication counts
     # a PSU's act
-    mark: bytes | None = later(None)  # the state on the address
-    mark_length: int = later(0)
-    refused: bool = later(False)
-    grant: Grant | None = later(None)  # the consent that was given
+    mark: bytes | None = lazy_field(None)  # the state on the address
+    mark_length: int = lazy_field(0)
+    refused: bool = lazy_field(False)
+    grant: Grant | None = lazy_field(None)  # the consent that was given
 
     @property
     def at(self) -> datetime:
@@ -101,6 +101,6 @@ class Seen:
         return str(self.facts.get("input", ""))
 
 
-def apart(seen: Seen, at: datetime, ended: float) -> float:
+def apart(seen: Observation, at: datetime, ended: float) -> float:
     """Seconds since an earlier call, by the bank's clock or the machine's, whichever is more: one may stand."""
     return max((seen.at - at).total_seconds(), seen.began - ended)

@@ -26,11 +26,11 @@ class _Unpacker(Reader):
         return self._outside[name]
 
 
-def packed(parts: tuple[Any, ...]) -> bytes:
+def pack(parts: tuple[Any, ...]) -> bytes:
     kept = io.BytesIO()
     _Packer(kept, protocol=5).dump(parts)
     return kept.getvalue()
 
 
-def unpacked(content: bytes, bank: Bank) -> Any:
+def unpack(content: bytes, bank: Bank) -> Any:
     return _Unpacker(content, bank).load()

@@ -35,7 +35,7 @@ HEADERS = {
 
 
 def as_page(report: Report) -> str:
-    standing, waved = len(report.standing()), len(report.findings) - len(report.standing())
+    standing, waved = len(report.unwaived()), len(report.findings) - len(report.unwaived())
     told = f"{standing} finding{'' if standing == 1 else 's'}, {waved} waved off." if report.findings else "No finding."
     rows = "".join(map(_article, report.findings))
     return (

@@ -14,7 +14,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
 from sandbox.referee.call_reader import NAME_MAX, content_of
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
-from sandbox.referee.observations import Seen, print_of
+from sandbox.referee.observations import Observation, fingerprint
 from sandbox.web.api.call_contents import body_of
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
@@ -22,11 +22,11 @@ from sandbox.world.world import World
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
 CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")
 QUERY_MAX = 16_384  # characters; a state of 4,000 may be written with three times as many
-LOOKED_AT_MAX = 10_000  # bytes of a control's body
+BODY_READ_MAX = 10_000  # bytes of a control's body
 GONE = 410
 
 
-def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterator[Seen]:
+def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterator[Observation]:
     """What this request of a page or a control was, if it was an act at an address."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
@@ -34,29 +34,29 @@ def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterat
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
             query = parse_qsl(environ.get("QUERY_STRING", "")[:QUERY_MAX], keep_blank_values=True)
-            yield from opened(world.bank, page[1], dict(query), response.status_code)
+            yield from page_opening(world.bank, page[1], dict(query), response.status_code)
         elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
-            yield from returned(world.bank, page[1], response.headers["Location"])
+            yield from page_return(world.bank, page[1], response.headers["Location"])
 
 
-def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Seen]:
+def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
     """The address is opened and answered in one."""
     body: bytes = body_of(environ["werkzeug.request"])
     try:
-        content = orjson.loads(body[:LOOKED_AT_MAX])
+        content = orjson.loads(body[:BODY_READ_MAX])
     except orjson.JSONDecodeError:
         return
     address = content.get("address") if isinstance(content, dict) else None
     if not isinstance(address, str) or response.status_code not in (200, GONE):
         return
     token, query = end_of(address), urlsplit(address).query
-    yield from opened(bank, token, dict(parse_qsl(query, keep_blank_values=True)), response.status_code)
+    yield from page_opening(bank, token, dict(parse_qsl(query, keep_blank_values=True)), response.status_code)
     answer = content_of(response)
     if response.status_code == 200 and isinstance(answer, dict):
-        yield from returned(bank, token, str(answer.get("redirect", "")))
+        yield from page_return(bank, token, str(answer.get("redirect", "")))
 
 
-def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
+def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None:
     """The act, with whose address it is; None where nobody gave that one."""
     client = subject = None
     if (sca := bank.sca_addresses.get(token)) is not None:
@@ -68,27 +68,27 @@ def at_address(bank: Bank, token: str, operation: str) -> Seen | None:
     if client is None:
         return None
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
-    seen = Seen(place, bank, operation, client, subject)
-    seen.addresses = (print_of(token),)
+    seen = Observation(place, bank, operation, client, subject)
+    seen.addresses = (fingerprint(token),)
     seen.key = (operation, 0, seen.status, None, None, None, "", False, False, frozenset())
     return seen
 
 
-def opened(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterator[Seen]:
-    seen = at_address(bank, token, PSU_OPENS)
+def page_opening(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterator[Observation]:
+    seen = act_at_address(bank, token, PSU_OPENS)
     if seen is None:
         return
     seen.status = status
     seen.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
     state = query.get("state")
     if state is not None:
-        seen.mark, seen.mark_length = print_of(state), len(state)
+        seen.mark, seen.mark_length = fingerprint(state), len(state)
     yield seen
 
 
-def returned(bank: Bank, token: str, callback: str) -> Iterator[Seen]:
+def page_return(bank: Bank, token: str, callback: str) -> Iterator[Observation]:
     """The PSU is on the way back to the client."""
-    seen = at_address(bank, token, PSU_RETURNS)
+    seen = act_at_address(bank, token, PSU_RETURNS)
     if seen is None:
         return
     query = dict(parse_qsl(urlsplit(callback).query, keep_blank_values=True))
@@ -99,8 +99,8 @@ def returned(bank: Bank, token: str, callback: str) -> Iterator[Seen]:
     yield seen
 
 
-def by_itself(bank: Bank, callback: Callback) -> Iterator[Seen]:
+def scenario_acts(bank: Bank, callback: Callback) -> Iterator[Observation]:
     """A customer of the scenario answered; the callback names the initiation, or the consent address."""
     found = bank.known(callback.subject)
     token = getattr(found, "sca_token", None) or callback.subject
-    yield from returned(bank, token, callback.redirect)
+    yield from page_return(bank, token, callback.redirect)

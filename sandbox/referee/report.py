@@ -32,11 +32,11 @@ class Report:
 
     world: str
     findings: list[Finding]
-    untold: dict[str, int]
+    unlisted: dict[str, int]
 
-    def standing(self, level: Severity = Severity.ADVICE) -> list[Finding]:
+    def unwaived(self, level: Severity = Severity.ADVICE) -> list[Finding]:
         """Those that are not waved off and as grave as the level."""
-        return [row for row in self.findings if row.reason is None and row.severity.reaches(level)]
+        return [row for row in self.findings if row.reason is None and row.severity.is_at_least(level)]
 
 
 def read_waive(text: str) -> tuple[str, str]:
@@ -52,16 +52,16 @@ def read_waive(text: str) -> tuple[str, str]:
 def report_of(world: World, waives: Iterable[str] = ()) -> Report:
     """The findings of a world up to now: the one function that a test plugin or a player needs."""
 
-    def asked(bank: Bank) -> Report:
+    def collect(bank: Bank) -> Report:
         referee: Referee = referee_of(world)
-        reasons = dict(map(read_waive, (*known(bank.settings.referee_waives), *waives)))
-        found = referee.found(bank)
-        return Report(world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.untold())
+        reasons = dict(map(read_waive, (*known_waives(bank.settings.referee_waives), *waives)))
+        found = referee.findings(bank)
+        return Report(world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.unlisted_counts())
 
-    return world.ask(asked)
+    return world.ask(collect)
 
 
-def known(waives: Iterable[str]) -> list[str]:
+def known_waives(waives: Iterable[str]) -> list[str]:
     """Those of a setting; what an older or newer scenario waves off beyond our rules is left aside."""
     ids = {row.id for row in TABLE}
     return [text for text in waives if text.partition(":")[0].strip() in ids]
@@ -96,12 +96,12 @@ def row_of(finding: Finding) -> dict[str, Any]:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    counts = Counter(row.severity.value for row in report.standing())
+    counts = Counter(row.severity.value for row in report.unwaived())
     return {
         "world": report.world,
         "rules": len(TABLE),
         "counts": {level.value: counts[level.value] for level in Severity},
-        "waved_off": len(report.findings) - len(report.standing()),
+        "waved_off": len(report.findings) - len(report.unwaived()),
         "findings": [row_of(finding) for finding in report.findings],
-        "not_listed": report.untold,
+        "not_listed": report.unlisted,
     }

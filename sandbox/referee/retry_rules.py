@@ -3,7 +3,7 @@
 from sandbox.bank.bulk_records import Part
 from sandbox.contract.moves import Status
 from sandbox.referee.kinds import refused_as
-from sandbox.referee.observations import Seen, apart
+from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 
 ALIVE = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACWP)
@@ -24,7 +24,7 @@ ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
     refused=True,
     only=lambda kind: kind.status in (400, 403) and kind.error not in ABOUT_HEADERS,
 )
-def body_again(seen: Seen, own: Own) -> str | None:
+def body_again(seen: Observation, own: Own) -> str | None:
     key = (seen.client, seen.operation, seen.product, seen.body, seen.error)
     first = own.get(key)
     own[key] = seen.at, seen.ended, seen.exchange.request_id
@@ -41,7 +41,7 @@ def body_again(seen: Seen, own: Own) -> str | None:
     "Wait as many seconds as Retry-After says before the next call.",
     begins=lambda kind: kind.status in (429, 503),
 )
-def retry_after(seen: Seen, own: Own) -> str | None:
+def retry_after(seen: Observation, own: Own) -> str | None:
     told = own.pop((seen.client, seen.operation), None)
     if seen.retry_after is not None:
         own[seen.client, seen.operation] = seen.at, seen.ended, seen.retry_after
@@ -58,7 +58,7 @@ def retry_after(seen: Seen, own: Own) -> str | None:
     "Wait longer before every further try, and give up after a few.",
     begins=lambda kind: kind.status in FAILED,
 )
-def without_pause(seen: Seen, own: Own) -> str | None:
+def without_pause(seen: Observation, own: Own) -> str | None:
     key = (seen.client, seen.exchange.method, seen.exchange.path)
     before = own.pop(key, None)
     if seen.status not in FAILED:
@@ -78,7 +78,7 @@ def without_pause(seen: Seen, own: Own) -> str | None:
     INITIATIONS,
     refused=False,
 )
-def doubled(seen: Seen, own: Own) -> str | None:
+def doubled(seen: Observation, own: Own) -> str | None:
     found = seen.bank.known(seen.subject) if seen.subject else None
     if found is None or isinstance(found, Part):
         return None
@@ -104,7 +104,7 @@ def doubled(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("NOT_CANCELLABLE", "METHOD_NOT_ALLOWED"),
 )
-def cancel_impossible(seen: Seen, own: Own) -> str | None:
+def cancel_impossible(seen: Observation, own: Own) -> str | None:
     if seen.error == "NOT_CANCELLABLE":
         return f"its status was {seen.facts.get('status')}"
     return f"{seen.product} has no cancellation"

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.referee.kinds import ACTS, Kind, Sort
-from sandbox.referee.observations import Seen
+from sandbox.referee.observations import Observation
 from sandbox.world.calls import Exchange
 
 KEPT_MAX = 4096  # things that one rule remembers; the oldest go first
@@ -21,7 +21,7 @@ class Severity(StrEnum):
     WARNING = "warning"
     ADVICE = "advice"
 
-    def reaches(self, level: "Severity") -> bool:
+    def is_at_least(self, level: "Severity") -> bool:
         """Whether it is as grave as the level, or graver."""
         return GRAVEST_FIRST.index(self) <= GRAVEST_FIRST.index(level)
 
@@ -38,7 +38,7 @@ class Own(OrderedDict[Any, Any]):
             self.popitem(last=False)
 
 
-See = Callable[[Seen, Own], str | None]
+See = Callable[[Observation, Own], str | None]
 Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
 Close = Callable[[Own, Bank], Iterator[Open]]
 
@@ -60,7 +60,7 @@ class Rule:
     only: Sort | None = None  # it never hears calls of another kind
     begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
 
-    def hears(self, kind: Kind) -> bool:
+    def applies_to(self, kind: Kind) -> bool:
         if kind.operation in ACTS:
             return kind.operation in self.on
         if self.on and kind.operation not in self.on:

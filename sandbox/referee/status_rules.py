@@ -8,7 +8,7 @@ from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.contract.moves import Status, is_final
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
-from sandbox.referee.observations import Seen, apart
+from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
 
 PAUSE = 1.0  # seconds between two status calls
@@ -33,7 +33,7 @@ NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)
     STATUSES,
     refused=False,
 )
-def too_fast(seen: Seen, own: Own) -> str | None:
+def too_fast(seen: Observation, own: Own) -> str | None:
     key = f"{seen.subject} {seen.client}"
     at, ended, fast = own.get(key, NEVER)
     fast = fast + 1 if seen.began - ended < PAUSE and apart(seen, at, ended) < PAUSE else 0
@@ -51,7 +51,7 @@ def too_fast(seen: Seen, own: Own) -> str | None:
     refused=False,
     only=lambda kind: kind.state in PERHAPS_FINAL,
 )
-def after_final(seen: Seen, own: Own) -> str | None:
+def after_final(seen: Observation, own: Own) -> str | None:
     if seen.subject is None:
         return None
     found = seen.bank.known(seen.subject)
@@ -78,7 +78,7 @@ def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unasked,
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
-def never_asked(seen: Seen, own: Own) -> str | None:
+def never_asked(seen: Observation, own: Own) -> str | None:
     if seen.operation != PSU_RETURNS:
         own.pop(seen.subject, None)
     elif seen.subject is not None and not seen.refused:
@@ -104,7 +104,7 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unseen,
     begins=lambda kind: kind.state in UNDER_WAY and kind.operation in EVERY_STATUS,
 )
-def outcome_unseen(seen: Seen, own: Own) -> str | None:
+def outcome_unseen(seen: Observation, own: Own) -> str | None:
     if seen.state in UNDER_WAY and seen.operation in EVERY_STATUS:
         own[seen.subject] = seen.exchange, seen.state
     else:
@@ -129,7 +129,7 @@ def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     close=_lost,
     begins=lambda kind: kind.operation in PAYMENTS,
 )
-def lost(seen: Seen, own: Own) -> str | None:
+def lost(seen: Observation, own: Own) -> str | None:
     if seen.operation in PAYMENTS:
         if seen.accepted:
             _begun(seen, own)
@@ -138,7 +138,7 @@ def lost(seen: Seen, own: Own) -> str | None:
     return None
 
 
-def _begun(seen: Seen, own: Own) -> None:
+def _begun(seen: Observation, own: Own) -> None:
     """Notes the address; an earlier initiation with the same reference is taken up again by this one."""
     assert seen.subject is not None
     found = seen.bank.known(seen.subject)
@@ -163,7 +163,7 @@ def _begun(seen: Seen, own: Own) -> None:
     refused=False,
     begins=lambda kind: kind.operation not in EVERY_STATUS,
 )
-def details_polled(seen: Seen, own: Own) -> str | None:
+def details_polled(seen: Observation, own: Own) -> str | None:
     key = (seen.client, seen.subject)
     if seen.operation in EVERY_STATUS:
         own.pop(key, None)
@@ -189,7 +189,7 @@ BULK_FAST_MAX = 2
     refused=False,
     only=lambda kind: kind.state == Status.RCVD,
 )
-def bulk_fast(seen: Seen, own: Own) -> str | None:
+def bulk_fast(seen: Observation, own: Own) -> str | None:
     key = (seen.client, seen.subject)
     before = own.get(key)
     fast = before[2] + 1 if before is not None and apart(seen, before[0], before[1]) < BULK_PAUSE else 0
@@ -205,7 +205,7 @@ def bulk_fast(seen: Seen, own: Own) -> str | None:
     "Mend what the errors of the status reply name, and send it with a new MsgId.",
     ("bulk_initiation",),
 )
-def file_again(seen: Seen, own: Own) -> str | None:
+def file_again(seen: Observation, own: Own) -> str | None:
     if seen.body is None or (not seen.accepted and seen.status != 400):
         return None
     key = (seen.client, seen.body)
@@ -235,7 +235,7 @@ def _unused(own: Own, bank: Bank) -> Iterator[Open]:
     ("bulk_status", "bulk_cancellation", PSU_RETURNS, *INITIATIONS[-1:]),
     close=_unused,
 )
-def bulk_unused(seen: Seen, own: Own) -> str | None:
+def bulk_unused(seen: Observation, own: Own) -> str | None:
     found = seen.bank.bulks.get(seen.subject or "")
     if found is None:
         return None

@@ -10,11 +10,11 @@ from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
-from sandbox.referee.call_reader import seen_of
+from sandbox.referee.call_reader import observe_call
 from sandbox.referee.kinds import ACTS, Key, Kind
-from sandbox.referee.observations import Seen
-from sandbox.referee.packing import packed, unpacked
-from sandbox.referee.psu_acts import acts_of, by_itself
+from sandbox.referee.observations import Observation
+from sandbox.referee.packing import pack, unpack
+from sandbox.referee.psu_acts import acts_of, scenario_acts
 from sandbox.referee.rule import INITIATIONS, Own, Rule, See
 from sandbox.referee.table import TABLE
 from sandbox.web.api.app import Listener
@@ -24,7 +24,7 @@ from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
 KINDS_MAX = 4096
-PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "_heard")
+PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "_calls")
 TRIMMED_EVERY = 256  # calls
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
@@ -43,7 +43,7 @@ class Found:
 Met = tuple[str | None, int, int, str | None, str | None]
 
 
-class Sorted:
+class KindRules:
     """Calls of one kind: which rules look at them, and how many there were."""
 
     __slots__ = ("calls", "gives", "kind", "rules")
@@ -60,12 +60,12 @@ class Referee:
 
     def __init__(self, bank: Bank) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[Seen] = deque()
+        self._waiting: deque[Observation] = deque()
         self._own: defaultdict[str, Own] = defaultdict(Own)
-        self._kinds: dict[Key, Sorted] = {}
+        self._kinds: dict[Key, KindRules] = {}
         self._before = self._own[""]  # the last call of each client
         self._given = self._own["given"]  # which call gave an address
-        self._heard = 0
+        self._calls = 0
         self._found: dict[str, list[Found]] = {}
         self._callbacks = bank.callbacks[-1].seq if bank.callbacks else 0  # a forked world's: before is not its own
         self._met: Counter[Met] = Counter()
@@ -75,9 +75,9 @@ class Referee:
         self._over = False  # packed: what comes now is another's
 
     @classmethod
-    def unpacked(cls, content: bytes, bank: Bank) -> "Referee":
+    def unpack(cls, content: bytes, bank: Bank) -> "Referee":
         referee = cls(bank)
-        for name, value in zip(PACKED, unpacked(content, bank), strict=True):
+        for name, value in zip(PACKED, unpack(content, bank), strict=True):
             setattr(referee, name, value)
         referee._before, referee._given = referee._own[""], referee._own["given"]
         return referee
@@ -88,9 +88,9 @@ class Referee:
             self._take_all()
             self._count_kinds()
             self._over = True
-            return packed(tuple(getattr(self, name) for name in PACKED))
+            return pack(tuple(getattr(self, name) for name in PACKED))
 
-    def hear(self, seen: Seen) -> list[Seen]:
+    def judge(self, seen: Observation) -> list[Observation]:
         """Nobody waits here: what comes while another caller is at it, that caller takes too.
 
         The answer is what came too late to be judged here.
@@ -101,9 +101,9 @@ class Referee:
                 self._take_all()
             finally:
                 self._lock.release()
-        return self._left() if self._over else []
+        return self._take_unjudged() if self._over else []
 
-    def _left(self) -> list[Seen]:
+    def _take_unjudged(self) -> list[Observation]:
         with self._lock:
             left = list(self._waiting)
             self._waiting.clear()
@@ -114,16 +114,16 @@ class Referee:
         while self._waiting and not self._over:
             seen = self._waiting.popleft()
             if seen.operation in ACTS:
-                self._hear_act(seen)
+                self._judge_act(seen)
             else:
-                self._hear_call(seen)
+                self._judge_call(seen)
 
-    def _hear_call(self, seen: Seen) -> None:
+    def _judge_call(self, seen: Observation) -> None:
         """One exchange of a client; what customers did by themselves before it comes first."""
         if seen.bank.callbacks and seen.bank.callbacks[-1].seq > self._callbacks:
             self._catch_up(seen.bank)
-        self._heard += 1
-        if self._heard % TRIMMED_EVERY == 0:
+        self._calls += 1
+        if self._calls % TRIMMED_EVERY == 0:
             self._trim()
         ours = self._kinds.get(seen.key) or self._sort(seen.key)
         ours.calls += 1
@@ -135,33 +135,33 @@ class Referee:
             self._given[seen.subject] = seen.exchange
         for address in seen.addresses:
             self._given[address] = seen.exchange
-        self._judge(seen, ours)
+        self._apply_rules(seen, ours)
 
-    def _hear_act(self, seen: Seen) -> None:
+    def _judge_act(self, seen: Observation) -> None:
         """An act: it stands in the stream beside the call that gave its address."""
         given = self._given.get(seen.subject) or self._given.get(seen.addresses[0])
         if given is not None:
             seen.exchange = given
-        self._judge(seen, self._kinds.get(seen.key) or self._sort(seen.key))
+        self._apply_rules(seen, self._kinds.get(seen.key) or self._sort(seen.key))
 
-    def _sort(self, key: Key) -> Sorted:
+    def _sort(self, key: Key) -> KindRules:
         kind = Kind(*key)
         rules = [
             (row.see, self._own[row.id], not (row.begins is None or row.begins(kind)), row)
             for row in TABLE
-            if row.hears(kind)
+            if row.applies_to(kind)
         ]
-        self._kinds[key] = Sorted(kind, rules)
+        self._kinds[key] = KindRules(kind, rules)
         return self._kinds[key]
 
-    def _judge(self, seen: Seen, ours: Sorted) -> None:
+    def _apply_rules(self, seen: Observation, ours: KindRules) -> None:
         seen.kind = ours.kind
         for see, own, sleeps, rule in ours.rules:
             if sleeps and not own:
                 continue
             what = see(seen, own)
             if what is not None:
-                self._tell(rule, seen.exchange, what)
+                self._record(rule, seen.exchange, what)
 
     def _trim(self) -> None:
         """What callers may make up without end is cut back; what was counted stays counted."""
@@ -185,7 +185,7 @@ class Referee:
             self._count_kinds()
             return self._met.copy()
 
-    def _tell(self, rule: Rule, exchange: Exchange, what: str) -> None:
+    def _record(self, rule: Rule, exchange: Exchange, what: str) -> None:
         self.counts[rule.id] += 1
         kept = self._found.setdefault(rule.id, [])
         if len(kept) < FOUND_MAX:
@@ -196,10 +196,10 @@ class Referee:
         callbacks = bank.callbacks[self._callbacks - newest :] if newest > self._callbacks else []
         self._callbacks = newest
         for callback in callbacks:
-            for seen in by_itself(bank, callback):
-                self._hear_act(seen)
+            for seen in scenario_acts(bank, callback):
+                self._judge_act(seen)
 
-    def found(self, bank: Bank) -> list[Found]:
+    def findings(self, bank: Bank) -> list[Found]:
         """What was found so far, with what is wrong about matters that are still open; by call."""
         with self._lock:
             self._take_all()
@@ -210,11 +210,11 @@ class Referee:
                     rows += [Found(rule, exchange, what) for exchange, what in rule.close(self._own[rule.id], bank)]
             return sorted(rows, key=lambda row: row.exchange.seq)
 
-    def untold(self) -> dict[str, int]:
+    def unlisted_counts(self) -> dict[str, int]:
         """How many more findings of a rule there were than are kept."""
         return {name: count - FOUND_MAX for name, count in self.counts.items() if count > FOUND_MAX}
 
-    def moved(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
+    def count_moves(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
         """The moves of the tables that the journal shows, each line of it read once."""
         with self._lock:
             self._take_all()
@@ -234,43 +234,43 @@ def referee_of(world: World) -> Referee:
         return found
 
     def made(content: bytes | None) -> Referee:
-        return Referee(world.bank) if content is None else Referee.unpacked(content, world.bank)
+        return Referee(world.bank) if content is None else Referee.unpack(content, world.bank)
 
     found = world.keep("referee", made)
     assert isinstance(found, Referee)
     return found
 
 
-def hear_in(world: World, *stream: Seen) -> None:
+def judge_in(world: World, *stream: Observation) -> None:
     """By the referee of that world, also when the world was put away meanwhile."""
     for seen in stream:
-        hear_in(world, *referee_of(world).hear(seen))
+        judge_in(world, *referee_of(world).judge(seen))
 
 
-def heard(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
+def judge_call(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
     """A call of the bank's interface was answered."""
     if world.bank.settings.referee == "on":
-        hear_in(world, seen_of(environ, response, world, exchange, ended))
+        judge_in(world, observe_call(environ, response, world, exchange, ended))
 
 
-def acted(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
+def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
     """Something beside the bank's interface was answered: perhaps a customer's act, on a page or by a control."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
         world = worlds.known(environ["sandbox.world"])
         if world.bank.settings.referee == "on":
-            hear_in(world, *acts_of(environ, response, world))
+            judge_in(world, *acts_of(environ, response, world))
 
 
-REFEREE = Listener(heard, acted)
+REFEREE = Listener(judge_call, judge_act)
 
 
 def watch_acts(app: Flask, worlds: Worlds) -> None:
     """For an app of the controls alone."""
 
     def after(response: Response) -> Response:
-        acted(request.environ, response, worlds)
+        judge_act(request.environ, response, worlds)
         return response
 
     app.after_request(after)

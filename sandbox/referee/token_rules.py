@@ -1,7 +1,7 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
 from sandbox.referee.kinds import PSU_OPENS, refused_as
-from sandbox.referee.observations import Seen
+from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ERROR, PAYMENTS, WARNING, Own, rule
 
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
@@ -19,7 +19,7 @@ SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_ver
     also=("token",),
     only=lambda kind: kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED",
 )
-def replaced(seen: Seen, own: Own) -> str | None:
+def replaced(seen: Observation, own: Own) -> str | None:
     if seen.operation == "token":
         if seen.accepted:
             own[seen.client] = seen.ended
@@ -37,7 +37,7 @@ def replaced(seen: Seen, own: Own) -> str | None:
     "Keep the tokens of each registration apart.",
     refused=True,
 )
-def foreign(seen: Seen, own: Own) -> str | None:
+def foreign(seen: Observation, own: Own) -> str | None:
     return "the token belongs to another client" if seen.why == "of another client" else None
 
 
@@ -50,7 +50,7 @@ def foreign(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("ACCESS_TOKEN_REFUSED"),
 )
-def expired_again(seen: Seen, own: Own) -> str | None:
+def expired_again(seen: Observation, own: Own) -> str | None:
     if seen.why != "expired":
         return None
     key = (seen.client, seen.bearer)
@@ -68,7 +68,7 @@ def expired_again(seen: Seen, own: Own) -> str | None:
     "Let one caller refresh while the others wait: the loser's pair is dead.",
     ("token",),
 )
-def race(seen: Seen, own: Own) -> str | None:
+def race(seen: Observation, own: Own) -> str | None:
     if seen.refresh is None:
         return None
     key = (seen.client, seen.refresh)
@@ -87,7 +87,7 @@ def race(seen: Seen, own: Own) -> str | None:
     "Store the new pair before anything else is done with it; the old one is dead.",
     ("token",),
 )
-def refresh_reused(seen: Seen, own: Own) -> str | None:
+def refresh_reused(seen: Observation, own: Own) -> str | None:
     if seen.refresh is None:
         return None
     key = (seen.client, seen.refresh)
@@ -107,7 +107,7 @@ def refresh_reused(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=False,
 )
-def refreshed_always(seen: Seen, own: Own) -> str | None:
+def refreshed_always(seen: Observation, own: Own) -> str | None:
     given = own.pop((seen.client, seen.refresh), None)
     if given is not None:
         early = (seen.at - given[0]) * 2 < seen.bank.settings.access_token_life
@@ -125,7 +125,7 @@ def refreshed_always(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("ACCESS_DENIED"),
 )
-def scope_wrong(seen: Seen, own: Own) -> str | None:
+def scope_wrong(seen: Observation, own: Own) -> str | None:
     return seen.why if seen.why.startswith("the token has the scope") else None
 
 
@@ -139,7 +139,7 @@ def scope_wrong(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("NOT_ACCEPTABLE"),
 )
-def scope_version(seen: Seen, own: Own) -> str | None:
+def scope_version(seen: Observation, own: Own) -> str | None:
     return seen.why if "does not serve" in seen.why else None
 
 
@@ -151,8 +151,8 @@ def scope_version(seen: Seen, own: Own) -> str | None:
     "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
     only=lambda kind: kind.queried,
 )
-def in_address(seen: Seen, own: Own) -> str | None:
-    return _told(seen)
+def in_address(seen: Observation, own: Own) -> str | None:
+    return _secret_in_query(seen)
 
 
 @rule(
@@ -163,18 +163,18 @@ def in_address(seen: Seen, own: Own) -> str | None:
     "Append the state only, and nothing that the PSU's browser must not know.",
     (PSU_OPENS,),
 )
-def on_redirection(seen: Seen, own: Own) -> str | None:
-    return _told(seen)
+def on_redirection(seen: Observation, own: Own) -> str | None:
+    return _secret_in_query(seen)
 
 
-def _told(seen: Seen) -> str | None:
+def _secret_in_query(seen: Observation) -> str | None:
     for name, value in seen.query.items():
         if name.lower() in SECRET_NAMES or is_secret(seen, value):
             return f"the query parameter {name[:40]} carries it"
     return None
 
 
-def is_secret(seen: Seen, value: str) -> bool:
+def is_secret(seen: Observation, value: str) -> bool:
     """Whether the bank gave this out as a token, or knows it as the client's secret."""
     bank = seen.bank
     if value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens:
@@ -192,7 +192,7 @@ def is_secret(seen: Seen, value: str) -> bool:
     NO_TOKEN,
     only=lambda kind: kind.bearing,
 )
-def where_none(seen: Seen, own: Own) -> str | None:
+def where_none(seen: Observation, own: Own) -> str | None:
     return "Authorization was sent"
 
 
@@ -205,7 +205,7 @@ def where_none(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def chunked(seen: Seen, own: Own) -> str | None:
+def chunked(seen: Observation, own: Own) -> str | None:
     return "Transfer-Encoding is chunked" if seen.input == "Transfer-Encoding" else None
 
 
@@ -218,7 +218,7 @@ def chunked(seen: Seen, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def mixed(seen: Seen, own: Own) -> str | None:
+def mixed(seen: Observation, own: Own) -> str | None:
     return f"{seen.input} {seen.why[3:]}" if seen.why.startswith("it does not go with") else None
 
 
@@ -230,7 +230,7 @@ def mixed(seen: Seen, own: Own) -> str | None:
     "Stop at the first 401 of a token call: the client_id or its secret is wrong.",
     ("token",),
 )
-def credentials_again(seen: Seen, own: Own) -> str | None:
+def credentials_again(seen: Observation, own: Own) -> str | None:
     if seen.error != "CREDENTIALS_REFUSED":
         own.pop(seen.client, None)
         return None
@@ -249,7 +249,7 @@ def credentials_again(seen: Seen, own: Own) -> str | None:
     refused=True,
     only=refused_as("ACCESS_TOKEN_REFUSED"),
 )
-def initiation_again(seen: Seen, own: Own) -> str | None:
+def initiation_again(seen: Observation, own: Own) -> str | None:
     if seen.bearer is None or seen.why != "unknown":
         return None
     key = (seen.client, seen.bearer)

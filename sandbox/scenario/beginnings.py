@@ -6,7 +6,7 @@ from sandbox.scenario.model import Scenario
 from sandbox.world.beginning import Beginning, seeded
 
 
-def began(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
+def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
     """The server's beginning with what the scenario says on top.
 
     Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on

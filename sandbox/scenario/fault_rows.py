@@ -6,7 +6,7 @@ import orjson
 
 from sandbox.contract.reply_statuses import ANSWERS, answers_of
 from sandbox.scenario.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of
-from sandbox.scenario.scenario_errors import Wrong, listed
+from sandbox.scenario.scenario_errors import Wrong, join_names
 from sandbox.scenario.shapes import Plain, Table
 from sandbox.world.faults import CHANGES, CUTS, Answer, Fault, When
 
@@ -55,9 +55,11 @@ def _fault(rows: dict[str, Any]) -> Fault:
         if when.operation is None:
             why = f"not every operation may answer {answer.status}"
             named = [name for name, known in ANSWERS.items() if answer.status in known]
-            raise Wrong(why, f"name an operation: {listed(named)}" if named else None, "answer.status")
+            raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
         raise Wrong(
-            f"{when.operation} never answers {answer.status}", f"it may: {listed(map(str, statuses))}", "answer.status"
+            f"{when.operation} never answers {answer.status}",
+            f"it may: {join_names(map(str, statuses))}",
+            "answer.status",
         )
     if rows.get("cut") == "before" and answer is not None:
         raise Wrong("a reply that is cut off before it begins has no answer", "take one of the two away", "cut")

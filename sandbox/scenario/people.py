@@ -48,6 +48,6 @@ def _fixtures(content: dict[str, Any], node: Node) -> Fixtures:
         raise Wrong(f"{place}: {why}", key=place) from None
 
 
-def nobody() -> Fixtures:
+def no_people() -> Fixtures:
     """The people of a bank that inherits none."""
     return read_fixtures(NOBODY, "nobody")

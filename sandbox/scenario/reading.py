@@ -10,10 +10,10 @@ from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, Scenario
-from sandbox.scenario.people import BANK, NOBODY, nobody, read_bank
+from sandbox.scenario.people import BANK, NOBODY, no_people, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
-from sandbox.scenario.scenario_errors import Noted, ScenarioError, ScenarioErrors, Wrong, shown, suggestion
+from sandbox.scenario.scenario_errors import AlreadyReported, ScenarioError, ScenarioErrors, Wrong, quote, suggestion
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.shapes import Each, Leaf, Notes, Plain, Table
 from sandbox.scenario.step_rows import StepShape
@@ -82,24 +82,24 @@ def load(name_or_path: str) -> Scenario:
         return _shipped(name_or_path)
     path = Path(name_or_path)
     if path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path:
-        raise _unread(name_or_path, "there is no such scenario", suggestion(name_or_path, SHIPPED))
+        raise _unreadable(name_or_path, "there is no such scenario", suggestion(name_or_path, SHIPPED))
     try:
         with path.open("rb") as file:
             text = file.read(4 * TEXT_MAX + 1).decode("utf-8-sig")
     except (OSError, ValueError) as fault:
         why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        raise _unread(name_or_path, f"the file cannot be read: {why}", None) from None
+        raise _unreadable(name_or_path, f"the file cannot be read: {why}", None) from None
     return replace(read_scenario(text, name_or_path), name=path.stem)
 
 
 def load_shipped(name: str) -> Scenario:
     """Only a shipped one: whoever calls over the network names no file of this machine."""
     if name not in SHIPPED:
-        raise _unread(name, "there is no such scenario", suggestion(name, SHIPPED))
+        raise _unreadable(name, "there is no such scenario", suggestion(name, SHIPPED))
     return _shipped(name)
 
 
-def shipped() -> list[tuple[str, str, str]]:
+def shipped_scenarios() -> list[tuple[str, str, str]]:
     """Name, title and about of every shipped scenario."""
     return [(one.name, one.title, one.about) for one in map(_shipped, SHIPPED)]
 
@@ -109,7 +109,7 @@ def _shipped(name: str) -> Scenario:
     return replace(read_scenario(SHIPPED[name], f"{name}{SUFFIX}"), name=name)
 
 
-def _unread(file: str, text: str, hint: str | None) -> ScenarioErrors:
+def _unreadable(file: str, text: str, hint: str | None) -> ScenarioErrors:
     return ScenarioErrors([ScenarioError(file, None, None, "(file)", text, hint)])
 
 
@@ -117,7 +117,7 @@ def _part(shape: Table, content: Any, called: str, fixtures: Fixtures | None) ->
     notes = Notes(called, fixtures)
     try:
         return notes.read(shape, tree_of(content, called))
-    except Noted:
+    except AlreadyReported:
         notes.finish()
         raise
 
@@ -130,7 +130,7 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
     bank, fixtures = _people(tree, notes, parent)
     try:
         rows = notes.read(TOP, tree)
-    except Noted:
+    except AlreadyReported:
         rows = {}
     notes.finish()
     assert fixtures is not None
@@ -145,8 +145,8 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
         clock.get("rate", parent.rate if parent else None),
         fixtures,
         replace(parent.settings if parent else Settings(), **rows.get("settings", {})),
-        _titled(rows.get("rules", ()), name, "rule") + (parent.rules if parent else ()),
-        _titled(rows.get("faults", ()), name, "fault") + (parent.faults if parent else ()),
+        _add_titles(rows.get("rules", ()), name, "rule") + (parent.rules if parent else ()),
+        _add_titles(rows.get("faults", ()), name, "fault") + (parent.faults if parent else ()),
         rows.get("steps", ()),
         bank,
         rows.get("settings", {}).get("life", parent.life if parent else None),
@@ -165,7 +165,7 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
         notes.add(place, f"it extends itself: {' -> '.join((*chain, wanted))}", "extends: null inherits nothing")
         return None
     if wanted not in library:
-        notes.add(place, f"there is no scenario {shown(wanted)}", suggestion(wanted, library))
+        notes.add(place, f"there is no scenario {quote(wanted)}", suggestion(wanted, library))
         return None
     try:
         if library is SHIPPED and wanted == ROOT:
@@ -183,11 +183,11 @@ def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[dict[str
     inherited = parent.bank if parent else NOBODY
     if told is None:
         if not notes.errors:
-            notes.fixtures = parent.fixtures if parent else nobody()
+            notes.fixtures = parent.fixtures if parent else no_people()
         return inherited, notes.fixtures
     try:
         bank, fixtures = read_bank(told.value, notes, inherited)
-    except Noted:
+    except AlreadyReported:
         return inherited, None
     except Wrong as wrong:
         notes.add(told.value.find(wrong.key or ""), wrong.text, wrong.hint)
@@ -196,6 +196,6 @@ def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[dict[str
     return bank, fixtures
 
 
-def _titled(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
+def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
     """Each with a title, for explain and the journal."""
     return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.bank.rules import DEBIT, Rule, Then, When
 from sandbox.contract.moves import Status
 from sandbox.scenario.scalars import DURATION, exactly_one, one_of, text
-from sandbox.scenario.scenario_errors import Wrong, listed
+from sandbox.scenario.scenario_errors import Wrong, join_names
 from sandbox.scenario.shapes import Table
 
 REASON = text(r"[A-Z0-9_]{1,35}", "AC04")
@@ -47,7 +47,7 @@ def check_returns(when: When, moves: Iterable[Then]) -> None:
     """What comes back must be of a kind that can."""
     for at, then in enumerate(moves):
         if then.back and when.kind not in BACK[then.back]:
-            kinds = listed(BACK[then.back])
+            kinds = join_names(BACK[then.back])
             raise Wrong(f"a {then.back} is of a {kinds} only", f"say kind: {kinds}", f"then.{at}.{then.back}")
 
 
@@ -60,4 +60,4 @@ def check_debit(rule: Rule, given: Iterable[str]) -> None:
         raise Wrong("a direct debit has no statuses", "then: [{refund: MD06, after: 5d}]", "then")
     unknown = [name for name in ("product", "client", "endtoend_identification") if getattr(rule.when, name)]
     if unknown:
-        raise Wrong("a direct debit has none", f"it has {listed(OF_DEBITS[1:])}", f"when.{unknown[0]}")
+        raise Wrong("a direct debit has none", f"it has {join_names(OF_DEBITS[1:])}", f"when.{unknown[0]}")

@@ -31,7 +31,7 @@ from sandbox.scenario.scalars import (
     text,
     text_of,
 )
-from sandbox.scenario.scenario_errors import Wrong, listed, shown, suggestion
+from sandbox.scenario.scenario_errors import Wrong, join_names, quote, suggestion
 from sandbox.scenario.setting_rows import shape_of
 from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
 from sandbox.scenario.tree import Node
@@ -73,7 +73,7 @@ def _bounds(rows: dict[str, Any]) -> AmountIs:
 def _product(node: Node, notes: Notes) -> str:
     found = text_of(node)
     if not any(fnmatchcase(name, found) for name in PRODUCT_NAMES):
-        raise Wrong(f"{shown(found)} is no product", suggestion(found, PRODUCT_NAMES))
+        raise Wrong(f"{quote(found)} is no product", suggestion(found, PRODUCT_NAMES))
     return found
 
 
@@ -82,8 +82,8 @@ def _when(rows: dict[str, Any]) -> When:
     kind, product = rows.get("kind"), rows.get("product")
     if kind in PRODUCTS_OF and product and not any(fnmatchcase(name, product) for name in PRODUCTS_OF[kind]):
         there = PRODUCTS_OF[kind]
-        hint = f"it has {listed(there)}" if there else "a consent has no product"
-        raise Wrong(f"a {kind} has no product {shown(product)}", hint, "product")
+        hint = f"it has {join_names(there)}" if there else "a consent has no product"
+        raise Wrong(f"a {kind} has no product {quote(product)}", hint, "product")
     rows = dict(rows)
     return When(since=rows.pop("from", None), **rows)
 
@@ -166,9 +166,9 @@ def _refuse(node: Node, notes: Notes) -> str:
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        raise Wrong(f"{shown(found)} is the token of several errors", f"say which: {listed(fitting)}")
+        raise Wrong(f"{quote(found)} is the token of several errors", f"say which: {join_names(fitting)}")
     raise Wrong(
-        f"{shown(found)} is no error of the bank", suggestion(found, [*NAMES, *(e.value.error for e in NAMES.values())])
+        f"{quote(found)} is no error of the bank", suggestion(found, [*NAMES, *(e.value.error for e in NAMES.values())])
     )
 
 
@@ -202,9 +202,13 @@ def _check_moves(when: When, moves: Iterable[Then]) -> None:
         if then.on not in {row.source for row in rows} | {row.target for row in rows}:
             there = dict.fromkeys(row.source.value for row in rows)
             why = f"nothing that fits is ever {then.on.value}"
-            raise Wrong(why, f"it can be {listed(there)}" if there else "a consent has no statuses", f"then.{at}.on")
+            raise Wrong(
+                why, f"it can be {join_names(there)}" if there else "a consent has no statuses", f"then.{at}.on"
+            )
         if not then.back and then.move.value not in targets:
-            ways = f"from {then.on.value} it can go to {listed(targets)}" if targets else f"{then.on.value} is the end"
+            ways = (
+                f"from {then.on.value} it can go to {join_names(targets)}" if targets else f"{then.on.value} is the end"
+            )
             raise Wrong(f"no table lets it go from {then.on.value} to {then.move.value}", ways, f"then.{at}.move")
 
 
@@ -227,7 +231,7 @@ def _rule(rows: dict[str, Any]) -> Rule:
     if rule.validation and "bulk" not in kinds:
         raise Wrong("only a bulk file is validated", "say kind: bulk", "validation")
     if rule.refuse and not any(NAMES[rule.refuse].value.status in ANSWERS[INITIATES[kind]] for kind in kinds):
-        named = listed([INITIATES[kind] for kind in kinds])
+        named = join_names([INITIATES[kind] for kind in kinds])
         raise Wrong(f"{named} never answers {NAMES[rule.refuse].value.status}", key="refuse")
     if rule.refuse and (others := [name for name in ("then", "timings", "psu", "validation") if name in rows]):
         raise Wrong("what is refused goes no further", "take one of the two away", others[0])

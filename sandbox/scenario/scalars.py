@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.banking.durations import read_duration, read_instant, write_duration
-from sandbox.scenario.scenario_errors import Wrong, listed, shown, suggestion
+from sandbox.scenario.scenario_errors import Wrong, join_names, quote, suggestion
 from sandbox.scenario.shapes import Leaf, Notes
 from sandbox.scenario.tree import Node
 
@@ -37,7 +37,7 @@ def text(pattern: str | None = None, example: str = "") -> Leaf:
     def read(node: Node, notes: Notes) -> str:
         found = text_of(node)
         if grammar and not grammar.fullmatch(found):
-            raise Wrong(f"{shown(found)} is not written so", f"like {example}")
+            raise Wrong(f"{quote(found)} is not written so", f"like {example}")
         return found
 
     return Leaf(read, {"type": "string", "minLength": 1} | ({"pattern": f"^({pattern})$"} if pattern else {}))
@@ -50,7 +50,7 @@ def one_of(words: Iterable[str], called: str) -> Leaf:
     def read(node: Node, notes: Notes) -> str:
         found = text_of(node)
         if found not in known:
-            raise Wrong(f"{shown(found)} is no {called}", suggestion(found, known))
+            raise Wrong(f"{quote(found)} is no {called}", suggestion(found, known))
         return found
 
     return Leaf(read, {"enum": list(known)})
@@ -96,7 +96,7 @@ def _yes(node: Node, notes: Notes) -> bool:
     return True
 
 
-def _worded(read: Callable[[object], Any]) -> Callable[[Node, Notes], Any]:
+def _reader_of(read: Callable[[object], Any]) -> Callable[[Node, Notes], Any]:
     def leaf(node: Node, notes: Notes) -> Any:
         try:
             return read(node.value)
@@ -120,7 +120,7 @@ def at_most(longest: timedelta) -> Leaf:
     def read(node: Node, notes: Notes) -> timedelta:
         span = _span(node, notes)
         if span > longest:
-            raise Wrong(f"{shown(node.value)} is too long", f"{write_duration(longest)} at most")
+            raise Wrong(f"{quote(node.value)} is too long", f"{write_duration(longest)} at most")
         return span
 
     return Leaf(read, DURATION.described)
@@ -151,9 +151,9 @@ def account_iban(node: Node, notes: Notes) -> str:
     if found in people.customers:
         owned = [account for account in people.accounts.values() if found in account.owners]
         if not owned:
-            raise Wrong(f"{shown(found)} has no account")
+            raise Wrong(f"{quote(found)} has no account")
         return owned[0].iban
-    raise Wrong(f"{shown(found)} is no account of this bank", suggestion(found, [*people.names, *people.customers]))
+    raise Wrong(f"{quote(found)} is no account of this bank", suggestion(found, [*people.names, *people.customers]))
 
 
 def _customer(node: Node, notes: Notes) -> str:
@@ -167,7 +167,7 @@ def _client(node: Node, notes: Notes) -> str:
 def _known(node: Node, known: Iterable[str] | None, called: str) -> str:
     found = text_of(node)
     if known is not None and found not in (names := list(known)):
-        raise Wrong(f"{shown(found)} is no {called} of this bank", suggestion(found, names))
+        raise Wrong(f"{quote(found)} is no {called} of this bank", suggestion(found, names))
     return found
 
 
@@ -186,7 +186,7 @@ TITLE = Leaf(_title, {"type": "string", "minLength": 1, "maxLength": 300})
 FLAG = Leaf(_flag, {"type": "boolean"})
 YES = Leaf(_yes, {"const": True})
 DURATION = Leaf(_span, {"type": "string", "pattern": DURATION_PATTERN})
-INSTANT: Leaf = Leaf(_worded(read_instant), {"type": "string", "pattern": r"^2[01][0-9]{2}-"})
+INSTANT: Leaf = Leaf(_reader_of(read_instant), {"type": "string", "pattern": r"^2[01][0-9]{2}-"})
 AMOUNT_TEXT = Leaf(
     _amount, {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]}
 )
@@ -208,7 +208,7 @@ def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:
     """The one that is given."""
     given = [name for name in names if name in rows]
     if len(given) > 1:
-        raise Wrong(f"only one of {listed(given, 'and')} can hold", key=given[1])
+        raise Wrong(f"only one of {join_names(given, 'and')} can hold", key=given[1])
     if not given:
-        raise Wrong(f"one of {listed(names)} is missing")
+        raise Wrong(f"one of {join_names(names)} is missing")
     return given[0]

@@ -43,17 +43,17 @@ class Wrong(Exception):
         self.key = key
 
 
-class Noted(Exception):
+class AlreadyReported(Exception):
     """What was wrong here is told already."""
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """A value as a sentence quotes it."""
     text = str(value)
     return f"'{text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + '...'}'"
 
 
-def listed(words: Iterable[str], last: str = "or") -> str:
+def join_names(words: Iterable[str], last: str = "or") -> str:
     """`a, b or c`."""
     names = list(words)
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
@@ -65,4 +65,4 @@ def suggestion(word: str, known: Iterable[str]) -> str | None:
     near = get_close_matches(word[:SHOWN_MAX].lower(), {name.lower(): name for name in names}, 1, 0.6)
     if near:
         return f"did you mean '{next(name for name in names if name.lower() == near[0])}'?"
-    return f"known: {listed(names)}" if 0 < len(names) <= LISTED_MAX else None
+    return f"known: {join_names(names)}" if 0 < len(names) <= LISTED_MAX else None

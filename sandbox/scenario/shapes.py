@@ -6,12 +6,12 @@ from typing import Any, Protocol
 
 from sandbox.scenario.scenario_errors import (
     LISTED_MAX,
-    Noted,
+    AlreadyReported,
     ScenarioError,
     ScenarioErrors,
     Wrong,
-    listed,
-    shown,
+    join_names,
+    quote,
     suggestion,
 )
 from sandbox.scenario.tree import Node
@@ -45,7 +45,7 @@ class Notes:
         except Wrong as wrong:
             place = node.find(wrong.key) if wrong.key else node
             self.add(place, wrong.text, wrong.hint)
-            raise Noted from None
+            raise AlreadyReported from None
 
     def finish(self) -> None:
         """Raises all that was found."""
@@ -92,24 +92,24 @@ class Table:
 
     def read(self, node: Node, notes: Notes) -> Any:
         if not isinstance(node.value, dict):
-            raise Wrong(f"{self.called} is expected", f"with {listed(list(self.fields)[:LISTED_MAX])}")
+            raise Wrong(f"{self.called} is expected", f"with {join_names(list(self.fields)[:LISTED_MAX])}")
         found: dict[str, Any] = {}
         count = len(notes.errors)
         for name, entry in node.rows.items():
             if name not in self.fields:
-                notes.add(entry.key, f"an unknown key {shown(name)}", suggestion(name, self.fields))
+                notes.add(entry.key, f"an unknown key {quote(name)}", suggestion(name, self.fields))
                 continue
             try:
                 found[name] = notes.read(self.fields[name], entry.value)
-            except Noted:
+            except AlreadyReported:
                 continue
         for name in self.required:
             if name not in node.rows:
                 notes.add(node, f"'{name}' is missing")
         if self.one_of and not any(name in node.rows for name in self.one_of):
-            notes.add(node, f"one of {listed(self.one_of)} is missing")
+            notes.add(node, f"one of {join_names(self.one_of)} is missing")
         if len(notes.errors) > count:
-            raise Noted
+            raise AlreadyReported
         return self.make(found)
 
     def schema(self) -> Json:
@@ -142,10 +142,10 @@ class Each:
         for item in node.items:
             try:
                 found.append(notes.read(self.item, item))
-            except Noted:
+            except AlreadyReported:
                 continue
         if len(notes.errors) > count:
-            raise Noted
+            raise AlreadyReported
         return tuple(found)
 
     def schema(self) -> Json:

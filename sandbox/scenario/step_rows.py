@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.scenario.model import Step
 from sandbox.scenario.scalars import text
-from sandbox.scenario.scenario_errors import Noted, Wrong, listed, shown, suggestion
+from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, join_names, quote, suggestion
 from sandbox.scenario.shapes import Json, Notes, Plain, Shape, Table
 from sandbox.scenario.tree import Node
 
@@ -72,18 +72,18 @@ class StepShape:
         count = len(notes.errors)
         for name, entry in node.rows.items():
             if name not in STEPS and name != "as":
-                notes.add(entry.key, f"no step is called {shown(name)}", suggestion(name, [*STEPS, "as"]))
+                notes.add(entry.key, f"no step is called {quote(name)}", suggestion(name, [*STEPS, "as"]))
         for name in words[1:]:
             notes.add(node.rows[name].key, f"{words[0]} and {name} are two steps", "give each a dash of its own")
         as_name = None
         if "as" in node.rows:
-            as_name = _tried(NAME, node.rows["as"].value, notes)
+            as_name = _read_or_none(NAME, node.rows["as"].value, notes)
         if words:
             _check(words[0], node.rows[words[0]].value, notes)
         elif len(notes.errors) == count:
-            notes.add(node, "this step does nothing", f"the words are {listed(STEPS)}")
+            notes.add(node, "this step does nothing", f"the words are {join_names(STEPS)}")
         if len(notes.errors) > count:
-            raise Noted
+            raise AlreadyReported
         return Step(words[0], node.rows[words[0]].value.plain(), node.line, node.column, as_name)
 
     def schema(self) -> Json:
@@ -96,10 +96,10 @@ class StepShape:
         return {"anyOf": [bare, {"type": "object", "oneOf": words}]}
 
 
-def _tried(shape: Shape, node: Node, notes: Notes) -> Any:
+def _read_or_none(shape: Shape, node: Node, notes: Notes) -> Any:
     try:
         return notes.read(shape, node)
-    except Noted:
+    except AlreadyReported:
         return None
 
 
@@ -108,9 +108,9 @@ def _check(name: str, node: Node, notes: Notes) -> None:
     if isinstance(node.value, dict):
         for key, entry in node.rows.items():
             if key not in word.keys and not word.free:
-                notes.add(entry.key, f"{name} knows no {shown(key)}", suggestion(key, word.keys))
+                notes.add(entry.key, f"{name} knows no {quote(key)}", suggestion(key, word.keys))
     elif isinstance(node.value, tuple) or word.bare is None:
-        keys = f"with {listed(word.keys[:8])}" if word.keys else None
+        keys = f"with {join_names(word.keys[:8])}" if word.keys else None
         notes.add(node, f"{name} takes a mapping", keys)
 
 

@@ -67,7 +67,7 @@ class Node:
         return self
 
 
-def beneath(path: str, name: str) -> str:
+def child_path(path: str, name: str) -> str:
     """The path of a part."""
     return f"{path}.{name}" if path else name
 
@@ -96,7 +96,7 @@ def tree_of(content: Any, file: str) -> Node:
             return Node(tuple(grow(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)), path)
         if value is None or isinstance(value, str | int | float):
             if not can_travel(value):
-                raise ScenarioErrors([Node(None, path).error(file, UNTOLD)])
+                raise ScenarioErrors([Node(None, path).error(file, NO_JSON_NUMBER)])
             return Node(value, path, str(value))
         raise ScenarioErrors([Node(None, path).error(file, f"a {type(value).__name__} cannot stand in a scenario")])
 
@@ -104,12 +104,12 @@ def tree_of(content: Any, file: str) -> Node:
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise ScenarioErrors([Node(None, path).error(file, "a key must be a text")])
-            place = beneath(path, key)
+            place = child_path(path, key)
             yield key, Entry(Node(key, place, key), grow(inner, place, depth + 1))
 
     return grow(content, "", 0)
 
 
 HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: YAML can spell one, no file or page can hold it
-UNTOLD = "half a pair of surrogates, or a number without end: no reply could tell it"
+NO_JSON_NUMBER = "half a pair of surrogates, or a number without end: no reply could tell it"
 TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"

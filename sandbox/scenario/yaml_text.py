@@ -4,8 +4,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.scenario.scenario_errors import ScenarioError, ScenarioErrors, shown
-from sandbox.scenario.tree import DEPTH_MAX, NODES_MAX, TOO_MUCH, UNTOLD, Entry, Node, Scalar, beneath, can_travel
+from sandbox.scenario.scenario_errors import ScenarioError, ScenarioErrors, quote
+from sandbox.scenario.tree import (
+    DEPTH_MAX,
+    NO_JSON_NUMBER,
+    NODES_MAX,
+    TOO_MUCH,
+    Entry,
+    Node,
+    Scalar,
+    can_travel,
+    child_path,
+)
 
 TEXT_MAX = 500_000  # characters
 
@@ -88,7 +98,7 @@ class _Builder:
                 raise self._fault(event, f"nothing above is marked &{event.anchor}")
         else:
             if event.tag is not None:
-                raise self._fault(event, f"the tag {shown(event.tag)} is not read", "a scenario has no tags")
+                raise self._fault(event, f"the tag {quote(event.tag)} is not read", "a scenario has no tags")
             node = self._fresh(event, kind, path, depth)
         if kind == "AliasEvent" or kind == "ScalarEvent":
             self._count += node.size
@@ -106,7 +116,7 @@ class _Builder:
             plain = event.implicit[0] and event.style is None
             value = resolve(event.value) if plain else event.value
             if not can_travel(value):
-                raise self._fault(event, UNTOLD)
+                raise self._fault(event, NO_JSON_NUMBER)
             return Node(value, path, event.value, line, column)
         self._count += 1
         if kind == "SequenceStartEvent":
@@ -132,8 +142,8 @@ class _Builder:
                 raise self._fault(event, "a key must be a text")
             if name in rows:
                 first = f"first on line {rows[name].key.line}"
-                raise self._fault(event, f"the key {shown(name)} stands here twice", first)
-            place = beneath(path, name)
+                raise self._fault(event, f"the key {quote(name)} stands here twice", first)
+            place = child_path(path, name)
             rows[name] = Entry(
                 Node(name, place, name, key.line, key.column), self._node(next(self._events), place, depth)
             )

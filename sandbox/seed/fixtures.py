@@ -33,7 +33,7 @@ class Profile(NamedTuple):
     goes_on: bool = False  # under the clock, in a bank whose setting `life` is on
     habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
 
-    def practised(self, account: Account) -> list[Habit]:
+    def possible_habits(self, account: Account) -> list[Habit]:
         """The habits for which the account has a compartment."""
         return [habit for habit in (*LIVES[self.life], *self.habits) if habit.currency in account.currencies]
 

@@ -95,11 +95,11 @@ class Future:
                 return Occurrence(booked_at, now.rank, now.slot, held=True)
         else:
             if now.held:
-                self.let_go(bank, now)
+                self.release_hold(bank, now)
             self._book(bank, row, now, on, spent_on)
         return self._by_chance(now.rank, row, now.slot + 1, now.at)
 
-    def let_go(self, bank: Bank, held: Occurrence) -> None:
+    def release_hold(self, bank: Bank, held: Occurrence) -> None:
         row = self.rows[held.rank]
         Booking(bank).release(row.iban, row.habit)
 
@@ -130,7 +130,7 @@ def _rows_of(fixtures: Fixtures, seed: int, iban: str) -> Iterator[Row]:
     profile = fixtures.profiles[iban]
     if not profile.goes_on:
         return
-    habits = list(enumerate(profile.practised(fixtures.accounts[iban])))
+    habits = list(enumerate(profile.possible_habits(fixtures.accounts[iban])))
     for number, habit in sorted(habits, key=lambda one: one[1].due is None):
         key = f"habit/{seed}/{iban}/{number}".encode()
         yield Row(iban, number, habit, key, int(habit.a_week / A_WEEK * 2**BITS))

@@ -36,7 +36,7 @@ class Home:
         self.rng = Random(f"{seed}/{account.iban}")
         self.income = minor(profile.income)
         self.keeps = minor(profile.keeps) if profile.keeps else 0
-        self.routines = list(self._routines(profile.practised(account), people))
+        self.routines = list(self._routines(profile.possible_habits(account), people))
         self.dated = [routine for routine in self.routines if routine.habit.due is not None]
         self.free = [routine for routine in self.routines if routine.habit.due is None]
 

@@ -94,7 +94,7 @@ class Bank:
 
     def payment(self, subject: Subject) -> dict[str, Any]:
         """One payment with its history."""
-        return self._told(f"/payments/{quote(_id_of(subject), safe='')}")
+        return self._fetch(f"/payments/{quote(_id_of(subject), safe='')}")
 
     @property
     def standing_orders(self) -> Rows:
@@ -121,22 +121,22 @@ class Bank:
 
     def explain(self, request_id: str) -> dict[str, Any]:
         """Why that call was answered so."""
-        return self._told(f"/explain/{quote(request_id, safe='')}")
+        return self._fetch(f"/explain/{quote(request_id, safe='')}")
 
     @property
     def findings(self) -> Rows:
         """What the referee noticed about the clients; of those that are waved off `reason` says why."""
-        return self._told("/referee")["findings"]  # type: ignore[no-any-return]
+        return self._fetch("/referee")["findings"]  # type: ignore[no-any-return]
 
     @property
     def coverage(self) -> dict[str, Any]:
         """What of the bank was met, in numbers and cell by cell."""
-        return self._told("/coverage")
+        return self._fetch("/coverage")
 
     def settings(self, **changes: Any) -> dict[str, Any]:
         """All settings as they are now; what is named changes first."""
         if not changes:
-            return self._told("/settings")["settings"]  # type: ignore[no-any-return]
+            return self._fetch("/settings")["settings"]  # type: ignore[no-any-return]
         written = {name: _span(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
         return self.controls.call("PATCH", "/settings", written).body["settings"]  # type: ignore[no-any-return]
 
@@ -179,7 +179,7 @@ class Bank:
     def _all_forks(self) -> "list[Bank]":
         return [later for fork in self._forks for later in (fork, *fork._all_forks())]
 
-    def _told(self, path: str) -> dict[str, Any]:
+    def _fetch(self, path: str) -> dict[str, Any]:
         return self.controls.call("GET", path).body  # type: ignore[no-any-return]
 
 

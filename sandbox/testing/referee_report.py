@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.referee.coverage import in_words, merged
+from sandbox.referee.coverage import describe_cell, merge_coverage
 from sandbox.referee.report import read_waive
 from sandbox.referee.rule import Severity
 from sandbox.testing.bank import Bank
 
 
-def blamed(bank: Bank, level: str, waives: Sequence[str] = ()) -> str:
+def render_findings(bank: Bank, level: str, waives: Sequence[str] = ()) -> str:
     """The findings that are as grave as the level and not waved off, for a person; empty where there are none."""
     waved = dict(map(read_waive, waives))
     rows = [
         row
         for row in bank.findings
-        if not row["waved_off"] and row["rule"] not in waved and Severity(row["severity"]).reaches(Severity(level))
+        if not row["waved_off"] and row["rule"] not in waved and Severity(row["severity"]).is_at_least(Severity(level))
     ]
     return "\n".join(["the referee found:", *map(line, rows)]) if rows else ""
 
@@ -28,9 +28,9 @@ def line(row: dict[str, Any]) -> str:
     )
 
 
-def covered(parts: Sequence[dict[str, Any]]) -> str:
+def render_coverage(parts: Sequence[dict[str, Any]]) -> str:
     """The runs of all tests as one."""
-    found = merged(parts)
+    found = merge_coverage(parts)
     rows = [f"{row['kind']:10} {row['met']:4} of {row['all']:4}  {row['percent']:5} %" for row in found["table"]]
-    missing = [f"  {in_words(cell)}" for cell in found["most_useful_not_met"]]
+    missing = [f"  {describe_cell(cell)}" for cell in found["most_useful_not_met"]]
     return "\n".join([*rows, f"{found['percent']} % of everything; not met yet, most useful first:", *missing])

@@ -18,7 +18,7 @@ REFUSED = 400
 NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
-def told(bank: Bank) -> str:
+def render_bank(bank: Bank) -> str:
     """A bank that cannot be asked hides no failure of the test."""
     try:
         return "\n".join(lines(bank))
@@ -26,7 +26,7 @@ def told(bank: Bank) -> str:
         return f"{bank.base_url} cannot be asked: {error}"
 
 
-def silence_of(bank: Bank) -> str:
+def unreachable_reason(bank: Bank) -> str:
     """Why a bank cannot be asked; empty when it can."""
     try:
         bank.clock.get()
@@ -62,10 +62,10 @@ def _call(bank: Bank, row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['at']}  {row['method']} {row['path']}  {row['status']}  {row['request_id']}"
     if row["status"] >= REFUSED:
         why = bank.explain(row["request_id"])
-        yield f"    {seen_as(why['error'])} ({why['clause']}): {why['rule']}"
+        yield f"    {client_view(why['error'])} ({why['clause']}): {why['rule']}"
 
 
-def seen_as(error: str | None) -> str:
+def client_view(error: str | None) -> str:
     """What a client sees of an error: its token and code. A fault rule answers without one."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.client import Controls
 from sandbox.serve.server import end, port_of, server_of
 from sandbox.testing.bank import Bank
-from sandbox.testing.start import Start, wanted_of
+from sandbox.testing.start import Start, world_options
 
 THREADS = 4
 HOST = "127.0.0.1"
@@ -16,7 +16,7 @@ NAME_MAX = 64
 
 
 @contextmanager
-def served(app: Any, start: Start) -> Iterator[Bank]:
+def serve_world(app: Any, start: Start) -> Iterator[Bank]:
     """The server's own world, on a free port, until the block ends."""
     server = server_of(app, HOST, 0, THREADS)
     thread = threading.Thread(target=server.run, name="bank-sandbox", daemon=True)
@@ -41,7 +41,7 @@ def at_server(base_url: str, key: str | None = None) -> Iterator[Bank]:
 def world_of(server: Bank, name: str, start: Start) -> Iterator[Bank]:
     """A world of one's own at a server, dropped after, with those that were forked from it."""
     name = name[:NAME_MAX]
-    server.controls.make_world(name, **wanted_of(start))
+    server.controls.make_world(name, **world_options(start))
     bank = Bank(server.controls, name)
     try:
         yield bank

@@ -38,36 +38,36 @@ def beginning_of(start: Start) -> Beginning:
     if start.seed is not None:
         beginning = replace(beginning, seed=start.seed)
     if start.at is not None:
-        beginning = replace(beginning, at=None if start.at == NOW else read_instant(_written(start.at)))
+        beginning = replace(beginning, at=None if start.at == NOW else read_instant(_instant_text(start.at)))
     if start.frozen is not None:
         beginning = replace(beginning, rate=0.0 if start.frozen else beginning.rate or 1.0)
     return beginning
 
 
-def wanted_of(start: Start) -> dict[str, Any]:
+def world_options(start: Start) -> dict[str, Any]:
     """The same for a world of any server (choice 10): scenario, seed and clock, wherever that server begins."""
     scenario = _read(start)
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
-        clock["at"] = _written(start.at)
+        clock["at"] = _instant_text(start.at)
     elif start.at is None and scenario.at is None:
         clock["at"] = OPENING
     if start.frozen is not None or scenario.rate is None:
         clock["frozen"] = start.frozen is not False
     seed = scenario.seed if start.seed is None else start.seed
-    told = _told(start)
+    told = _scenario_content(start)
     wanted = {"seed": SEED if seed is None else seed, "clock": clock}
     # Tests assert on money: the default scenario, which a server may have started with life, begins without it.
     return wanted | ({"life": "off"} if told == "default" else {"scenario": told})
 
 
-def _told(start: Start) -> str | dict[str, Any]:
+def _scenario_content(start: Start) -> str | dict[str, Any]:
     """A shipped scenario by its name, anything else by its content; settings are laid on top."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:
         path = Path(start.scenario)
-        content = dict(_content(path, path.stat().st_mtime_ns) if path.exists() else {})
+        content = dict(_read_file(path, path.stat().st_mtime_ns) if path.exists() else {})
     elif start.settings:
         content = {"extends": start.scenario}
     else:
@@ -79,7 +79,7 @@ def _told(start: Start) -> str | dict[str, Any]:
 
 def _read(start: Start) -> Scenario:
     """ScenarioErrors tells, with line and column, what is wrong with it."""
-    told = _told(start)
+    told = _scenario_content(start)
     if isinstance(start.scenario, str):
         named = load(start.scenario)
         if isinstance(told, str) or not start.settings:
@@ -89,11 +89,11 @@ def _read(start: Start) -> Scenario:
 
 
 @lru_cache(maxsize=64)
-def _content(path: Path, changed: int) -> dict[str, Any]:
+def _read_file(path: Path, changed: int) -> dict[str, Any]:
     """A file's content; read again once it changed."""
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
     return content if isinstance(content, dict) else {}
 
 
-def _written(at: str | datetime) -> str:
+def _instant_text(at: str | datetime) -> str:
     return write_instant(at) if isinstance(at, datetime) else at

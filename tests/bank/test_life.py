@@ -14,9 +14,9 @@ from sandbox.banking.durations import read_instant
 from sandbox.cli import beginning_of
 from sandbox.contract.settings import Settings
 from sandbox.machine import machine_time
-from sandbox.scenario.beginnings import began
+from sandbox.scenario.beginnings import scenario_beginning
 from sandbox.scenario.reading import load, read_content, read_scenario
-from sandbox.testing.start import Start, wanted_of
+from sandbox.testing.start import Start, world_options
 from sandbox.world.log import checkpoint
 from sandbox.world.log.codec import decode, encode
 from sandbox.world.log.state_hash import state_hash
@@ -49,11 +49,11 @@ def test_a_served_bank_lives_and_a_scenario_file_does_not_unless_it_says_so() ->
     assert beginning_of("default", None, None, True, False).settings.life == "on"
     assert beginning_of("a_payment_goes_its_ordinary_way", None, None, True, False).settings.life == "off"
     server = first_beginning(life="on")
-    assert began(read_scenario("scenario: Silent", "silent.yaml"), server).settings.life == "off"
-    assert began(read_scenario("settings: {life: on}", "loud.yaml"), server).settings.life == "on"
-    assert began(load("default"), server).settings.life == "on"
-    assert began(load("default"), first_beginning()).settings.life == "off"
-    assert began(read_content({"extends": "default"}, "scenario"), server).settings.life == "off"
+    assert scenario_beginning(read_scenario("scenario: Silent", "silent.yaml"), server).settings.life == "off"
+    assert scenario_beginning(read_scenario("settings: {life: on}", "loud.yaml"), server).settings.life == "on"
+    assert scenario_beginning(load("default"), server).settings.life == "on"
+    assert scenario_beginning(load("default"), first_beginning()).settings.life == "off"
+    assert scenario_beginning(read_content({"extends": "default"}, "scenario"), server).settings.life == "off"
 
 
 def test_what_a_scenario_says_of_life_is_inherited_by_those_that_extend_it() -> None:
@@ -70,8 +70,8 @@ def test_what_a_scenario_says_of_life_is_inherited_by_those_that_extend_it() -> 
 def test_the_tests_of_others_begin_without_life_unless_they_ask_for_it() -> None:
     assert testing.start.beginning_of(Start()).settings.life == "off"
     assert testing.start.beginning_of(Start(settings={"life": "on"})).settings.life == "on"
-    assert wanted_of(Start())["life"] == "off"
-    assert "life" not in wanted_of(Start(settings={"life": "on"}))
+    assert world_options(Start())["life"] == "off"
+    assert "life" not in world_options(Start(settings={"life": "on"}))
     with sandbox.running() as bank:
         bank.clock.advance("400d")
         assert bank.timeline == []

@@ -10,7 +10,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import payment_body
 from sandbox.machine import machine_time
-from sandbox.player.runs import Script, run_one, serving
+from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenario import read_scenario
 from sandbox.web.docs.document import document
 from sandbox.world.registry import Worlds
@@ -55,10 +55,10 @@ def documented() -> None:
 def said() -> None:
     body = payment_body(creditor_iban="BE68539007547034", creditor_name="Jan", amount="1", project_code=MINE)
     assert body["project_code"] == MINE
-    with serving(machine_time, jobs=1) as url:
+    with serve_worlds(machine_time, jobs=1) as url:
         report = run_one(Script(read_scenario(SCENARIO, "test"), SCENARIO), url, machine_time)
     told = [(step.text, step.faults) for step in report.steps]
-    assert report.trouble is None and all(step.held for step in report.steps), (report.trouble, told)
+    assert report.trouble is None and all(step.passed for step in report.steps), (report.trouble, told)
 
 
 def shown(app: Flask, address: str) -> None:

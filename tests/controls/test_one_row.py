@@ -13,7 +13,7 @@ from openapi_spec_validator import validate
 
 from sandbox.app import assemble
 from sandbox.commands.generated import add_generated
-from sandbox.commands.remote import Far
+from sandbox.commands.remote import RemoteWorld
 from sandbox.web.api.replies import json_response
 from sandbox.web.console.actions import actions_of
 from sandbox.web.controls.app import route
@@ -128,11 +128,11 @@ def test_a_row_is_in_the_document_with_its_body() -> None:
 def test_a_row_makes_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, str, Any]] = []
 
-    def call(far: Far, method: str, path: str, body: Any = None) -> Any:
+    def call(far: RemoteWorld, method: str, path: str, body: Any = None) -> Any:
         calls.append((method, path, body))
         return {"name": "a b", "words": "Hello"}
 
-    monkeypatch.setattr(Far, "call", call)
+    monkeypatch.setattr(RemoteWorld, "call", call)
     main = click.Group("bank-sandbox")
     add_generated(main, (ROW,))
     outcome = CliRunner().invoke(main, ["greetings", "send", "a b", "Hello", "--times", "0"])

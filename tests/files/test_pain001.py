@@ -112,7 +112,7 @@ def test_a_transaction_is_refused(version: str, wrong: dict[str, str], field: st
 def schema_takes(content: bytes, version: str) -> bool:
     from lxml import etree
 
-    with schemas.borrowed(f"pain.001.001.{version}") as schema:
+    with schemas.borrow_schema(f"pain.001.001.{version}") as schema:
         return bool(schema.validate(etree.fromstring(content)))
 
 
@@ -263,7 +263,7 @@ def test_an_account_may_come_again_and_again() -> None:
 
 
 def test_two_files_read_at_once_do_not_share_a_schema() -> None:
-    with schemas.borrowed("pain.001.001.03") as mine, schemas.borrowed("pain.001.001.03") as yours:
+    with schemas.borrow_schema("pain.001.001.03") as mine, schemas.borrow_schema("pain.001.001.03") as yours:
         assert mine is not yours
-    with schemas.borrowed("pain.001.001.03") as again:
+    with schemas.borrow_schema("pain.001.001.03") as again:
         assert again in (mine, yours)

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from sandbox.machine import machine_time
-from sandbox.player.playback import Played
-from sandbox.player.runs import Script, run_one, serving
+from sandbox.player.playback import StepResult
+from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenario import read_scenario
 
-Play = Callable[..., tuple[Played, ...]]
+Play = Callable[..., tuple[StepResult, ...]]
 
 
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
-    with serving(machine_time, jobs=4) as address:
+    with serve_worlds(machine_time, jobs=4) as address:
         yield address
 
 
@@ -24,7 +24,7 @@ def url() -> Iterator[str]:
 def play(url: str) -> Play:
     """Plays steps, and more of a scenario when it is given."""
 
-    def played(*steps: Any, **more: Any) -> tuple[Played, ...]:
+    def played(*steps: Any, **more: Any) -> tuple[StepResult, ...]:
         content = {"clock": {"at": "2027-03-01T09:00"}, "steps": list(steps), **more}
         text = json.dumps(content)
         report = run_one(Script(read_scenario(text, "test"), text), url, machine_time)

@@ -13,7 +13,7 @@ CONSENT = {"consent": {"customer": "alice", "account": "alice-current"}, "as": "
 
 def test_a_step_that_fails_tells_its_line_what_was_found_and_the_exchange(play: Play) -> None:
     held, failed, after = play(PAY, {"status": {"of": "rent", "expect": {"status": "ACSC"}}}, SIGN)
-    assert held.held and not failed.held and after.skipped
+    assert held.passed and not failed.passed and after.skipped
     assert failed.faults == ("status: expected ACSC, found RCVD",)
     told = "\n".join(failed.exchanges[-1].lines())
     assert "/payments/sepa-credit-transfers/" in told and '"status":"RCVD"' in told and "Request-ID:" in told
@@ -22,7 +22,7 @@ def test_a_step_that_fails_tells_its_line_what_was_found_and_the_exchange(play: 
 
 def test_an_expectation_that_fails_lets_the_rest_go_on(play: Play) -> None:
     _, failed, held = play(PAY, {"expect": {"status": "PDNG"}}, {"expect": {"status": "RCVD"}})
-    assert not failed.held and held.held
+    assert not failed.passed and held.passed
 
 
 REFUSED = {"pay": {"debtor": "poor", "amount": "9999.00"}}
@@ -37,14 +37,14 @@ def test_a_refusal_that_nobody_expects_ends_the_play(play: Play) -> None:
 @pytest.mark.parametrize("wanted", ["INSUFFICIENT_FUNDS", "SBX-0403-000001", 403, True])
 def test_a_step_may_say_how_it_is_refused(play: Play, wanted: Any) -> None:
     (held,) = play({"pay": {**REFUSED["pay"], "refused": wanted}})
-    assert held.held
+    assert held.passed
 
 
 @pytest.mark.parametrize(
     "after", [{"error": "INSUFFICIENT_FUNDS"}, {"error_code": "SBX-0403-000001"}, {"status": 403}], ids=str
 )
 def test_the_step_that_follows_may_expect_the_refusal(play: Play, after: dict[str, Any]) -> None:
-    assert [step.held for step in play(REFUSED, {"expect": after})] == [True, True]
+    assert [step.passed for step in play(REFUSED, {"expect": after})] == [True, True]
 
 
 def test_another_refusal_than_the_expected_one_fails(play: Play) -> None:
@@ -135,7 +135,7 @@ def test_captures_are_forgotten_by_a_reset_and_balances_begin_anew(play: Play) -
     more = {"expect": {"account": "alice", "balance": {"more": "100.00"}}}
     unchanged = {"expect": {"account": "alice", "balance": "unchanged"}}
     *held, failed = play(PAY, book, more, {"reset": None}, unchanged, {"status": "rent"})
-    assert all(step.held for step in held)
+    assert all(step.passed for step in held)
     assert "nothing was captured" in failed.faults[0]
 
 
@@ -153,15 +153,15 @@ def test_settings_faults_and_moves_are_the_testers(play: Play) -> None:
         {"status": {"of": "other", "expect": {"status": "RJCT", "reason": "AC04"}}},
         {"move": {"of": "other", "status": "ACSC", "refused": 409}},
     )
-    assert [step.faults for step in steps if not step.held] == []
+    assert [step.faults for step in steps if not step.passed] == []
 
 
 def test_a_world_as_the_story_wants_it_runs_when_it_says_so(play: Play) -> None:
     call = {"call": {"path": "/_sandbox/clock", "expect": {"mode": "running", "rate": 60}}}
     (held,) = play(call, clock={"at": "2027-03-01T09:00", "rate": 60})
-    assert held.held
+    assert held.passed
     (held,) = play({"call": {"path": "/_sandbox/clock", "expect": {"mode": "frozen"}}})
-    assert held.held
+    assert held.passed
 
 
 def test_an_accounts_id_is_asked_for_once(play: Play) -> None:

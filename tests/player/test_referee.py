@@ -18,17 +18,17 @@ UNASKED = "status-never-asked"
 
 
 def test_a_client_without_fault_is_clean(play: Play) -> None:
-    assert all(step.held for step in play(PAY, SIGN, {"status": "rent"}, CLEAN))
+    assert all(step.passed for step in play(PAY, SIGN, {"status": "rent"}, CLEAN))
 
 
 def test_a_finding_is_told_where_clean_was_expected(play: Play) -> None:
     *_, failed = play(PAY, SIGN, CLEAN)
-    assert not failed.held and f"warning {UNASKED} in POST /payments" in failed.faults[0]
+    assert not failed.passed and f"warning {UNASKED} in POST /payments" in failed.faults[0]
 
 
 def test_a_finding_may_be_expected(play: Play) -> None:
     *_, held = play(PAY, SIGN, {"expect": {"referee": [UNASKED]}})
-    assert held.held
+    assert held.passed
 
 
 def test_a_finding_that_does_not_come_is_told(play: Play) -> None:
@@ -38,7 +38,7 @@ def test_a_finding_that_does_not_come_is_told(play: Play) -> None:
 
 def test_what_is_waved_off_is_clean(play: Play) -> None:
     *_, held = play(PAY, SIGN, CLEAN, settings={"referee_waives": [f"{UNASKED}: this script looks by the controls"]})
-    assert held.held
+    assert held.passed
 
 
 @pytest.mark.parametrize("wanted", [{"referee": "dirty"}, {"referee": "clean", "status": 200}])
@@ -59,4 +59,4 @@ def test_a_shipped_script_leaves_nothing_for_the_referee_to_find(url: str, name:
     ]
     steps = (*script.scenario.steps, *asked)
     report = run_one(replace(script, scenario=replace(script.scenario, steps=steps)), url, machine_time)
-    assert report.held, [step.faults for step in report.steps if not step.held] or report.trouble
+    assert report.passed, [step.faults for step in report.steps if not step.passed] or report.trouble

@@ -16,7 +16,7 @@ from lxml import etree
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.player.junit import junit
-from sandbox.player.runs import Report, Script, read_script, run, run_one, serving
+from sandbox.player.runs import Report, Script, read_script, run, run_one, serve_worlds
 from sandbox.player.script_check import check
 from sandbox.scenario import ScenarioErrors, read_scenario
 from sandbox.serve.server import in_background
@@ -33,13 +33,13 @@ def script(*steps: Any, name: str = "test", **more: Any) -> Script:
 
 def bodies(report: Report, url: str) -> str:
     """Everything that the bank answered, but for the port that it had."""
-    assert report.held
+    assert report.passed
     told = [one.response for step in report.steps for one in step.exchanges if "/_sandbox/" not in one.request.url.path]
     return sha256(b"\n".join(reply.content.replace(url.encode(), b"") for reply in told if reply)).hexdigest()
 
 
 def played_alone() -> str:
-    with serving(machine_time, 1) as url:
+    with serve_worlds(machine_time, 1) as url:
         return bodies(run_one(read_script(STORY), url, machine_time), url)
 
 
@@ -60,14 +60,14 @@ def test_fifty_scenarios_side_by_side_while_one_resets(url: str) -> None:
     stories = [script(pay, *rest, gone, name=f"story-{number}") for number in range(49)]
     resets = script(pay, *[{"reset": None}, pay] * 10, *rest, gone, name="resets")
     reports = list(run([*stories[:25], resets, *stories[25:]], url, machine_time, jobs=8))
-    assert [report.name for report in reports if not report.held] == []
+    assert [report.name for report in reports if not report.passed] == []
     assert len(reports) == 50
 
 
 def test_the_same_scenario_twice_in_one_run_has_two_worlds(url: str) -> None:
     one = script({"reset": None})
     first, second = run([one, one], url, machine_time, apart=".x")
-    assert first.held and second.held and first.world != second.world
+    assert first.passed and second.passed and first.world != second.world
 
 
 def test_a_world_goes_away_when_all_held_and_stays_for_a_look_otherwise(url: str) -> None:
@@ -89,12 +89,12 @@ def running_server(**more: Any) -> Iterator[str]:
 def test_a_scenario_plays_on_a_server_whose_clock_runs() -> None:
     with running_server(rate=1.0) as address:
         report = run_one(read_script("an_unsigned_payment_expires_after_an_hour"), address, machine_time)
-    assert report.held, report
+    assert report.passed, report
 
 
 def test_a_server_that_is_not_there_is_trouble() -> None:
     report = run_one(script({"reset": None}), "http://127.0.0.1:1", machine_time)
-    assert report.trouble and not report.held
+    assert report.trouble and not report.passed
 
 
 def test_a_server_that_does_not_know_what_is_extended_says_so(url: str) -> None:

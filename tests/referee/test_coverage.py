@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.referee.coverage import KINDS, in_words, merged
+from sandbox.referee.coverage import KINDS, describe_cell, merge_coverage
 from tests.referee.actor import Actor
 
 
@@ -56,8 +56,8 @@ def test_an_error_that_only_the_controls_give_is_not_asked_for(actor: Actor) -> 
 
 
 def test_an_error_is_said_as_a_client_sees_it() -> None:
-    assert in_words("error UNAVAILABLE") == "error UNAVAILABLE: 503 SERVICE_UNAVAILABLE SBX-0503-000001"
-    assert in_words("status payment_status RJCT") == "status payment_status RJCT"
+    assert describe_cell("error UNAVAILABLE") == "error UNAVAILABLE: 503 SERVICE_UNAVAILABLE SBX-0503-000001"
+    assert describe_cell("status payment_status RJCT") == "status payment_status RJCT"
 
 
 def test_the_table_adds_up(actor: Actor) -> None:
@@ -82,7 +82,7 @@ def test_runs_are_merged(actor: Actor) -> None:
     actor.tpp.control("POST", "/reset")
     actor.file()
     second = coverage(actor)
-    both = merged([first, second])
+    both = merge_coverage([first, second])
     assert met(both, "operation") == {"payment_initiation", "bulk_initiation"}
     assert both["percent"] > max(first["percent"], second["percent"])
-    assert merged([both]) == both
+    assert merge_coverage([both]) == both

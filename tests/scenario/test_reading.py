@@ -20,7 +20,7 @@ from sandbox.scenario import (
     read_scenario,
     read_settings,
     schema,
-    shipped,
+    shipped_scenarios,
 )
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.yaml_text import read_yaml
@@ -188,8 +188,8 @@ def test_a_circle_is_told(library: dict[str, str]) -> None:
 
 
 def test_the_shipped_scenarios_are_listed_with_their_titles() -> None:
-    assert ("default", "The bank as it is, with well-known values") in [row[:2] for row in shipped()]
-    assert all(title and about for _, title, about in shipped())
+    assert ("default", "The bank as it is, with well-known values") in [row[:2] for row in shipped_scenarios()]
+    assert all(title and about for _, title, about in shipped_scenarios())
 
 
 def test_a_file_is_loaded_by_its_path(tmp_path) -> None:

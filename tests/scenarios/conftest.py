@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.machine import machine_time
-from sandbox.player.runs import serving
+from sandbox.player.runs import serve_worlds
 
 
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
-    with serving(machine_time, jobs=4) as address:
+    with serve_worlds(machine_time, jobs=4) as address:
         yield address

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.machine import machine_time
-from sandbox.player.playback import content_of
+from sandbox.player.playback import step_content
 from sandbox.player.runs import Report, read_script, run_one
 from sandbox.scenario.library import SHIPPED
 
@@ -48,7 +48,7 @@ def test_there_are_stories_enough() -> None:
 def test_the_story_holds(url: str, name: str) -> None:
     report = played(url, name)
     assert report.trouble is None
-    told = [f"line {step.step.line}, {step.text}: {'; '.join(step.faults)}" for step in report.steps if not step.held]
+    told = [f"line {step.step.line}, {step.text}: {'; '.join(step.faults)}" for step in report.steps if not step.passed]
     assert told == []
 
 
@@ -57,7 +57,9 @@ def test_the_story_is_a_sentence_and_expects_something(name: str) -> None:
     scenario = read_script(name).scenario
     assert "_" in name and name == name.lower()
     assert scenario.title and scenario.about and scenario.at is not None
-    judged = [step for step in scenario.steps if step.what == "expect" or {"expect", "refused"} & set(content_of(step))]
+    judged = [
+        step for step in scenario.steps if step.what == "expect" or {"expect", "refused"} & set(step_content(step))
+    ]
     assert judged
 
 

@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.contract.settings import Settings
 from sandbox.pki.folder import Folder
-from sandbox.pki.making import Wanted
+from sandbox.pki.making import CertificateRequest
 from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Trust
 from sandbox.world.registry import Worlds
@@ -44,7 +44,7 @@ def issue(pki: Path) -> Issue:
         assert kind in (QWAC, QSEAL)
         name = f"{fault or 'sound'}-{'-'.join(roles)}-{organisation}-{key}"
         said = Qualified(kind, roles, "Authority", "BE-SBX")
-        wanted = Wanted(name, organisation, said, REAL - timedelta(days=1), REAL + timedelta(days=365), key)
+        wanted = CertificateRequest(name, organisation, said, REAL - timedelta(days=1), REAL + timedelta(days=365), key)
         return Folder(pki).issue(wanted, fault, REAL)
 
     return issued

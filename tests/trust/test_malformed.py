@@ -217,7 +217,7 @@ def seal_of(private: Any, pki: Path, monkeypatch: pytest.MonkeyPatch, kind: str 
     """A sound certificate for a key that signatures of the contract cannot use."""
     monkeypatch.setattr(making, "new_key", lambda kind: private)
     said = Qualified(kind, ("PSP_PI",), "Authority", "BE-SBX")
-    wanted = making.Wanted("odd", DEMO, said, REAL - timedelta(days=1), REAL + timedelta(days=9))
+    wanted = making.CertificateRequest("odd", DEMO, said, REAL - timedelta(days=1), REAL + timedelta(days=9))
     return making.leaf(wanted, Folder(pki).issuing()).certificate.public_bytes(Encoding.DER)
 
 

@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 
 from sandbox.app import assemble, first_beginning
 from sandbox.pki.folder import Folder, read_certificate
-from sandbox.pki.making import Wanted
+from sandbox.pki.making import CertificateRequest
 from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Trust
 from sandbox.web.controls.lock import Lock
@@ -37,7 +37,7 @@ OLDER = Path(__file__).parents[1] / "data" / "pki-1"  # a folder as `pki init` m
 
 def made(path: Path, kind: str, name: str = "demo-tpp") -> Path:
     said = Qualified(kind, ("PSP_PI", "PSP_AI"), "Authority", "BE-SBX")
-    wanted = Wanted(name, DEMO, said, REAL, REAL + timedelta(days=199, seconds=-1))
+    wanted = CertificateRequest(name, DEMO, said, REAL, REAL + timedelta(days=199, seconds=-1))
     return Folder(path).issue(wanted, None, REAL)
 
 

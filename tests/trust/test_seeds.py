@@ -12,7 +12,7 @@ from sandbox.app import assemble
 from sandbox.bank.mint import Mint
 from sandbox.banking.durations import read_instant
 from sandbox.cli import beginning_of, seed_shown
-from sandbox.commands.access_options import Doors
+from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.options import Seed, SeedText
 from sandbox.world.beginning import secret_of, seed_of
 from sandbox.world.log.state_hash import state_hash
@@ -143,7 +143,7 @@ def test_so_does_the_seed_of_a_scenario(guarded: bool, tmp_path: Path) -> None:
     assert [tpp.initiate().get_json()["payment_id"] == foretold for tpp in (at_start, loaded)] == [not guarded] * 2
 
 
-UNSAID = dict.fromkeys(row.name for row in fields(Doors))
+UNSAID = dict.fromkeys(row.name for row in fields(AccessOptions))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_server_is_on_a_network_when_others_reach_the_bank_or_its_controls(
 ) -> None:
     given: dict[str, Any] = UNSAID | {"host": host, "controls": controls}
     given |= {"controls_port": controls_port, "controls_host": controls_host}
-    assert Doors(**given).on_a_network is expected
+    assert AccessOptions(**given).on_a_network is expected
 
 
 def test_on_a_network_the_secret_is_shown_to_nobody() -> None:

@@ -83,7 +83,7 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str
     call.subject = bulk.id
     address = None
     if bulks.waits_for_signature(bulk):
-        token = bulks.living_address(bank, bulk) or fresh
+        token = bulks.valid_address(bank, bulk) or fresh
         if token is None:
             return None
         address = sca_address(call.request, token)

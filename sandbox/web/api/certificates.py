@@ -101,10 +101,10 @@ def read_header(value: str) -> bytes:
 
 def _demand_role(bearer: Bearer, role: str | None) -> None:
     """The PSD2 role of the call; for a call that needs none, any role of a TPP."""
-    borne = ", ".join(bearer.said.roles) or "none"
-    if role is not None and ROLE_OF[role] not in bearer.said.roles:
+    borne = ", ".join(bearer.statements.roles) or "none"
+    if role is not None and ROLE_OF[role] not in bearer.statements.roles:
         raise Untrusted(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
-    if not set(ROLE_OF.values()) & set(bearer.said.roles):
+    if not set(ROLE_OF.values()) & set(bearer.statements.roles):
         raise Untrusted(f"it bears neither PSP_PI nor PSP_AI, but {borne}")
 
 

@@ -6,7 +6,7 @@ from flask import Response
 
 from sandbox.bank import first_replies, tokens
 from sandbox.bank.state import Bank
-from sandbox.bank.tokens import Issued
+from sandbox.bank.tokens import TokenReply
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import replies
 from sandbox.web.api.credentials import readings
@@ -79,7 +79,7 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
         raise Refusal(Error.INPUT_INVALID, input="body", why="it is no form in UTF-8") from None
 
 
-def token_reply(issued: Issued) -> Response:
+def token_reply(issued: TokenReply) -> Response:
     """service 2.6; never kept by anyone on the way (choice 8)."""
     content = {
         "access_token": issued.access_token,

@@ -125,7 +125,7 @@ def told(one: Initiation) -> tuple[str, str, str, str]:
             return frequency, money, contract.creditor_name, contract.endtoend_identification
         case Bulk():
             count = sum(len(part.batch.transfers) for part in one.parts if isinstance(part.batch, Batch))
-            money = amount(Money(bulks.total(one), "EUR")) if one.living else ""
+            money = amount(Money(bulks.total(one), "EUR")) if one.payable_parts else ""
             return (
                 one.format,
                 money,

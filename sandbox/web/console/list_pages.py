@@ -11,7 +11,7 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings, clause_of
-from sandbox.scenario.reading import shipped
+from sandbox.scenario.reading import shipped_scenarios
 from sandbox.scenario.setting_rows import WORDS
 from sandbox.web.api.call_contents import content_of_call
 from sandbox.web.console import balance_curve
@@ -208,7 +208,7 @@ def scenario(visit: Visit) -> Response:
         visit,
         "scenario",
         here="/console/scenario",
-        scenarios=shipped(),
+        scenarios=shipped_scenarios(),
         faults=faults,
         rules=world.ask(lambda bank: list(bank.rulebook.rules)),
     )
@@ -228,5 +228,5 @@ def typed(values: dict[str, Any]) -> dict[str, str]:
 
 def worlds(visit: Visit) -> Response:
     rows = [(world, world.standing()) for world in visit.worlds.all()]
-    names = [name for name, _, _ in shipped()]
+    names = [name for name, _, _ in shipped_scenarios()]
     return draw(visit, "worlds", here="/console/worlds", rows=rows, scenarios=names)

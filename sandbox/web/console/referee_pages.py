@@ -5,8 +5,8 @@ from typing import Any
 
 from flask import Response
 
-from sandbox.referee.coverage import coverage_of, in_words
-from sandbox.referee.report import Finding, Report, known, read_waive, report_of
+from sandbox.referee.coverage import coverage_of, describe_cell
+from sandbox.referee.report import Finding, Report, known_waives, read_waive, report_of
 from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import BY_ID, TABLE
 from sandbox.web.console.templating import draw
@@ -34,7 +34,7 @@ def broken_of(report: Report) -> list[Broken]:
     rows: dict[str, Broken] = {}
     for finding in reversed(report.findings):
         rule = finding.found.rule
-        row = rows.setdefault(rule.id, Broken(rule, finding.reason, untold=report.untold.get(rule.id, 0)))
+        row = rows.setdefault(rule.id, Broken(rule, finding.reason, untold=report.unlisted.get(rule.id, 0)))
         row.found.append(finding)
     order = list(Severity)
     return sorted(rows.values(), key=lambda row: order.index(row.rule.severity))
@@ -62,10 +62,10 @@ def referee(visit: Visit) -> Response:
         last=max((call.seq for call in visit.world.exchanges), default=0),
         watching=settings.referee == "on",
         waives="\n".join(settings.referee_waives),
-        reasons=dict(map(read_waive, known(settings.referee_waives))),
+        reasons=dict(map(read_waive, known_waives(settings.referee_waives))),
         rules=len(TABLE),
         coverage=coverage_of(visit.world),
-        in_words=in_words,
+        in_words=describe_cell,
     )
 
 

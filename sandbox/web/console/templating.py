@@ -118,7 +118,7 @@ def faults_found(world: World) -> int:
     """What the menu says of the referee."""
     report = report_of(world)
     waived = {row.found.rule.id for row in report.findings if row.reason is not None}
-    return len(report.standing()) + sum(count for name, count in report.untold.items() if name not in waived)
+    return len(report.unwaived()) + sum(count for name, count in report.unlisted.items() if name not in waived)
 
 
 def back_of(visit: Visit) -> str:

@@ -15,7 +15,7 @@ def route(app: Flask, folder: "Folder") -> None:
     """Lists and authorities at the addresses that the certificates name."""
 
     def file(name: str) -> Response:
-        found = folder.published(name)
+        found = folder.public_file(name)
         if found is None:
             raise Refusal(Error.NOT_FOUND, input=name[:100])
         content, media_type = found

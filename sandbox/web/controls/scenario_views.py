@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Request, Response
 
-from sandbox.scenario.beginnings import began
-from sandbox.scenario.reading import read_fault, shipped
+from sandbox.scenario.beginnings import scenario_beginning
+from sandbox.scenario.reading import read_fault, shipped_scenarios
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import TakeBody, refuse
 from sandbox.web.controls.scenario_bodies import reading, sent_scenario
@@ -19,7 +19,7 @@ FAULTS_MAX = 1_000  # of a world: each call looks at all of them
 
 def every() -> dict[str, Any]:
     """The shipped scenarios."""
-    return {"scenarios": [{"name": name, "title": title, "about": about} for name, title, about in shipped()]}
+    return {"scenarios": [{"name": name, "title": title, "about": about} for name, title, about in shipped_scenarios()]}
 
 
 def one(world: World) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def one(world: World) -> dict[str, Any]:
 def put(worlds: Worlds, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
     """Begins the world again with the scenario that was sent."""
     scenario = sent_scenario(request, take_body)
-    world.load(began(scenario, worlds.beginning_of(world.name), worlds.guarded))
+    world.load(scenario_beginning(scenario, worlds.beginning_of(world.name), worlds.guarded))
     return shown(world)
 
 

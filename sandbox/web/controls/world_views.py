@@ -7,7 +7,7 @@ from flask import Response
 
 from sandbox.banking.durations import read_instant
 from sandbox.banking.names import is_world_name
-from sandbox.scenario.beginnings import began
+from sandbox.scenario.beginnings import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.body_readers import whole_number
@@ -36,7 +36,7 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
     content = take_body()
     beginning = worlds.beginning_of(name)
     if "scenario" in content:
-        beginning = began(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
+        beginning = scenario_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
         beginning = seeded(beginning, value_of(content, "seed", _seed), worlds.guarded)
     if "clock" in content:

@@ -90,7 +90,7 @@ def consent_at(bank: Bank, session_id: str, token: str) -> ConsentSight:
 def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, Allowed]:
     """One that the customer in the channel may withdraw."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
-    found = consents.standing_one(bank, session.customer, consent_id)
+    found = consents.find_valid(bank, session.customer, consent_id)
     return bank.customers[found.customer], allowed_by(bank, found)
 
 
@@ -123,5 +123,5 @@ def _earlier(bank: Bank, address: ConsentAddress, customer: str | None) -> date 
         return None
     key = (address.client_id, customer, address.scope, address.iban)
     name = bank.consent_of.get(key)
-    stands = [one for one in consents.standing(bank, customer) if one.id == name]
+    stands = [one for one in consents.valid_consents(bank, customer) if one.id == name]
     return brussels_date(stands[0].given) if stands else None

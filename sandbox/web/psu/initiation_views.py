@@ -160,8 +160,8 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderWant
 
 
 def _file(bank: Bank, bulk: Bulk) -> FileWanted:
-    living = bulk.living
-    refused = [part for part in bulk.parts if not part.is_living]
+    living = bulk.payable_parts
+    refused = [part for part in bulk.parts if not part.is_payable]
     return FileWanted(
         bulk.message_id,
         _leaving(bank, living),

@@ -88,7 +88,7 @@ class Folder:
 def folder(bank: Bank, session_id: str) -> Folder:
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     waiting = signing.to_sign(bank, session.customer) if session.customer else []
-    allowed = consents.standing(bank, session.customer) if session.customer else []
+    allowed = consents.valid_consents(bank, session.customer) if session.customer else []
     return Folder(
         list(bank.customers.values()),
         bank.customers.get(session.customer or ""),
