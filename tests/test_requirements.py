@@ -29,7 +29,9 @@ class Pin:
 
 def read(text: str) -> tuple[str | None, list[Pin], list[str]]:
     """The layer below, the pins, and the lines that are neither."""
-    below, pins, strange = None, [], []
+    below: str | None = None
+    pins: list[Pin] = []
+    strange: list[str] = []
     unhashed = False
     for line in text.splitlines():
         if found := PIN.match(line):

@@ -1,6 +1,6 @@
 """Ordered faults: which calls they meet, and what those are answered (choice 13)."""
 
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -93,6 +93,7 @@ def test_every_status_that_an_operation_may_give_comes_in_the_banks_body(tpp: Tp
     path = rule.rule
     for name, value in (("product", product), ("payment_id", "x"), ("payment_file_id", "x"), ("logical_id", "x")):
         path = path.replace(f"<{name}>", value)
+    assert rule.methods is not None
     method = next(iter(rule.methods - {"HEAD", "OPTIONS"}))
     for status in ANSWERS[operation]:
         tpp.control("DELETE", "/faults")
@@ -161,7 +162,7 @@ def test_a_delay_comes_after_the_call_and_holds_nothing(tpp: Tpp) -> None:
         assert tpp.status(tpp.listed("payments")[0]["payment_id"]).status_code == 200
         waited.append(seconds)
 
-    tpp.http.environ_base["sandbox.wait"] = wait
+    cast("dict[str, Any]", tpp.http.environ_base)["sandbox.wait"] = wait
     assert tpp.initiate().status_code == 201
     assert waited == [90.0]
 

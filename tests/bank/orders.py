@@ -105,7 +105,8 @@ def run_days(order: StandingOrder) -> list[date]:
 
 def expected_days(order: StandingOrder, until: date) -> list[date]:
     """What the independent calendar says that must have been executed by the evening of a day."""
-    contract, found = order.order, []
+    contract = order.order
+    found: list[date] = []
     for planned in planned_days(contract.first, contract.frequency.value):
         if planned > until + 7 * DAY:
             return found

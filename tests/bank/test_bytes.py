@@ -41,7 +41,7 @@ def test_a_long_client_and_a_long_path_are_kept_cut_and_say_so(tpp: Tpp, world: 
     client, path = list(world.exchanges)[-2:]
     assert client.client_id is not None and len(client.client_id) < NAME_MAX + 50 and CUT in client.client_id
     assert len(path.path) < PATH_MAX + 50 and "60,001 characters" in path.path
-    row = tpp.control("GET", f"/explain/{path.request_id}").json
+    row = tpp.control("GET", f"/explain/{path.request_id}").get_json()
     assert row["path"].startswith("/aaa") and "cut" in row["path"]
     assert world.exchanges.weight < 5_000
 

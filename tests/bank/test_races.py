@@ -1,6 +1,7 @@
 """Two who act at one moment, in real threads: one wins, every time, and the books and the log stay right."""
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from threading import Barrier, Thread
 from typing import Any
 
@@ -76,7 +77,7 @@ def test_of_two_signatures_at_one_address_one_counts(rounds: Iterator[tuple[Tpp,
         before = balance(bank, ALICE)
         both: Act = lambda own, begun=begun: approve(own, begun.address)  # type: ignore[misc] # noqa: E731
         assert sorted(race(tpp, both, both)) == [200, 409]
-        assert (status(tpp, begun), before - balance(bank, ALICE)) == ("ACSP", 12.5)
+        assert (status(tpp, begun), before - balance(bank, ALICE)) == ("ACSP", Decimal("12.5"))
 
 
 def test_of_two_further_signatures_of_one_person_one_counts(rounds: Iterator[tuple[Tpp, Any]]) -> None:

@@ -73,7 +73,7 @@ def test_a_log_without_its_last_act_gives_another_bank(new_life: Lives) -> None:
     life = new_life()
     life.lead(FULL_LIFE)
     whole, now = life.world.log, life.world.bank.clock.now
-    assert state_hash(replayed(life.world.beginning, list(whole)[:-1], now)) != state_hash(life.world.bank)  # type: ignore[arg-type]
+    assert state_hash(replayed(life.world.beginning, list(whole)[:-1], now)) != state_hash(life.world.bank)
 
 
 CHILD = """
@@ -142,7 +142,7 @@ HEADERS: list[dict[str, str | None]] = [
 @pytest.mark.parametrize("changes", HEADERS, ids=str)
 @pytest.mark.parametrize("product", [SCT, ISCT, XB])
 def test_a_call_refused_for_a_header_leaves_no_trace(
-    tpp: Tpp, worlds: Worlds, product: str, changes: dict[str, str | None]
+    tpp: Tpp, worlds: Worlds, product: str, changes: dict[str, Any]
 ) -> None:
     untouched(worlds.get("default"), lambda: tpp.initiate(product, **changes))
 

@@ -254,7 +254,7 @@ def test_a_variable_standing_order_leaves_the_overdraft_alone(tpp: Tpp) -> None:
     body = variable(creditor_account={"iban": savings}, debtor_account={"iban": current}, start_date="2027-03-02")
     tpp.signed(order(tpp, body))
     tpp.advance("2d")
-    assert (balance(tpp, current), balance(tpp, savings)) == (0, 101)
+    assert (balance(tpp, current), balance(tpp, savings)) == (Decimal(0), Decimal(101))
 
 
 # What a scenario may say

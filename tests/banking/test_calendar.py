@@ -14,7 +14,7 @@ from sandbox.banking.calendar import (
 )
 
 
-def test_an_independent_calendar_agrees_on_every_day_of_22_years():
+def test_an_independent_calendar_agrees_on_every_day_of_22_years() -> None:
     theirs = holidays.financial_holidays("XECB", years=range(2024, 2046))
     first = date(2024, 1, 1)
     days = [first + timedelta(days=number) for number in range((date(2046, 1, 1) - first).days)]
@@ -34,18 +34,18 @@ def test_an_independent_calendar_agrees_on_every_day_of_22_years():
         (date(2026, 12, 26), "26 december"),
     ],
 )
-def test_a_closed_day_says_why(day, why):
+def test_a_closed_day_says_why(day: date, why: str) -> None:
     assert why_closed(day) == why
     assert not is_banking_day(day)
 
 
 @pytest.mark.parametrize("day", [date(2027, 3, 25), date(2027, 7, 21), date(2027, 12, 31)])
-def test_an_open_day_has_no_reason_and_stays(day):
+def test_an_open_day_has_no_reason_and_stays(day: date) -> None:
     assert why_closed(day) is None
     assert next_banking_day(day) == previous_banking_day(day) == day
 
 
-def test_easter_is_stepped_over_in_both_directions():
+def test_easter_is_stepped_over_in_both_directions() -> None:
     assert next_banking_day(date(2027, 3, 26)) == date(2027, 3, 30)
     assert previous_banking_day(date(2027, 3, 29)) == date(2027, 3, 25)
     assert following_banking_day(date(2027, 3, 25)) == date(2027, 3, 30)
@@ -61,18 +61,18 @@ def test_easter_is_stepped_over_in_both_directions():
         (date(2027, 10, 31), 5),  # and back
     ],
 )
-def test_six_in_brussels_is_right_across_clock_changes(day, hour):
+def test_six_in_brussels_is_right_across_clock_changes(day: date, hour: int) -> None:
     assert at_brussels(day, 6) == datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
     assert at_brussels(day, 6).tzinfo is UTC
     assert brussels_date(at_brussels(day, 0)) == day
     assert brussels_date(at_brussels(day, 23, 59)) == day
 
 
-def test_late_in_utc_is_already_tomorrow_in_brussels():
+def test_late_in_utc_is_already_tomorrow_in_brussels() -> None:
     assert brussels_date(datetime(2027, 7, 1, 21, 59, tzinfo=UTC)) == date(2027, 7, 1)
     assert brussels_date(datetime(2027, 7, 1, 22, tzinfo=UTC)) == date(2027, 7, 2)
 
 
-def test_an_instant_without_a_zone_is_refused():
+def test_an_instant_without_a_zone_is_refused() -> None:
     with pytest.raises(AssertionError):
         brussels_date(datetime(2027, 7, 1, 22))

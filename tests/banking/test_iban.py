@@ -9,7 +9,7 @@ from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban, make_
     "text",
     ["BE68539007547034", "NL91ABNA0417164300", "GB29NWBK60161331926819", "MT84MALT011000012345MTLCAST001S"],
 )
-def test_an_iban_holds(text):
+def test_an_iban_holds(text: str) -> None:
     assert is_iban(text)
     assert country_of(text) == text[:2]
 
@@ -33,12 +33,12 @@ def test_an_iban_holds(text):
         "68539007547034",
     ],
 )
-def test_what_is_no_iban_is_refused(text):
+def test_what_is_no_iban_is_refused(text: str) -> None:
     assert not is_iban(text)
 
 
 @pytest.mark.parametrize(("right", "twin"), [("97", "00"), ("98", "01"), ("02", "99")])
-def test_check_digits_that_only_mod_97_likes_are_refused(right, twin):
+def test_check_digits_that_only_mod_97_likes_are_refused(right: str, twin: str) -> None:
     made = next(iban for number in range(1000) if (iban := make_belgian("539", number))[2:4] == right)
     forged = f"BE{twin}{made[4:]}"
     assert int(f"{forged[4:]}1114{twin}") % 97 == 1
@@ -47,14 +47,14 @@ def test_check_digits_that_only_mod_97_likes_are_refused(right, twin):
 
 
 @given(st.integers(0, 999), st.integers(0, 9_999_999))
-def test_every_belgian_iban_that_is_made_holds(bank, number):
+def test_every_belgian_iban_that_is_made_holds(bank: int, number: int) -> None:
     made = make_belgian(f"{bank:03}", number)
     assert is_iban(made)
     assert len(made) == 16
     assert int(made[14:]) == (int(made[4:14]) % 97 or 97)
 
 
-def test_a_known_account_is_made_and_one_of_eight_digits_is_not():
+def test_a_known_account_is_made_and_one_of_eight_digits_is_not() -> None:
     assert make_belgian("539", 75470) == "BE68539007547034"
     with pytest.raises(AssertionError):
         make_belgian("539", 10_000_000)
@@ -63,14 +63,14 @@ def test_a_known_account_is_made_and_one_of_eight_digits_is_not():
 
 
 @pytest.mark.parametrize("text", ["GKCCBEBB", "GKCCBEBBXXX", "BPHKPLPK", "A1B2DEFF123"])
-def test_a_bic_holds(text):
+def test_a_bic_holds(text: str) -> None:
     assert is_bic(text)
 
 
 @pytest.mark.parametrize(
     "text", ["", "GKCCBEB", "GKCCBEBBX", "gkccbebb", "GKCC1EBB", "GKCCBEBB\n", "GKCC BEBB", "GKCCBEBBXXXX"]
 )
-def test_what_is_no_bic_is_refused(text):
+def test_what_is_no_bic_is_refused(text: str) -> None:
     assert not is_bic(text)
 
 
@@ -82,10 +82,10 @@ def test_what_is_no_bic_is_refused(text):
         ("BARCJESH", "GB29NWBK60161331926819"),
     ],
 )
-def test_a_bic_belongs_to_the_country_of_the_iban_and_its_territories(bic, iban):
+def test_a_bic_belongs_to_the_country_of_the_iban_and_its_territories(bic: str, iban: str) -> None:
     assert bic_belongs(bic, iban)
 
 
 @pytest.mark.parametrize(("bic", "iban"), [("ABNANL2A", "BE68539007547034"), ("AGRIFRPP", "GB29NWBK60161331926819")])
-def test_a_bic_of_another_country_does_not_belong(bic, iban):
+def test_a_bic_of_another_country_does_not_belong(bic: str, iban: str) -> None:
     assert not bic_belongs(bic, iban)

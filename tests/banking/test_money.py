@@ -18,7 +18,7 @@ from sandbox.banking.money import Money, decimals, is_currency
         ("1.25", "TND", "1.250"),
     ],
 )
-def test_an_amount_reads_and_shows_all_decimals_of_its_currency(text, currency, shown):
+def test_an_amount_reads_and_shows_all_decimals_of_its_currency(text: str, currency: str, shown: str) -> None:
     assert Money.read(text, currency).text() == shown
 
 
@@ -44,25 +44,25 @@ def test_an_amount_reads_and_shows_all_decimals_of_its_currency(text, currency, 
         "1" * 14,
     ],
 )
-def test_what_breaks_the_grammar_of_amounts_is_refused(text):
+def test_what_breaks_the_grammar_of_amounts_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         Money.read(text, "EUR")
 
 
 @pytest.mark.parametrize("text", ["1234.5", "1234.00", "1.0"])
-def test_a_currency_without_cents_refuses_a_fraction(text):
+def test_a_currency_without_cents_refuses_a_fraction(text: str) -> None:
     assert Money.read("1234", "JPY").number == 1234
     with pytest.raises(ValueError):
         Money.read(text, "JPY")
 
 
 @pytest.mark.parametrize("code", ["EUR", "USD", "JPY", "KWD"])
-def test_iso_4217_names_the_currencies(code):
+def test_iso_4217_names_the_currencies(code: str) -> None:
     assert is_currency(code)
 
 
 @pytest.mark.parametrize("code", ["XAU", "XDR", "XXX", "XTS", "eur", "EURO", "", "QQQ"])
-def test_gold_and_unknown_codes_are_no_money(code):
+def test_gold_and_unknown_codes_are_no_money(code: str) -> None:
     assert not is_currency(code)
     with pytest.raises(ValueError):
         decimals(code)
@@ -70,7 +70,7 @@ def test_gold_and_unknown_codes_are_no_money(code):
         Money.read("1", code)
 
 
-def test_money_of_one_currency_adds_and_compares():
+def test_money_of_one_currency_adds_and_compares() -> None:
     two, five = Money.read("2", "EUR"), Money.read("5.00", "EUR")
     assert (two + five).text() == "7.00"
     assert (two - five).text() == "-3.00"
@@ -81,7 +81,7 @@ def test_money_of_one_currency_adds_and_compares():
 
 
 @pytest.mark.parametrize("act", ["__add__", "__sub__", "__lt__", "__le__", "__gt__", "__ge__"])
-def test_two_currencies_never_meet(act):
+def test_two_currencies_never_meet(act: str) -> None:
     with pytest.raises(AssertionError):
         getattr(Money.zero("EUR"), act)(Money.zero("USD"))
     assert Money.zero("EUR") != Money.zero("USD")
@@ -97,5 +97,7 @@ def test_two_currencies_never_meet(act):
         ("10.00", "0.3333", "KWD", "3.333"),
     ],
 )
-def test_conversion_rounds_half_up_to_the_decimals_of_the_other_currency(text, rate, currency, shown):
+def test_conversion_rounds_half_up_to_the_decimals_of_the_other_currency(
+    text: str, rate: str, currency: str, shown: str
+) -> None:
     assert Money.read(text, "USD").converted(Decimal(rate), currency).text() == shown

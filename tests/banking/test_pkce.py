@@ -6,7 +6,7 @@ VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
-def test_the_methods_are_two():
+def test_the_methods_are_two() -> None:
     assert METHODS == ("S256", "plain")
 
 
@@ -14,7 +14,7 @@ def test_the_methods_are_two():
     ("method", "challenge"),
     [("S256", CHALLENGE), ("plain", "a" * 32), ("plain", "a.b_c~d-" * 16), ("plain", CHALLENGE)],
 )
-def test_a_challenge_holds(method, challenge):
+def test_a_challenge_holds(method: str, challenge: str) -> None:
     assert is_challenge(method, challenge)
 
 
@@ -34,16 +34,16 @@ def test_a_challenge_holds(method, challenge):
         ("", CHALLENGE),
     ],
 )
-def test_a_challenge_of_another_shape_or_method_is_refused(method, challenge):
+def test_a_challenge_of_another_shape_or_method_is_refused(method: str, challenge: str) -> None:
     assert not is_challenge(method, challenge)
 
 
-def test_a_verifier_has_32_to_128_unreserved_characters():
+def test_a_verifier_has_32_to_128_unreserved_characters() -> None:
     assert is_verifier(VERIFIER) and is_verifier("a" * 32) and is_verifier("~" * 128)
     assert not any(is_verifier(text) for text in ("", "a" * 31, "a" * 129, VERIFIER + "\n", "é" * 43))
 
 
-def test_the_verifier_behind_a_challenge_matches():
+def test_the_verifier_behind_a_challenge_matches() -> None:
     assert matches("S256", CHALLENGE, VERIFIER)
     assert matches("plain", VERIFIER, VERIFIER)
     assert matches("plain", "a" * 32, "a" * 32)
@@ -61,5 +61,5 @@ def test_the_verifier_behind_a_challenge_matches():
         ("S256", "elOGB_2quSlplZKfRRVlu7gULhhEEXMiqv0rPXawGv8", "a" * 42),  # choice 2 shortens plain only
     ],
 )
-def test_any_other_verifier_does_not_match(method, challenge, verifier):
+def test_any_other_verifier_does_not_match(method: str, challenge: str, verifier: str) -> None:
     assert not matches(method, challenge, verifier)

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from datetime import date
 
 import pytest
@@ -11,11 +12,11 @@ MONTHLY, WEEKLY, YEARLY = Frequency.MONTHLY, Frequency.WEEKLY, Frequency.YEARLY
 DAYS = st.dates(date(2024, 1, 1), date(2045, 12, 31))
 
 
-def planned(first, frequency, numbers):
+def planned(first: date, frequency: Frequency, numbers: Iterable[int]) -> list[date]:
     return [occurrence(first, frequency, number, variable=False).planned for number in numbers]
 
 
-def test_a_31st_falls_on_the_last_day_of_a_shorter_month_and_comes_back():
+def test_a_31st_falls_on_the_last_day_of_a_shorter_month_and_comes_back() -> None:
     days = planned(date(2027, 1, 31), MONTHLY, (1, 2, 3, 4, 14))
     assert days == [
         date(2027, 1, 31),
@@ -26,7 +27,7 @@ def test_a_31st_falls_on_the_last_day_of_a_shorter_month_and_comes_back():
     ]
 
 
-def test_a_29_february_falls_on_the_28th_in_other_years():
+def test_a_29_february_falls_on_the_28th_in_other_years() -> None:
     days = planned(date(2028, 2, 29), YEARLY, (1, 2, 5))
     assert days == [date(2028, 2, 29), date(2029, 2, 28), date(2032, 2, 29)]
 
@@ -42,7 +43,7 @@ def test_a_29_february_falls_on_the_28th_in_other_years():
         (YEARLY, date(2029, 1, 4)),
     ],
 )
-def test_each_frequency_has_its_period(frequency, third):
+def test_each_frequency_has_its_period(frequency: Frequency, third: date) -> None:
     assert planned(date(2027, 1, 4), frequency, [3]) == [third]
 
 
@@ -70,13 +71,17 @@ def test_each_frequency_has_its_period(frequency, third):
         (date(2027, 1, 1), False, date(2027, 1, 4), "new year's day; next banking day"),
     ],
 )
-def test_a_closed_day_is_shifted_by_kind_and_stays_in_its_year(day, variable, on, why):
+def test_a_closed_day_is_shifted_by_kind_and_stays_in_its_year(
+    day: date, variable: bool, on: date, why: str | None
+) -> None:
     found = occurrence(day, MONTHLY, 1, variable)
     assert (found.number, found.planned, found.on, found.why) == (1, day, on, why)
 
 
 @given(DAYS, st.sampled_from(Frequency), st.integers(1, 60), st.booleans())
-def test_every_execution_is_a_banking_day_of_its_own_year(first, frequency, number, variable):
+def test_every_execution_is_a_banking_day_of_its_own_year(
+    first: date, frequency: Frequency, number: int, variable: bool
+) -> None:
     found = occurrence(first, frequency, number, variable)
     assert is_banking_day(found.on)
     assert found.on.year == found.planned.year
@@ -84,7 +89,7 @@ def test_every_execution_is_a_banking_day_of_its_own_year(first, frequency, numb
     assert (found.why is None) == (found.on == found.planned)
 
 
-def test_executions_are_counted_from_one():
+def test_executions_are_counted_from_one() -> None:
     with pytest.raises(AssertionError):
         occurrence(date(2027, 1, 4), MONTHLY, 0, variable=False)
 
@@ -105,12 +110,12 @@ def test_executions_are_counted_from_one():
         (date(2027, 1, 4), MONTHLY, None, None),
     ],
 )
-def test_an_end_date_selects_the_last_execution(first, frequency, end, number):
+def test_an_end_date_selects_the_last_execution(first: date, frequency: Frequency, end: date, number: int) -> None:
     assert last_number(first, frequency, end) == number
 
 
 @given(DAYS, st.sampled_from(Frequency), st.integers(1, 60))
-def test_an_end_on_a_planned_day_makes_it_the_last(first, frequency, number):
+def test_an_end_on_a_planned_day_makes_it_the_last(first: date, frequency: Frequency, number: int) -> None:
     assert last_number(first, frequency, planned(first, frequency, [number])[0]) == number
 
 
@@ -125,7 +130,7 @@ def test_an_end_on_a_planned_day_makes_it_the_last(first, frequency, number):
         (WEEKLY, date(2027, 2, 3)),
     ],
 )
-def test_an_end_in_a_month_of_the_contract_fits(frequency, end):
+def test_an_end_in_a_month_of_the_contract_fits(frequency: Frequency, end: date) -> None:
     assert end_month_fits(date(2027, 1, 20), frequency, end)
 
 
@@ -138,5 +143,5 @@ def test_an_end_in_a_month_of_the_contract_fits(frequency, end):
         (YEARLY, date(2027, 12, 20)),
     ],
 )
-def test_an_end_in_another_month_does_not(frequency, end):
+def test_an_end_in_another_month_does_not(frequency: Frequency, end: date) -> None:
     assert not end_month_fits(date(2027, 1, 20), frequency, end)

@@ -26,7 +26,8 @@ class Watch:
     """A page, with what it asked for and what it complained of."""
 
     def __init__(self, page: Page, bank: str) -> None:
-        self.page, self.complaints = page, []
+        self.page = page
+        self.complaints: list[str] = []
         self.outside: list[str] = []
         page.on("console", self.hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -57,7 +58,9 @@ def keep(page: Page, name: str) -> None:
     """A picture for whoever asks for it."""
     folder = os.environ.get("SCREENSHOTS")
     if folder:
-        page.screenshot(path=f"{folder}/{name}-{page.viewport_size['width']}.png")
+        size = page.viewport_size
+        assert size is not None
+        page.screenshot(path=f"{folder}/{name}-{size['width']}.png")
 
 
 def test_the_page_that_explains(watch: Watch, bank: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
@@ -13,9 +14,10 @@ from tests.tpp import Tpp
 WIDE: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 # What axe is asked for, as it is slow: names, roles and order once, colours in both schemes.
-ALL = {"resultTypes": ["violations"]}
+ALL: dict[str, object] = {"resultTypes": ["violations"]}
 COLOURS = ALL | {"runOnly": ["color-contrast"]}
-LOOKS = ((WIDE, "light", ALL), (WIDE, "dark", COLOURS), (PHONE, "light", None), (PHONE, "dark", None))
+Look = tuple[ViewportSize, Literal["light", "dark"], dict[str, object] | None]
+LOOKS: tuple[Look, ...] = ((WIDE, "light", ALL), (WIDE, "dark", COLOURS), (PHONE, "light", None), (PHONE, "dark", None))
 
 
 @dataclass

@@ -9,7 +9,7 @@ from sandbox.client import Client
 
 BANK = "https://bank.example/api"
 BELGIAN = "BE68539007547034"
-ORDER = {"creditor_iban": BELGIAN, "creditor_name": "Jan Peeters", "amount": "12.50"}
+ORDER: dict[str, Any] = {"creditor_iban": BELGIAN, "creditor_name": "Jan Peeters", "amount": "12.50"}
 PAIR = {
     "access_token": "access-1",
     "refresh_token": "refresh-1",

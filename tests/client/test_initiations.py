@@ -2,6 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from sandbox.client import Kind, Reference, earlier_payment_body, payment_body, 
 from tests.client.contract import BANK, BELGIAN, ORDER, Bank, accepted, answer
 
 XB = "cross-border-credit-transfers"
-REGULAR = {"creditor_iban": BELGIAN, "creditor_name": "Jan", "start": date(2027, 4, 1)}
+REGULAR: dict[str, Any] = {"creditor_iban": BELGIAN, "creditor_name": "Jan", "start": date(2027, 4, 1)}
 
 
 def asked_version(bank: Bank) -> str:

@@ -11,7 +11,7 @@ from flask import Flask
 from sandbox.cli import main
 from tests.tpp import Tpp
 
-PLAIN = {"code_challenge_method": "plain"}
+PLAIN: dict[str, Any] = {"code_challenge_method": "plain"}
 
 
 @pytest.fixture

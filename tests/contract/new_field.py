@@ -34,7 +34,7 @@ steps:
 def read_and_written(tpp: Tpp) -> str:
     initiated = tpp.initiate(SCT, payment(SCT, project_code=MINE, debtor_account={"iban": ALICE}))
     assert initiated.status_code == 201, initiated.text
-    shown = tpp.http.get(f"/_sandbox/payments/{initiated.json['payment_id']}").json["order"]
+    shown = tpp.http.get(f"/_sandbox/payments/{initiated.get_json()['payment_id']}").get_json()["order"]
     assert shown["project_code"] == MINE, shown
     for product, value in ((SCT, "lower"), (SCT, 7), (SCT, "TOOLONG"), (ISCT, MINE)):
         assert refused(tpp.initiate(product, payment(product, project_code=value)), 400, "GEN-1202-100002")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_a_body_is_filled_by_words_and_nothing_is_sent_for_what_is_none() -> Non
 
 
 def test_the_client_takes_any_other_word_of_the_body_and_refuses_an_unknown_one() -> None:
-    given = {"creditor_iban": "BE1", "creditor_name": "Jan", "amount": "1"}
+    given: dict[str, Any] = {"creditor_iban": "BE1", "creditor_name": "Jan", "amount": "1"}
     assert payment_body(**given, creditor_bic="GKCCBEBB")["creditor_account"] == {"iban": "BE1", "bic": "GKCCBEBB"}
     with pytest.raises(TypeError, match="'amout' is no field of PaymentBody"):
         payment_body(**given, amout="1")

@@ -204,7 +204,7 @@ def test_a_world_is_made_shown_listed_and_dropped(tpp: Tpp) -> None:
     made = tpp.control("PUT", "/worlds/mine")
     assert made.status_code == 201
     assert set(made.get_json()) == {"name", "scenario", "seed", "clock", "away"}
-    assert (made.get_json()["name"], made.get_json()["scenario"], made.json["clock"]["now"]) == (
+    assert (made.get_json()["name"], made.get_json()["scenario"], made.get_json()["clock"]["now"]) == (
         "mine",
         "default",
         MORNING,

@@ -30,7 +30,7 @@ def ordered(**changes: Any) -> Callable[[Tpp], TestResponse]:
     return lambda tpp: contracts.order(tpp, contracts.contract(**changes))
 
 
-def sent(**headers: str | None) -> Callable[[Tpp], TestResponse]:
+def sent(**headers: Any) -> Callable[[Tpp], TestResponse]:
     return lambda tpp: tpp.initiate(**headers)
 
 

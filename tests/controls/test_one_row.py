@@ -81,7 +81,7 @@ def test_a_row_is_routed_in_every_world(worlds: Worlds) -> None:
         "words": "Hello",
         "times": 2,
     }
-    assert http.post("/worlds/b/_sandbox/greetings/x", json=sent).json["world"] == "b"
+    assert http.post("/worlds/b/_sandbox/greetings/x", json=sent).get_json()["world"] == "b"
 
 
 @pytest.mark.parametrize(

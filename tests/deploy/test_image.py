@@ -158,7 +158,7 @@ def test_without_an_engine_the_check_of_the_image_says_that_it_was_not_run(
     if engine is not None:
         (tmp_path / "podman").write_text(f"#!/bin/sh\n{engine}\n")
         (tmp_path / "podman").chmod(0o755)
-    words = [ROOT / ".ci" / "image", "a-base"]
+    words = [str(ROOT / ".ci" / "image"), "a-base"]
     done = subprocess.run(words, env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 77 and "not run" in done.stderr and why in done.stderr
 

@@ -77,7 +77,8 @@ def block(text: str, name: str) -> list[str] | None:
 def send_bruno(tool: Tool, folder: Path) -> None:
     assert json.loads((folder / "bruno.json").read_text())["type"] == "collection"
     for line in block((folder / "environments/sandbox.bru").read_text(), "vars") or []:
-        tool.known.update([line.split(": ", 1)])
+        name, value = line.split(": ", 1)
+        tool.known[name] = value
     for file in sorted(folder.glob("*.bru")):
         text = file.read_text()
         method = next(word for word in ("get", "post", "put", "delete") if block(text, word))

@@ -165,7 +165,14 @@ def test_a_reply_that_the_document_does_not_tell_is_found() -> None:
     good = {"payment_id": "a", "status": "ACSC"}
     look = Recorder().look
     assert look(schema, good) is None
-    for bad in (good | {"more": 1}, good | {"status": "DONE"}, {"status": "ACSC"}, good | {"payment_id": 7}, []):
+    wrong: tuple[object, ...] = (
+        good | {"more": 1},
+        good | {"status": "DONE"},
+        {"status": "ACSC"},
+        good | {"payment_id": 7},
+        [],
+    )
+    for bad in wrong:
         assert look(schema, bad) is not None, bad
     error = {"error": "X", "error_code": "SBX-0404-000001", "error_description": "x"}
     refusal = judge("payment_status", "sepa-credit-transfers", 404, 3)

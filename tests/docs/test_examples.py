@@ -35,9 +35,9 @@ def send(tpp: Tpp, step: Step, known: dict[str, str]) -> Any:
         body = filled(step.content, known)
         return tpp.http.post(target, data=body, content_type="application/json")
     headers = {name: filled(value, known) for name, value in step.headers("service").items()}
-    body = None if step.content is None else filled(step.content, known)
+    content = None if step.content is None else filled(step.content, known)
     sent = headers | {"Request-ID": str(uuid4())}
-    return tpp.http.open(target, method=step.row.method, headers=sent, data=body)
+    return tpp.http.open(target, method=step.row.method, headers=sent, data=content)
 
 
 def walk(tpp: Tpp) -> Iterator[tuple[Step, Any]]:

@@ -64,8 +64,8 @@ def test_the_tables_and_the_controls_are_in_the_page(page: str) -> None:
         assert f"<td>{row.name}</td>" in page
     for field in fields(Settings):
         assert f"<td>{field.name}</td>" in page
-    for row in control_rows():
-        assert f"<td>{row.path.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
+    for control in control_rows():
+        assert f"<td>{control.path.replace('<', '&lt;').replace('>', '&gt;')}</td>" in page
 
 
 @pytest.mark.parametrize("path", ["/_sandbox/docs", "/_sandbox/docs/try", "/worlds/b/_sandbox/docs/try"])

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.files import admission
 from sandbox.files.admission import FILE_BYTES_MAX, admit_csv, admit_xml
-from sandbox.files.reader import admit, read_file
+from sandbox.files.reader import Kind, admit, read_file
 from tests.files.a_file import TODAY, Bulk, codes, csv, pain, read, transaction
 
 SOUND = pain(Bulk())
@@ -191,7 +191,7 @@ def test_deep_nesting_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pain.001", "csv"])
-def test_zip_bytes_are_refused(kind: str) -> None:
+def test_zip_bytes_are_refused(kind: Kind) -> None:
     from zipfile import ZipFile
 
     zipped = BytesIO()

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from sandbox.banking.iban import make_belgian
+from sandbox.files.report import Report
 from tests.files.a_file import CREDITOR, DEBTOR, HEADER, codes, csv, read
 
 OTHER = make_belgian("539", 1000055)
@@ -31,7 +32,7 @@ def test_every_spelling_of_a_file_gives_the_same_transfers(bom: bytes, end: str,
     assert (second.place, second.amount.text(), second.unstructured) == ("3", "2.50", "Wages")
 
 
-def read_all(content: bytes):
+def read_all(content: bytes) -> Report:
     from sandbox.files.reader import admit, read_file
 
     admit("csv", content)

@@ -7,7 +7,7 @@ import pytest
 from sepaxml import SepaTransfer
 
 from sandbox.banking.iban import BANK_BIC
-from sandbox.files.reader import admit, read_file
+from sandbox.files.reader import Kind, admit, read_file
 from sandbox.files.samples import DAYS, SAMPLES, sample
 from tests.files.a_file import CREDITOR, DEBTOR
 
@@ -39,7 +39,7 @@ VERDICTS: dict[str, tuple[int, int, set[str]]] = {
 }
 
 
-def kind_of(name: str) -> str:
+def kind_of(name: str) -> Kind:
     return "csv" if name.endswith(".csv") else "pain.001"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.player.conftest import Play
 
-PAY = {"pay": {"debtor": "alice", "amount": "25.00"}, "as": "rent"}
+PAY: dict[str, Any] = {"pay": {"debtor": "alice", "amount": "25.00"}, "as": "rent"}
 SIGN = {"psu": {"approves": "rent"}}
 CONSENT = {"consent": {"customer": "alice", "account": "alice-current"}, "as": "books"}
 
@@ -25,7 +25,7 @@ def test_an_expectation_that_fails_lets_the_rest_go_on(play: Play) -> None:
     assert not failed.passed and held.passed
 
 
-REFUSED = {"pay": {"debtor": "poor", "amount": "9999.00"}}
+REFUSED: dict[str, Any] = {"pay": {"debtor": "poor", "amount": "9999.00"}}
 
 
 def test_a_refusal_that_nobody_expects_ends_the_play(play: Play) -> None:

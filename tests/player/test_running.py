@@ -115,8 +115,8 @@ def test_junit_tells_what_held_failed_and_was_not_played(url: str) -> None:
         "errors": "1",
     }
     assert tree.xpath("string(//testcase[2]/failure/@message)") == "status: expected ?<ACSC>, found RCVD"
-    assert "/payments/sepa-credit-transfers/" in tree.xpath("string(//failure)")
-    assert len(tree.xpath("//skipped")) == 1
+    assert "/payments/sepa-credit-transfers/" in str(tree.xpath("string(//failure)"))
+    assert tree.xpath("count(//skipped)") == 1
 
 
 CHECKED = [

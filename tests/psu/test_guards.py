@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -54,7 +55,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("product, fields", HOSTILE)
-def test_whatever_a_tpp_sends_stands_there_as_text(product: str, fields: dict[str, object], tpp: Tpp, psu: Psu) -> None:
+def test_whatever_a_tpp_sends_stands_there_as_text(product: str, fields: dict[str, Any], tpp: Tpp, psu: Psu) -> None:
     abroad = {
         "creditor_account": {"bban": "123456789", "country": "US", "bank_national_id": "021000021"},
         "creditor_address": {"city": "Boston", "country": "US"},

@@ -1,32 +1,47 @@
 """A session of the bank's pages: renewed at each log-in, and kept by the bank's clock."""
 
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 import pytest
 from flask import Flask
+from werkzeug.test import Cookie
 
 from sandbox.world.registry import Worlds
 from tests.psu.psu import Psu, address_of, consent_address
 from tests.tpp import Tpp
 
 
-def session_of(psu: Psu) -> str:
+def cookie_of(psu: Psu) -> Cookie:
+    assert psu.http._cookies is not None
     (cookie,) = (row for row in psu.http._cookies.values() if row.key.startswith("psu-"))
-    return str(cookie.value)
+    return cookie
+
+
+def channel_address(_: Tpp) -> str:
+    return "/psu/channel"
+
+
+def session_of(psu: Psu) -> str:
+    return cookie_of(psu).value
 
 
 @pytest.mark.parametrize("kind", ["payment", "consent", "channel"])
 def test_a_log_in_renews_the_session_so_that_a_planted_one_is_worth_nothing(
     app: Flask, tpp: Tpp, worlds: Worlds, kind: str
 ) -> None:
-    address = {"payment": address_of, "consent": consent_address, "channel": lambda tpp: "/psu/channel"}[kind](tpp)
+    addresses: dict[str, Callable[[Tpp], str]] = {
+        "payment": address_of,
+        "consent": consent_address,
+        "channel": channel_address,
+    }
+    address = addresses[kind](tpp)
     thief, victim = Psu(app), Psu(app)
     thief.open(address)
     planted = session_of(thief)
-    name = next(row.key for row in thief.http._cookies.values() if row.key.startswith("psu-"))
-    victim.http.set_cookie(name, planted, path="/psu")
+    victim.http.set_cookie(cookie_of(thief).key, planted, path="/psu")
     victim.log_in(address, "alice")
     assert session_of(victim) != planted
     sessions = worlds.get("default").bank.sessions
@@ -54,6 +69,8 @@ def test_a_cookie_expires_by_the_clock_of_the_bank(tpp: Tpp, now: str) -> None:
     world = Tpp(tpp.http.application, "elsewhen")
     assert world.http.put("/_sandbox/worlds/elsewhen", json={"clock": {"at": now, "frozen": True}}).status_code == 201
     cookie = world.http.get("/worlds/elsewhen/psu/channel").headers["Set-Cookie"]
-    expires = parsedate_to_datetime(re.search(r"Expires=([^;]+)", cookie)[1])
+    expiry = re.search(r"Expires=([^;]+)", cookie)
+    assert expiry is not None
+    expires = parsedate_to_datetime(expiry[1])
     assert expires == datetime.fromisoformat(now) + timedelta(hours=1)
     assert "Max-Age=3600" in cookie

@@ -97,7 +97,8 @@ def test_how_often_and_on_which_day(language: str, fields: dict[str, str], text:
     assert text in reviewed(tpp, psu, language, **fields)
 
 
-SHIFTED = (
+Row = tuple[str, dict[str, Any], str]
+SHIFTED: tuple[Row, ...] = (
     ("fr", {}, "lundi 8 mars 2027 (jour de fermeture : samedi 6 mars 2027)"),
     ("nl", {}, "maandag 8 maart 2027 (sluitingsdag: zaterdag 6 maart 2027)"),
     ("fr", variable(), "vendredi 5 mars 2027 (jour de fermeture : samedi 6 mars 2027)"),
@@ -116,7 +117,7 @@ def test_an_end_is_told_with_the_last_execution(tpp: Tpp, psu: Psu) -> None:
     assert "lundi 2 août 2027 ; dernière exécution : lundi 9 août 2027" in text
 
 
-FORMULAS = (
+FORMULAS: tuple[Row, ...] = (
     ("fr", {}, "Tout le solde disponible du compte"),
     ("nl", {}, "Het volledige beschikbare saldo van de rekening"),
     ("fr", {"minimal_amount": "1500.00"}, "Ce qui dépasse 1\u202f500,00\xa0€ sur le compte"),

@@ -47,7 +47,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 
 @client_for("pkce-verifier-wrong")
 def _(tpp: Actor, wrong: bool) -> None:
-    tpp.exchange(tpp.signed(), **{"code_verifier": ANOTHER} if wrong else {})
+    tpp.exchange(tpp.signed(), 3, **{"code_verifier": ANOTHER} if wrong else {})
 
 
 @client_for("pkce-beside-token")
@@ -94,7 +94,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 
 @client_for("redirect-differs")
 def _(tpp: Actor, wrong: bool) -> None:
-    tpp.exchange(tpp.signed(), **{"redirect_uri": "http://127.0.0.1:9000/other"} if wrong else {})
+    tpp.exchange(tpp.signed(), 3, **{"redirect_uri": "http://127.0.0.1:9000/other"} if wrong else {})
 
 
 @client_for("redirect-unregistered")
@@ -203,7 +203,7 @@ def _(tpp: Actor, wrong: bool) -> None:
 
 @client_for("token-fields-mixed")
 def _(tpp: Actor, wrong: bool) -> None:
-    tpp.exchange(tpp.signed(), **{"refresh_token": "x"} if wrong else {"audience": "x"})
+    tpp.exchange(tpp.signed(), 3, **{"refresh_token": "x"} if wrong else {"audience": "x"})
 
 
 @client_for("credentials-again")

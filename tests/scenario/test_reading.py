@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -192,13 +193,13 @@ def test_the_shipped_scenarios_are_listed_with_their_titles() -> None:
     assert all(title and about for _, title, about in shipped_scenarios())
 
 
-def test_a_file_is_loaded_by_its_path(tmp_path) -> None:
+def test_a_file_is_loaded_by_its_path(tmp_path: Path) -> None:
     file = tmp_path / "rent.yaml"
     file.write_text("scenario: Rent", encoding="utf-8")
     assert (load(str(file)).name, load(str(file)).title) == ("rent", "Rent")
 
 
-def test_what_is_not_there_is_told(tmp_path) -> None:
+def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ScenarioErrors, match=r"there is no such scenario \(did you mean 'default'\?\)"):
         load("defualt")
     with pytest.raises(ScenarioErrors, match="the file cannot be read: No such file"):

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sandbox.contract.settings import Settings
-from sandbox.scenario import ScenarioErrors, read_content, read_scenario, read_settings, schema
+from sandbox.scenario import ScenarioError, ScenarioErrors, read_content, read_scenario, read_settings, schema
 from sandbox.scenario.yaml_text import read_yaml
 from tests.scenario.wrong import EVERY, NOT_YAML, WrongFile
 
@@ -17,7 +18,7 @@ TREES = [wrong for wrong in EVERY if wrong not in NOT_YAML]
 VALIDATOR = Draft202012Validator(schema())
 
 
-def errors_of(text: str) -> list:
+def errors_of(text: str) -> list[ScenarioError]:
     with pytest.raises(ScenarioErrors) as caught:
         read_scenario(text, "wrong.yaml")
     return list(caught.value.errors)
@@ -89,7 +90,7 @@ ROWS = st.dictionaries(st.sampled_from(["when", "then", "psu", "answer", "pay", 
 KNOWN = st.dictionaries(st.sampled_from(KEYS), PLAIN | st.lists(ROWS, max_size=2), max_size=3)
 
 
-def faults_of(text: str) -> tuple:
+def faults_of(text: str) -> tuple[Any, ...]:
     try:
         read_scenario(text, "junk.yaml")
     except ScenarioErrors as faults:
@@ -105,7 +106,7 @@ def test_junk_is_read_or_refused_but_never_breaks_the_reader(text: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(KNOWN)
-def test_junk_of_the_right_shape_never_breaks_the_reader(content: dict) -> None:
+def test_junk_of_the_right_shape_never_breaks_the_reader(content: dict[str, Any]) -> None:
     assert all(error.line and error.column and error.text for error in faults_of(json.dumps(content)))
     with suppress(ScenarioErrors):
         read_content(content, "junk")

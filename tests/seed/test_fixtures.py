@@ -2,15 +2,17 @@
 
 from copy import deepcopy
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
+from sandbox.bank.records import Account
 from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money
 from sandbox.seed import load_fixtures
 from sandbox.seed.fixtures import read_fixtures
 
-SMALL = {
+SMALL: dict[str, Any] = {
     "customers": {"ann": {"name": "Ann", "kind": "private", "language": "nl"}},
     "accounts": {"one": {"number": 1, "owners": ["ann"], "opening": {"EUR": "10.00"}}},
     "clients": {"tpp": {"secret": "s", "name": "T"}},
@@ -21,7 +23,7 @@ def changed(where: str, value: object) -> object:
     """SMALL with one place set, or taken away where the value is None."""
     content = deepcopy(SMALL)
     *path, last = where.split(".")
-    row: dict = content
+    row: dict[str, Any] = content
     for key in path:
         row = row[key]
     if value is None:
@@ -31,16 +33,16 @@ def changed(where: str, value: object) -> object:
     return content
 
 
-def owned_by(customer: str) -> list:
+def owned_by(customer: str) -> list[Account]:
     return [account for account in load_fixtures().accounts.values() if customer in account.owners]
 
 
-def named(name: str):
+def named(name: str) -> Account:
     fixtures = load_fixtures()
     return fixtures.accounts[fixtures.names[name]]
 
 
-def test_the_customers_of_choice_11_are_there():
+def test_the_customers_of_choice_11_are_there() -> None:
     customers = load_fixtures().customers
     assert {name: (row.kind, row.channel_blocked) for name, row in customers.items()} == {
         "alice": ("private", False),
@@ -57,7 +59,7 @@ def test_the_customers_of_choice_11_are_there():
     assert all(owned_by(name) for name in customers)
 
 
-def test_their_accounts_are_as_choice_11_says():
+def test_their_accounts_are_as_choice_11_says() -> None:
     assert sorted(account.type for account in owned_by("alice")) == ["current-account", "savings-account"]
     assert named("bram-current").currencies == ("EUR", "USD", "GBP")
     assert [account.type for account in owned_by("bakkerij")] == ["current-account"] * 2
@@ -74,7 +76,7 @@ def test_their_accounts_are_as_choice_11_says():
     assert [account.online for account in owned_by("griet")] == [True, False]
 
 
-def test_the_clients_of_choice_11_are_there():
+def test_the_clients_of_choice_11_are_there() -> None:
     clients = load_fixtures().clients
     assert {name: (row.secret, row.active, row.roles) for name, row in clients.items()} == {
         "demo-tpp": ("demo-secret", True, ("PIS", "AIS")),
@@ -85,18 +87,18 @@ def test_the_clients_of_choice_11_are_there():
     assert all(loopback < set(client.redirect_uris) for client in clients.values())
 
 
-def test_every_iban_is_valid_and_of_no_real_bank():
+def test_every_iban_is_valid_and_of_no_real_bank() -> None:
     accounts = load_fixtures().accounts
     assert all(is_iban(iban) and iban[:2] == "BE" and iban[4:7] == "539" for iban in accounts)
     assert all(account.iban == iban for iban, account in accounts.items())
 
 
-def test_fixtures_are_read_once():
+def test_fixtures_are_read_once() -> None:
     assert load_fixtures() is load_fixtures()
     assert hash(load_fixtures()) == hash(load_fixtures("default"))
 
 
-def test_a_small_file_holds():
+def test_a_small_file_holds() -> None:
     fixtures = read_fixtures(SMALL, "x")
     (account,) = fixtures.accounts.values()
     assert (account.owners, account.currencies, account.online) == (("ann",), ("EUR",), True)
@@ -145,13 +147,13 @@ def test_a_small_file_holds():
         ("clients.tpp.colour", "red", "clients.tpp.colour: an unknown key"),
     ],
 )
-def test_a_fault_is_refused_by_its_place(where, value, fault):
+def test_a_fault_is_refused_by_its_place(where: str, value: object, fault: str) -> None:
     with pytest.raises(ValueError) as refused:
         read_fixtures(changed(where, value), "x")
     assert str(refused.value) == fault
 
 
-def test_what_is_no_yaml_is_refused_by_its_name(monkeypatch):
+def test_what_is_no_yaml_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.seed.fixtures.fixture_bytes", lambda name: b"customers: {a: 1, a: 2}")
     with pytest.raises(ValueError, match=r"twice\.yaml: "):
         load_fixtures("twice")

@@ -224,6 +224,7 @@ def test_life_draws_nothing_from_the_mint() -> None:
 
 def test_a_bank_whose_clock_stands_makes_no_past_and_shares_what_it_looks_forward_to() -> None:
     one, two = opened(), opened()
+    assert one.next_at is not None
     assert one.next_at == two.next_at == instant("2027-03-02T05:00:00+01:00").astimezone(one.next_at.tzinfo)
     assert one.habits._ahead is two.habits._ahead
     assert one.ledger._past is None

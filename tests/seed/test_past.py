@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdnum import numdb
 
-from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books
+from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Books, Entry
 from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.settings import Settings
 from sandbox.seed import load_fixtures, open_bank, past_of
 from sandbox.seed import past as past_module
-from sandbox.seed.fixtures import read_fixtures
+from sandbox.seed.fixtures import Fixtures, read_fixtures
 from sandbox.seed.habits import EXCHANGE as CHANGED
 from sandbox.seed.habits import LIVES, NOBODY, SELF, WORDS
 from sandbox.seed.people import BANK_CODES, ROLES
@@ -53,7 +53,7 @@ def named(name: str) -> str:
     return load_fixtures().names[name]
 
 
-def entries_of(books: Books) -> list:
+def entries_of(books: Books) -> list[Entry]:
     found = {id(line.entry): line for lines in books.lines.values() for line in lines}
     return [line.entry for line in sorted(found.values(), key=lambda line: line.number)]
 
@@ -71,7 +71,7 @@ def is_the_25th_or_next(day: date) -> bool:
 
 @settings(max_examples=20, deadline=None)
 @given(any_past)
-def test_the_past_is_sound_whatever_the_seed_and_the_first_day(drawn):
+def test_the_past_is_sound_whatever_the_seed_and_the_first_day(drawn: tuple[Books, date]) -> None:
     books, first_day = drawn
     for entry in entries_of(books):
         sums: dict[str, Decimal] = defaultdict(Decimal)
@@ -95,7 +95,7 @@ def test_the_past_is_sound_whatever_the_seed_and_the_first_day(drawn):
     assert alice[0].on + relativedelta(months=10) < alice[-1].on
 
 
-def test_the_books_of_each_currency_sum_to_zero(past):
+def test_the_books_of_each_currency_sum_to_zero(past: Books) -> None:
     sums: dict[str, Decimal] = defaultdict(Decimal)
     for (_, currency), number in past.balances.items():
         sums[currency] += number
@@ -103,7 +103,7 @@ def test_the_books_of_each_currency_sum_to_zero(past):
     assert not any(sums.values())
 
 
-def test_balances_follow_from_postings_alone(past):
+def test_balances_follow_from_postings_alone(past: Books) -> None:
     for compartment, lines in past.lines.items():
         assert compartment[0] not in (OUTSIDE, EXCHANGE)
         assert past.balances[compartment] == sum(line.posting.amount.number for line in lines)
@@ -123,23 +123,23 @@ def test_balances_follow_from_postings_alone(past):
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
-def test_balances_are_plausible(name, currency, least, most, seed):
+def test_balances_are_plausible(name: str, currency: str, least: int, most: int, seed: int) -> None:
     assert least < past_of(load_fixtures(), seed, FIRST_DAY).balances[named(name), currency] < most
 
 
-def test_one_account_reaches_back_ten_years(past):
+def test_one_account_reaches_back_ten_years(past: Books) -> None:
     lines = past.lines[named("bakkerij-current"), "EUR"]
     assert lines[0].on <= FIRST_DAY - relativedelta(years=10)
     assert 2500 <= len(lines) <= 4000
 
 
-def test_every_account_has_a_past(past):
+def test_every_account_has_a_past(past: Books) -> None:
     fixtures = load_fixtures()
     compartments = {(row.iban, currency) for row in fixtures.accounts.values() for currency in row.currencies}
     assert set(past.lines) == compartments
 
 
-def test_structured_communications_are_valid_and_others_are_text(past):
+def test_structured_communications_are_valid_and_others_are_text(past: Books) -> None:
     entries = entries_of(past)
     assert sum(entry.structured for entry in entries) > 100
     for entry in entries:
@@ -150,16 +150,16 @@ def test_structured_communications_are_valid_and_others_are_text(past):
             assert is_free_text(entry.communication)
 
 
-def test_references_are_unique(past):
+def test_references_are_unique(past: Books) -> None:
     entries = entries_of(past)
     assert len({entry.reference for entry in entries}) == len(entries)
 
 
-def test_every_posting_is_counted(past):
+def test_every_posting_is_counted(past: Books) -> None:
     assert sum(len(entry.postings) for entry in entries_of(past)) == past.count
 
 
-def test_counterparties_have_valid_ibans_at_banks_that_do_not_exist(past):
+def test_counterparties_have_valid_ibans_at_banks_that_do_not_exist(past: Books) -> None:
     allocated = numdb.get("be/banks")
     ours = set(load_fixtures().accounts)
     others = {
@@ -174,7 +174,7 @@ def test_counterparties_have_valid_ibans_at_banks_that_do_not_exist(past):
         assert not allocated.info(code)[0][1]
 
 
-def test_savings_move_between_the_customers_own_accounts(past):
+def test_savings_move_between_the_customers_own_accounts(past: Books) -> None:
     current, savings = named("alice-current"), named("alice-savings")
     moved = [line for line in past.lines[savings, "EUR"] if line.posting.counterparty_account == current]
     assert len(moved) >= 3
@@ -182,7 +182,7 @@ def test_savings_move_between_the_customers_own_accounts(past):
         assert {posting.account for posting in line.entry.postings} == {current, savings}
 
 
-def test_foreign_money_is_bought_at_the_exchange_desk(past):
+def test_foreign_money_is_bought_at_the_exchange_desk(past: Books) -> None:
     bought = [entry for entry in entries_of(past) if any(posting.account == EXCHANGE for posting in entry.postings)]
     assert {posting.amount.currency for entry in bought for posting in entry.postings} == {
         "EUR",
@@ -191,19 +191,19 @@ def test_foreign_money_is_bought_at_the_exchange_desk(past):
     }
 
 
-def test_cards_are_used_on_closed_days_and_booked_after(past):
+def test_cards_are_used_on_closed_days_and_booked_after(past: Books) -> None:
     cards = [entry for entry in entries_of(past) if entry.remark == "CARD PAYMENT"]
     assert any(not is_banking_day(entry.value_on) for entry in cards)
     assert all(entry.value_on < entry.on for entry in cards)
 
 
-def test_the_same_asked_again_is_the_same_object():
+def test_the_same_asked_again_is_the_same_object() -> None:
     first = past_of(load_fixtures(), SEED, FIRST_DAY)
     assert past_of(load_fixtures(), SEED, FIRST_DAY) is first
     assert past_of(load_fixtures(), SEED + 2**20, FIRST_DAY) is first
 
 
-def test_two_threads_that_ask_at_once_share_one_past():
+def test_two_threads_that_ask_at_once_share_one_past() -> None:
     past_module._past.cache_clear()
     barrier = Barrier(4)
 
@@ -217,11 +217,11 @@ def test_two_threads_that_ask_at_once_share_one_past():
     assert past_module._past.cache_info().misses == 1
 
 
-def test_another_seed_gives_another_past(past):
+def test_another_seed_gives_another_past(past: Books) -> None:
     assert past_of(load_fixtures(), SEED + 1, FIRST_DAY).lines != past.lines
 
 
-def test_the_same_seed_gives_the_same_bytes_in_another_run():
+def test_the_same_seed_gives_the_same_bytes_in_another_run() -> None:
     prints = set()
     for hash_seed in ("1", "2"):
         done = subprocess.run(
@@ -236,7 +236,7 @@ def test_the_same_seed_gives_the_same_bytes_in_another_run():
     assert prints == {hashlib.sha256(here.encode()).hexdigest()}
 
 
-def test_an_account_more_changes_no_other_past(past):
+def test_an_account_more_changes_no_other_past(past: Books) -> None:
     fixtures = load_fixtures()
     fewer = read_fixtures_of_one("alice-savings")
     iban = fixtures.names["alice-savings"]
@@ -246,7 +246,7 @@ def test_an_account_more_changes_no_other_past(past):
     assert interest
 
 
-def read_fixtures_of_one(name: str):
+def read_fixtures_of_one(name: str) -> Fixtures:
     """A bank with one account of the default one, and the same life."""
     fixtures = load_fixtures()
     iban = fixtures.names[name]
@@ -267,12 +267,12 @@ def read_fixtures_of_one(name: str):
     return read_fixtures(content, "one")
 
 
-def test_a_bank_without_accounts_has_an_empty_past():
+def test_a_bank_without_accounts_has_an_empty_past() -> None:
     nobody = read_fixtures({"customers": {}, "accounts": {}, "clients": {}}, "nobody")
     assert past_of(nobody, SEED, FIRST_DAY).count == 0
 
 
-def test_every_habit_has_its_words_and_its_people():
+def test_every_habit_has_its_words_and_its_people() -> None:
     for life in LIVES.values():
         for habit in life:
             assert habit.structured or habit.word in WORDS
@@ -280,7 +280,7 @@ def test_every_habit_has_its_words_and_its_people():
             assert (habit.due is None) != (habit.a_week == 0)
 
 
-def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past():
+def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past() -> None:
     fixtures = load_fixtures()
     opening = datetime(2027, 2, 28, 23, 30, tzinfo=UTC)  # already 1 March in Brussels
     one, two = (open_bank(fixtures, SEED, opening, Settings()) for _ in range(2))
@@ -290,7 +290,7 @@ def test_a_bank_opens_with_registers_of_its_own_and_the_shared_past():
     assert not any(one.ledger.totals().values())
 
 
-def test_a_bank_that_nobody_looks_into_makes_no_past():
+def test_a_bank_that_nobody_looks_into_makes_no_past() -> None:
     before = past_module._past.cache_info()
     open_bank(load_fixtures(), 123_456, datetime(2027, 3, 1, 8, tzinfo=UTC), Settings())
     assert past_module._past.cache_info() == before

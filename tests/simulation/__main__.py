@@ -33,7 +33,8 @@ def main() -> None:
     words.add_argument("--seconds", type=float, default=600)
     words.add_argument("--lives", type=int, default=1_000_000)
     given = words.parse_args()
-    checkpoint.EVERY, connection.LOCK_WAITS = 5, 0.02
+    checkpoint.EVERY = 5
+    vars(connection)["LOCK_WAITS"] = 0.02  # read there, and made elsewhere
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that may grow no more is an error of the write
     counts, ends = Counter[str](), time.monotonic() + given.seconds
     if "/" in given.seed:

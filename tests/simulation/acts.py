@@ -39,7 +39,7 @@ class Acts:
         path = reply.request.path
         if reply.status_code != 201 or "/payments/" not in path:
             return []
-        return [(path.split("/")[2] if path.startswith("/worlds/") else "default", reply.json["payment_id"])]
+        return [(path.split("/")[2] if path.startswith("/worlds/") else "default", reply.get_json()["payment_id"])]
 
     def sign(self, tpp: Tpp) -> list[TestResponse]:
         return self._at_address(tpp, "approve")

@@ -203,7 +203,7 @@ class Director:
         assert file == memory, "the file says something else than memory"
 
     def views(self) -> dict[str, View]:
-        names = [world["name"] for world in self.tpp().control("GET", "/worlds").json["worlds"]]
+        names = [world["name"] for world in self.tpp().control("GET", "/worlds").get_json()["worlds"]]
         return {name: {what: self.shown(name, what) for what in VIEWS} for name in names}
 
     def shown(self, world: str, what: str) -> Any:
@@ -211,7 +211,7 @@ class Director:
         if reply.status_code == 503:
             return None
         assert reply.status_code == 200, reply.text
-        return reply.json if what in ("clock", "settings") else reply.json[what]
+        return reply.get_json() if what in ("clock", "settings") else reply.get_json()[what]
 
     def next_folder(self) -> Path:
         self.files += 1
@@ -260,7 +260,7 @@ class Director:
     def silence(self) -> None:
         """Worlds that nobody calls are put away."""
         for world in self.worlds.all():
-            world.put_away(world.used)
+            world.unload(world.used)
 
 
 TROUBLES = [

@@ -153,10 +153,11 @@ def test_the_name_of_an_unknown_field_is_not_told_at_any_length(tpp: Tpp) -> Non
 
 
 # An empty address is of the right kind; what it must hold stands in the beneficiary's chapter.
+ODD: tuple[Any, ...] = (None, 7, True, [], {})
 OF_ANOTHER_KIND = [
     (field, product, value)
     for field, product, _ in CELLS
-    for value in (None, 7, True, [], {})
+    for value in ODD
     if (field, product, value) != ("creditor_address", XB, {})
 ]
 

@@ -1,6 +1,7 @@
 """service 4.10 and choice 8: pages that lose nothing and repeat nothing, also while the account goes on living."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -130,7 +131,7 @@ def test_the_next_page_is_linked_too(reader: Reader) -> None:
 
 def test_the_key_alone_carries_the_whole_query(tpp: Tpp) -> None:
     reader = Reader(tpp, "bram")
-    asked = {"currency": "USD", "date_from": "2026-10-01", "date_to": "2027-01-01", "pagesize": 2}
+    asked: dict[str, Any] = {"currency": "USD", "date_from": "2026-10-01", "date_to": "2027-01-01", "pagesize": 2}
     pages = reader.walk(sca_token=reader.sca, **asked)
     assert len(pages) > 2
     rows = [row for page in pages for row in page]

@@ -176,7 +176,7 @@ def test_an_incoming_salary_is_made_by_hand(tpp: Tpp) -> None:
     employer = {"iban": BELGIAN, "name": "Works NV"}
     made = book(tpp, tpp.iban_of("alice"), "2500.00", counterparty=employer, communication="Salary", date="2027-02-26")
     period = {"date_from": "2027-02-26", "date_to": "2027-02-27"}
-    (row,) = newest(tpp, "alice", **period)
+    (row,) = newest(tpp, "alice", 1, **period)
     assert row == made
     assert (row["amount"], row["counterparty_account"], row["counterparty_info"]) == (2500.0, BELGIAN, "Works NV")
     assert (row["communication"], row["communication_type"]) == ("Salary", "FREETEXT")

@@ -23,7 +23,7 @@ def test_with_a_token_no_pkce_header_is_needed(tpp: Tpp, alices: str, product: s
 
 
 def test_with_a_token_the_pkce_headers_are_ignored(tpp: Tpp, alices: str) -> None:
-    bad = {"code_challenge": "short", "code_challenge_method": "S512"}
+    bad: dict[str, Any] = {"code_challenge": "short", "code_challenge_method": "S512"}
     assert tpp.initiate(authorization=f"Bearer {alices}", **bad).status_code == 201
 
 

@@ -168,7 +168,7 @@ def test_both_who_signed_may(tpp: Tpp, call: str) -> None:
 
 @both
 def test_a_token_of_accounts_is_of_the_wrong_scope(tpp: Tpp, call: str) -> None:
-    (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json
+    (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()
     code = callback(approve(tpp, entry["consent_uri"], "alice"))["code"]
     pair = post_form(tpp, code_form(code)).get_json()
     assert pair["scope"] == "AIS"

@@ -146,12 +146,12 @@ def test_a_refused_file_leaves_nothing(tpp: Tpp) -> None:
 
 @pytest.mark.parametrize("name", ["Client_ID", "Redirect_URI", "Request_ID", "Accept_Language"])
 def test_the_bank_headers_are_required(tpp: Tpp, name: str) -> None:
-    assert send(tpp, pain(), **{name.lower(): None}).status_code in (400, 406)
+    assert send(tpp, pain(), "pain.001", **{name.lower(): None}).status_code in (400, 406)
 
 
 def test_no_pkce_and_no_token_are_needed(tpp: Tpp) -> None:
     changes: dict[str, str | None] = {"code_challenge": None, "code_challenge_method": None}
-    assert send(tpp, pain(), **changes).status_code == 201
+    assert send(tpp, pain(), "pain.001", **changes).status_code == 201
 
 
 # PaymentInformationID and the external reference

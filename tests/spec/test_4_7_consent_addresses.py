@@ -32,7 +32,7 @@ def test_the_list_is_an_array_of_language_and_address(tpp: Tpp) -> None:
     reply = consent_uris(tpp)
     assert reply.status_code == 200
     assert reply.content_type == "application/json;charset=utf-8"
-    (entry,) = reply.json
+    (entry,) = reply.get_json()
     assert set(entry) == {"language", "consent_uri"}
     assert entry["language"] == "fr"
     assert ADDRESS.fullmatch(entry["consent_uri"])
@@ -129,7 +129,7 @@ def test_caf_needs_an_account_in_the_electronic_channels(tpp: Tpp) -> None:
 
 @pytest.mark.parametrize("name", ["redirect_uri", "code_challenge", "code_challenge_method", "client_id", "request_id"])
 def test_a_required_header_cannot_be_left_out(tpp: Tpp, name: str) -> None:
-    assert refused(consent_uris(tpp, **{name: None}), 400, "GEN-1201-100001")
+    assert refused(consent_uris(tpp, "scope=AIS", 4, **{name: None}), 400, "GEN-1201-100001")
 
 
 def test_without_a_language_there_is_no_address(tpp: Tpp) -> None:
@@ -146,7 +146,7 @@ def test_without_a_language_there_is_no_address(tpp: Tpp) -> None:
     ],
 )
 def test_a_bad_header_is_refused(tpp: Tpp, name: str, value: str) -> None:
-    assert refused(consent_uris(tpp, **{name: value}), 400, "GEN-1202-100001")
+    assert refused(consent_uris(tpp, "scope=AIS", 4, **{name: value}), 400, "GEN-1202-100001")
 
 
 def test_pkce_is_asked_for_also_when_a_token_is_given(tpp: Tpp) -> None:

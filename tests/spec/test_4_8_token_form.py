@@ -123,7 +123,7 @@ def test_another_version_is_not_acceptable(tpp: Tpp, number: int) -> None:
 
 
 def test_a_scope_that_the_version_does_not_serve_is_not_acceptable_and_the_code_lives_on(tpp: Tpp) -> None:
-    (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json
+    (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()
     code = callback(approve(tpp, entry["consent_uri"], "alice"))["code"]
     assert refused(post_form(tpp, code_form(code), accept=version(2)), 406, "SBX-0406-000001", "AIS")
     pair = post_form(tpp, code_form(code)).get_json()

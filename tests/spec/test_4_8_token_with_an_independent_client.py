@@ -82,7 +82,7 @@ def test_the_library_finds_the_state_it_gave(tpp: Tpp, session: OAuth2Session) -
 def callback_of_a_consent(tpp: Tpp, session: OAuth2Session, query: str = "scope=AIS", number: int = 4) -> str:
     """The library appends its own parameters to the address, as OAuth libraries do; the bank's page ignores them."""
     challenge = create_s256_code_challenge(VERIFIER)
-    (entry,) = tpp.call("GET", f"/consent-uris?{query}", code_challenge=challenge, accept=version(number)).json
+    (entry,) = tpp.call("GET", f"/consent-uris?{query}", code_challenge=challenge, accept=version(number)).get_json()
     address, _ = session.create_authorization_url(entry["consent_uri"], state="s-1", code_verifier=VERIFIER)
     return str(tpp.control("POST", "/psu/approve", address=address, customer="alice").get_json()["redirect"])
 
@@ -90,7 +90,8 @@ def callback_of_a_consent(tpp: Tpp, session: OAuth2Session, query: str = "scope=
 def read(session: OAuth2Session, path: str, **more: str) -> requests.Response:
     """The library adds the access token to each call."""
     sent = {"Request-ID": str(uuid4()), "Accept": version(2), "Accept-Language": "fr", "Client-ID": "demo-tpp"}
-    return session.get(f"{BANK}{path}", headers=sent | more)
+    found: requests.Response = session.get(f"{BANK}{path}", headers=sent | more)
+    return found
 
 
 def test_the_library_goes_from_consent_to_the_accounts_and_their_last_page(tpp: Tpp, session: OAuth2Session) -> None:

@@ -1,5 +1,7 @@
 """service 3.5, 4.8, choice 2 and 8: tokens of payments, what they open, and every way in which they are refused."""
 
+from typing import Any
+
 import pytest
 from flask import Flask
 
@@ -142,7 +144,7 @@ def test_a_new_pair_replaces_the_old_one_of_the_same_client_and_psu(tpp: Tpp) ->
 
 def test_pairs_of_other_psus_clients_and_scopes_stand_beside_it(tpp: Tpp, other: Tpp) -> None:
     mine, bram, theirs = tokens(tpp), tokens(tpp, "bram"), tokens(other)
-    (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).json
+    (entry,) = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4)).get_json()
     consented = post_form(tpp, code_form(callback(approve(tpp, entry["consent_uri"], "alice"))["code"])).get_json()
     assert (consented["scope"], opens(tpp, mine["access_token"])) == ("AIS", True)
     assert opens(tpp, bram["access_token"]) and opens(other, theirs["access_token"])
@@ -217,7 +219,7 @@ def test_with_a_token_the_proof_of_key_is_ignored_and_no_code_comes_back(tpp: Tp
 
 
 def test_a_token_begins_no_payment_from_the_account_of_another(tpp: Tpp) -> None:
-    body = {"debtor_account": {"iban": tpp.iban_of("bram")}}
+    body: dict[str, Any] = {"debtor_account": {"iban": tpp.iban_of("bram")}}
     reply = tpp.initiate(SCT, payment(**body), authorization=bearer(tokens(tpp)))
     assert refused(reply, 403, "B14800ZZ-3004-000000", "debtor_account.iban")
 

@@ -49,7 +49,7 @@ def test_logical_ids_tell_nothing_and_differ_by_client_psu_and_consent(tpp: Tpp,
 @pytest.mark.parametrize("customer", ["bram", "atelier"])
 def test_the_balance_is_that_of_the_euro_or_of_all_compartments(tpp: Tpp, customer: str) -> None:
     reader = Reader(tpp, customer)
-    found = reader.account(reader.first).json
+    found = reader.account(reader.first).get_json()
     held = balances(tpp, found["iban"])
     worth = {currency: round(amount * float(rate(currency)), 2) for currency, amount in held.items()}
     assert found["multicurrency"] and len(held) > 1

@@ -1,5 +1,7 @@
 """service 7, 2.9 and choice 4: the catalogue of errors, and the body that each comes in."""
 
+from typing import Any
+
 import pytest
 from werkzeug.test import TestResponse
 
@@ -142,7 +144,7 @@ def test_an_unknown_product_is_not_found_under_any_method(tpp: Tpp, method: str)
 @pytest.mark.parametrize(
     "changes", ({"accept": None}, {"accept_language": "xx"}, {"request_id": "7"}, {"client_id": "x"})
 )
-def test_a_refusal_has_the_body_of_the_bank_and_nothing_else(tpp: Tpp, changes: dict[str, str | None]) -> None:
+def test_a_refusal_has_the_body_of_the_bank_and_nothing_else(tpp: Tpp, changes: dict[str, Any]) -> None:
     assert has_the_body_of_the_bank(tpp.initiate(**changes))
     assert has_the_body_of_the_bank(tpp.status("nothing", **changes))
 

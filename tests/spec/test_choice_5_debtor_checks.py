@@ -57,7 +57,7 @@ SAVINGS = make_belgian("539", 1000024)  # alice's second account
 def test_a_savings_account_is_no_payment_account(tpp: Tpp, product: str) -> None:
     reply = from_account(tpp, SAVINGS, product)
     assert refused(reply, 403, FOREIGN, "'debtor_account.iban' is a savings account")
-    assert reply.json["error"] == "INVALID_ACCOUNT"
+    assert reply.get_json()["error"] == "INVALID_ACCOUNT"
     picked = tpp.initiate(product)
     assert picked.status_code == 201
     chosen = {"address": picked.headers["Location"], "customer": "alice", "account": SAVINGS}
@@ -68,7 +68,7 @@ def test_no_standing_order_leaves_a_savings_account(tpp: Tpp) -> None:
     body = {"debtor_account": {"iban": SAVINGS}, "creditor_account": {"iban": BELGIAN}, "creditor_name": "Jan"}
     more = {"endtoend_identification": "RENT-1", "start_date": LATER, "frequency": "MONTHLY"}
     order = body | more | {"instructed_amount": {"amount": "10.00"}}
-    sent = {"accept": version(2), "json": order}
+    sent: dict[str, Any] = {"accept": version(2), "json": order}
     assert refused(tpp.call("POST", f"/periodic-payments/{SCT}", **sent), 403, FOREIGN)
     sent["json"] = order | {"debtor_account": {"iban": ALICE}}
     assert tpp.call("POST", f"/periodic-payments/{SCT}", **sent).status_code == 201  # also without a currency

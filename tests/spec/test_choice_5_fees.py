@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox.banking.iban import make_belgian
-from sandbox.scenario.people import read_fixtures
+from sandbox.seed.fixtures import read_fixtures
 from sandbox.world.registry import Worlds
 from tests.spec.bodies import BAKKERIJ
 from tests.tpp import ISCT, SCT, Tpp, payment
@@ -24,7 +24,7 @@ def moved(tpp: Tpp, worlds: Worlds, iban: str, product: str, **changes: Any) -> 
     if product == SCT:
         assert lines(worlds, iban) == []  # nothing before ACSP
     tpp.advance("60s")
-    name = begun.json["payment_id"]
+    name = begun.get_json()["payment_id"]
     return [(reference.removeprefix(name), amount) for reference, amount in lines(worlds, iban)]
 
 

@@ -62,12 +62,15 @@ def test_from_the_signature_until_settlement_the_amount_is_reserved_and_not_book
 
 
 def test_two_who_want_the_same_money_cannot_both_sign(tpp: Tpp, bank: Bank) -> None:
-    everything = {"debtor_account__iban": ALICE, "instructed_amount__amount": f"{balance(bank, ALICE):.2f}"}
+    everything: dict[str, Any] = {
+        "debtor_account__iban": ALICE,
+        "instructed_amount__amount": f"{balance(bank, ALICE):.2f}",
+    }
     first, second = begin(tpp, **everything), begin(tpp, **everything)
     assert approve(tpp, first.address).status_code == 200
     assert refused(approve(tpp, second.address), 403, "SBX-0403-000001", ALICE)
     tpp.advance("1m")
-    assert (status(tpp, first), balance(bank, ALICE)) == ("ACSC", 0)
+    assert (status(tpp, first), balance(bank, ALICE)) == ("ACSC", Decimal(0))
 
 
 def test_after_missing_funds_the_psu_picks_another_account(tpp: Tpp, bank: Bank) -> None:

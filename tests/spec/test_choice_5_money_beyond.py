@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -60,7 +61,7 @@ def test_after_a_late_rejection_the_money_returns_as_a_second_transaction(tpp: T
     assert told(tpp, begun) == ("RJCT", "AC04")
     assert balance(bank, BRAM) == before
     (out, *_), (back, *_) = booked(bank, BRAM, begun.id)
-    assert (out < 0, out + back) == (True, 0)
+    assert (out < 0, out + back) == (True, Decimal(0))
     tpp.advance("1d")
     assert (told(tpp, begun), balance(bank, BRAM)) == (("RJCT", "AC04"), before)
 
@@ -197,7 +198,10 @@ def test_a_payment_with_two_signatures_costs_once(tpp: Tpp, bank: Bank) -> None:
 
 def test_the_last_signature_asks_for_the_funds_again(tpp: Tpp, bank: Bank) -> None:
     iban = tpp.iban_of("notaris")
-    everything = {"debtor_account__iban": iban, "instructed_amount__amount": f"{balance(bank, iban):.2f}"}
+    everything: dict[str, Any] = {
+        "debtor_account__iban": iban,
+        "instructed_amount__amount": f"{balance(bank, iban):.2f}",
+    }
     first, second = begin(tpp, **everything), begin(tpp, **everything)
     for begun in (first, second):
         assert approve(tpp, begun.address).status_code == 200

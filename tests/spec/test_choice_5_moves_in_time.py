@@ -286,7 +286,7 @@ def test_the_second_signature_may_come_long_after_the_address_died_and_within_th
 
 
 def test_timings_are_settings(worlds: Worlds, app: Flask) -> None:
-    spans = {"settlement_begins": timedelta(minutes=1), "settlement_ends": timedelta(minutes=3)}
+    spans: dict[str, Any] = {"settlement_begins": timedelta(minutes=1), "settlement_ends": timedelta(minutes=3)}
     tpp = world(worlds, app, **spans, instant_settlement=timedelta(seconds=9), technical_checks=timedelta(seconds=7))
     slow, quick, left = signed(tpp, SCT, "bakkerij", debtor_account__iban=BAKKERIJ), signed(tpp, ISCT), begin(tpp)
     tpp.advance("10m")

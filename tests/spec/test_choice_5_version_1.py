@@ -1,5 +1,6 @@
 """service 2.1, 2.4, choice 3 and 5: the earlier body and reply of a SEPA credit transfer."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ def test_it_is_signed_settled_and_booked_under_its_transaction_ref(tpp: Tpp, wor
     before = balance(bank, ALICE)
     assert approve(tpp, begun.address).status_code == 200
     tpp.advance("1m")
-    assert (status(tpp, begun), before - balance(bank, ALICE)) == ("ACSC", 12.5)
+    assert (status(tpp, begun), before - balance(bank, ALICE)) == ("ACSC", Decimal("12.5"))
     assert len(booked(bank, ALICE, reply.get_json()["transaction_ref"])) == 1
 
 
@@ -85,7 +86,7 @@ def test_without_a_signature_it_is_over_after_an_hour(tpp: Tpp) -> None:
 
 
 def test_a_token_replaces_the_proof_of_key(tpp: Tpp) -> None:
-    without = {"code_challenge": None, "code_challenge_method": None}
+    without: dict[str, Any] = {"code_challenge": None, "code_challenge_method": None}
     assert refused(send(tpp, body(), **without), 400, HEADER, "Code-Challenge-Method")
     assert send(tpp, body(), authorization=bearer(tokens(tpp)), **without).status_code == 201
 

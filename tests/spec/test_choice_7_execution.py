@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -181,7 +182,7 @@ def test_bulks_are_paid_in_their_order_while_the_money_lasts(tpp: Tpp, world: Wo
 
 
 def test_a_payment_of_a_far_day_does_not_hold_up_a_bulk(tpp: Tpp, world: World) -> None:
-    far = {"debtor_account": {"iban": BAKKERIJ}, "requested_execution_date": "2027-06-01"}
+    far: dict[str, Any] = {"debtor_account": {"iban": BAKKERIJ}, "requested_execution_date": "2027-06-01"}
     amount = f"{balance(world, BAKKERIJ) - 5}"
     payment_file_id = signed(tpp, pain(bulk("10.00")))
     tpp.signed(tpp.initiate(body=payment(instructed_amount__amount=amount, **far)))

@@ -12,14 +12,14 @@ COMMON = {"accept_language": "fr", "client_id": "demo-tpp"}
 PRODUCT = "sepa-credit-transfers"
 
 
-def approve(address):
+def approve(address: str) -> str:
     """The customer's part, by the client of the controls."""
     with controls.ApiClient(controls.Configuration(host=FACTS["base"])) as line:
         wanted = controls.Approval(address=address, customer="alice")
-        return controls.PSUApi(line).post_psu_approve(wanted).redirect
+        return str(controls.PSUApi(line).post_psu_approve(wanted).redirect)
 
 
-def main():
+def main() -> None:
     settings = bank.Configuration(host=FACTS["base"], username="demo-tpp", password="demo-secret")
     with bank.ApiClient(settings) as line:
         payments, tokens = bank.SinglePaymentsApi(line), bank.ConsentAndTokensApi(line)

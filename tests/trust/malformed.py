@@ -60,7 +60,8 @@ def signed_again(der: bytes, content: bytes, pki: Path) -> bytes:
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     proof = OctetBitString(key.sign(content, ec.ECDSA(hashes.SHA256())))
     inner = content + asn1.Certificate.load(der)["signature_algorithm"].dump() + proof.dump()
-    return b"\x30\x82" + len(inner).to_bytes(2) + inner
+    whole: bytes = b"\x30\x82" + len(inner).to_bytes(2) + inner
+    return whole
 
 
 # JSON where a key or the header of a signature stands
@@ -79,7 +80,7 @@ ANY = st.recursive(
 @st.composite
 def odd_keys(draw: st.DrawFn) -> dict[str, Any]:
     """A JWK of which one or two members are something else, or a letter of theirs is."""
-    key = copy.deepcopy(draw(st.sampled_from(PUBLIC)))
+    key: dict[str, Any] = copy.deepcopy(draw(st.sampled_from(PUBLIC)))
     for name in draw(st.lists(st.sampled_from([*key, "kty", "crv", "d", "use"]), min_size=1, max_size=2)):
         text = key.get(name)
         if isinstance(text, str) and text and draw(st.booleans()):

@@ -14,6 +14,7 @@ from flask import Flask, Response
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis.core.failures import Failure, FailureGroup
+from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from tests.documented import RECORDER
@@ -42,6 +43,7 @@ FUZZ = {
 def operations_of(app: Flask, document: str) -> Iterator[Any]:
     schema = schemathesis.openapi.from_wsgi(f"/_sandbox/{document}", app)
     for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
         yield found.ok()
 
 

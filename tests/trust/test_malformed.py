@@ -196,7 +196,7 @@ def test_a_key_with_anything_in_it_is_400_or_verifies_like_any_other(key: dict[s
     reply = signing.control("PUT", "/clients/other-tpp", keys=[key])
     assert reply.status_code == 200 or refused(reply, 400, "", "keys")
     if reply.status_code == 200:
-        other = Tpp(signing.http.application, client_id="other-tpp")  # type: ignore[arg-type]
+        other = Tpp(signing.http.application, client_id="other-tpp")
         for algorithm in KEY_OF:
             _, _, proof = signed(BODY, algorithm).split(".")
             text = f"{part_of({'alg': algorithm, 'kid': key['kid']})}..{proof}"

@@ -18,12 +18,14 @@ from sandbox.app import assemble, first_beginning
 from sandbox.bank import payments, psu_actions
 from sandbox.bank.first_replies import Ask
 from sandbox.bank.records import Creditor, Order, Origin
+from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money
 from sandbox.machine import machine_time
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store
+from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World
@@ -65,7 +67,7 @@ def work(path: Path, line: int, random: Random, way: str) -> None:
                 made = initiate(world, random.getrandbits(100) * 4 + part)
                 tell(f"paid {made}")
                 if number % 5 == 4:
-                    sca_token = world.ask(lambda bank, made=made: bank.payments[made].sca_token)
+                    sca_token = world.ask(sca_token_of, made)
                     world.act(psu_actions.decline, sca_token or "", "alice", None)
         finally:
             os._exit(4)  # seen by who waits
@@ -154,18 +156,23 @@ def life(path: Path, random: Random, way: str, counts: Counter[str]) -> list[str
     return told.decode().splitlines()
 
 
+def sca_token_of(bank: Bank, payment_id: str) -> str | None:
+    return bank.payments[payment_id].sca_token
+
+
 def looked_at(path: Path, expected: list[str], told: list[str], counts: Counter[str]) -> list[str]:
     """Nothing that was answered is lost, nothing is doubled, and the log gives this very bank."""
     store = Store(path)
     try:
         world = worlds_of(store).get("default")
+        assert isinstance(world.log, StoredLog)
         acts = list(world.log)
         found = list(world.bank.payments)
-        again = replayed(world.beginning, acts, world.bank.clock.now)  # type: ignore[arg-type]
+        again = replayed(world.beginning, acts, world.bank.clock.now)
         assert state_hash(again) == state_hash(world.bank)
         assert [act.verb for act in acts].count("payments.initiate") == len(found)
         counts["acts"] += len(acts)
-        counts["from a checkpoint"] += world.log._written > 0  # type: ignore[union-attr]
+        counts["from a checkpoint"] += world.log._written > 0
     finally:
         store.close()
     before, answered = expected, set(expected)

@@ -157,7 +157,8 @@ def led(app: Flask) -> Tpp:
 def exported(tpp: Tpp, query: str = "") -> bytes:
     reply = tpp.http.get(f"{tpp.prefix}/_sandbox/export{query}")
     assert reply.status_code == 200, reply.text
-    return reply.data
+    found: bytes = reply.data
+    return found
 
 
 def imported(tpp: Tpp, content: bytes, query: str = "") -> Any:

@@ -111,7 +111,8 @@ def test_a_whole_file_is_silent(lived: Path) -> None:
 
 
 def chain() -> list[tuple[object, ...]]:
-    rows, mark = [], 5
+    rows: list[tuple[object, ...]] = []
+    mark = 5
     for number in (1, 2, 3):
         mark = act_mark(mark, number, "2027", "verb", b"[1]", 4)
         rows.append((1, number, "2027", "verb", b"[1]", 4, mark))

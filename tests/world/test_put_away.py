@@ -23,9 +23,9 @@ def test_a_world_left_alone_is_put_away_and_comes_back_the_same(server: Server) 
     tpp = server.tpp("quiet")
     ids = lived(tpp)
     world = server.worlds.find("quiet")
-    before, calls, referee = world.ask(state_hash), tpp.listed("requests"), tpp.control("GET", "/referee").json
+    before, calls, referee = world.ask(state_hash), tpp.listed("requests"), tpp.control("GET", "/referee").get_json()
     server.silence()
-    assert world.is_unloaded
+    assert server.is_unloaded("quiet")
     assert [row["payment_id"] for row in tpp.listed("payments")] == ids
     assert not world.is_unloaded and server.worlds.find("quiet") is world
     assert world.ask(state_hash) == before
@@ -57,7 +57,7 @@ def test_it_goes_away_and_comes_back_again_and_again(server: Server) -> None:
 
 def test_the_list_of_worlds_tells_who_is_away_and_wakes_nobody(server: Server) -> None:
     server.tpp("quiet").initiated()
-    awake = server.tpp().control("GET", "/worlds/quiet").json
+    awake = server.tpp().control("GET", "/worlds/quiet").get_json()
     server.silence()
     listed = {row["name"]: row for row in server.tpp().listed("worlds")}
     assert {name: row["away"] for name, row in listed.items()} == {"default": False, "quiet": True}
@@ -251,7 +251,8 @@ def test_a_call_that_comes_first_keeps_its_world_from_being_put_away(server: Ser
 def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> None:
     """Room for one world, and calls of four: each call brings its own back and sends another away."""
     server = Server(path, worlds_max=1)
-    start, made = Barrier(8), {f"w{number}": [] for number in range(4)}  # type: dict[str, list[str]]
+    start = Barrier(8)
+    made: dict[str, list[str]] = {f"w{number}": [] for number in range(4)}
 
     def work(number: int) -> None:
         name = f"w{number % 4}"

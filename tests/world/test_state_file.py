@@ -187,6 +187,7 @@ def test_what_was_answered_survives_a_kill_at_any_moment(path: Path) -> None:
     random, answered = Random(1), []
     for _ in range(6):
         server = served(path)
+        assert server.stdout is not None
         try:
             address = server.stdout.readline().removeprefix("listening on ").strip()
             for _ in range(random.randrange(3, 25)):
