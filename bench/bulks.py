@@ -65,7 +65,7 @@ class Desk:
 def validation(server: Server, world: str, content: bytes) -> float:
     """Seconds that the bank's time stands while a file is validated in a world."""
     desk = Desk(server.port)
-    at = json.dumps({"clock": {"at": AT, "frozen": True}}).encode()
+    at = json.dumps({"clock": {"at": AT, "frozen": True}, "replace": True}).encode()
     desk.call("PUT", f"/_sandbox/worlds/{world}", at, media="application/json")
     sent = desk.call("POST", f"/worlds/{world}/bulk-payments/pain.001", content, media="application/xml")
     began = perf_counter()

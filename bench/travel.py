@@ -68,7 +68,7 @@ def travel(rounds: int = ROUNDS) -> Iterator[Figure]:
             start_date="2027-03-31", end_date="2027-03-31", frequency="MONTHLY",
         )  # fmt: skip
         http.post("/_sandbox/psu/approve", json={"address": address, "customer": "alice"})
-        forked.append(timed(http, "/worlds/default/fork", **{"as": "b"}))
+        forked.append(timed(http, "/worlds/default/fork", **{"as": "b", "replace": True}))
         unsigned.append(timed(http, "/await", payment_id=payment_id, status="CANC"))
         ended.append(timed(http, "/await", payment_id=order_id, status="CANC"))
     yield Figure("await over the 60-minute time-out", median(unsigned), "ms", most=50)

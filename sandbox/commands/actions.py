@@ -14,10 +14,12 @@ from sandbox.commands.remote import RemoteWorld, at, cell, remote, table
 @click.argument("name")
 @click.option("--at", help="As it was then; left out, as it is.")
 @click.option("--from", "source", default=None, help="The world to fork; left out, the one of --world.")
+@click.option("--replace", is_flag=True, help="Replace a world NAME that exists; without, that is refused.")
 @remote
-def fork(far: RemoteWorld, name: str, at: str | None, source: str | None) -> None:
+def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
-    made = far.control("fork", {"as": name, "at": at or None}, name=source or _world_of(far))
+    body = {"as": name, "at": at or None, "replace": replace or None}
+    made = far.control("fork", body, name=source or _world_of(far))
     far.tell(made, lambda: f"world {made['name']}: {face_of(made['clock'])}")
 
 

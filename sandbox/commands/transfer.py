@@ -34,15 +34,17 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--as", "name", help="What the world is called here; left out, as it was called there.")
+@click.option("--replace", is_flag=True, help="Replace a world of that name; without, that is refused.")
 @remote
-def take(far: RemoteWorld, file: Path, name: str | None) -> None:
-    """Makes a world of FILE, which `export` wrote; one of that name that was there before is gone."""
+def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:
+    """Makes a world of FILE, which `export` wrote; one of that name that exists stays, unless --replace."""
     try:
         content = file.read_bytes()
     except OSError as error:
         raise click.ClickException(f"{file} cannot be read: {error.strerror}") from None
     packed = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)
-    path = f"/import?{urlencode({'as': name})}" if name else "/import"
+    query = ({"as": name} if name else {}) | ({"replace": "true"} if replace else {})
+    path = f"/import?{urlencode(query)}" if query else "/import"
     made = json.loads(far.carry("POST", path, packed))
     far.tell(made, lambda: f"world {made['name']} with {made['acts']} acts: {face_of(made['clock'])}")
 

@@ -221,6 +221,14 @@ class Error(Enum):
     )
     NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "It can never hold: {why}.", "choice 10")
     CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
+    WORLD_TAKEN = Row(
+        409,
+        "CONFLICT",
+        "SBX-0409-000006",
+        "A world '{input}' exists already. Choose another name, or replace that world: \"replace\": true in the body, "
+        "?replace=true at an import, --replace in a command.",
+        "choice 10",
+    )
     ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = Row(403, "ACCESS_DENIED", "SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
     ADDRESS_OUTDATED = Row(
@@ -256,6 +264,7 @@ OF_CONTROLS = frozenset(
         Error.MOVE_ILLEGAL,
         Error.NEVER,
         Error.CLIENT_TAKEN,
+        Error.WORLD_TAKEN,
         Error.ALREADY_OVER,
         Error.CODE_WRONG,
         Error.ADDRESS_OUTDATED,

@@ -157,10 +157,15 @@ class Bank:
         """The world as it was first loaded."""
         self.controls.reset()
 
-    def fork(self, name: str | None = None, at: str | datetime | None = None) -> "Bank":
-        """A second bank that is this one as it is, or was at a time; both go on apart."""
+    def fork(self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False) -> "Bank":
+        """A second bank that is this one as it is, or was at a time; both go on apart.
+
+        Refused (409) where a world of that name exists, unless `replace` is true.
+        """
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
-        body = {"as": name} | ({} if at is None else {"at": at.isoformat() if isinstance(at, datetime) else at})
+        body: dict[str, Any] = {"as": name} | ({"replace": True} if replace else {})
+        if at is not None:
+            body["at"] = at.isoformat() if isinstance(at, datetime) else at
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)
         twin = Bank(self._server, name)
         self._forks.append(twin)

@@ -84,13 +84,14 @@ class Worlds:
         """For a call that reached no operation: its world if that is there, else the default one."""
         return self.get(name if name in self._worlds else "default")
 
-    def make(self, name: str, beginning: Beginning | None = None) -> World:
-        """Without a beginning: like the server's, unless it was made meanwhile. With one: anew."""
+    def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
+        """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         with self._lock:
             if beginning is None and name in self._worlds:  # made meanwhile
                 return self._worlds[name]
+            self._demand_name(name, replacing)
             self._demand_room(name)
             return self._add(World(name, beginning or self.beginning_of(name), self.machine_time, self.store))
 
@@ -99,16 +100,18 @@ class Worlds:
         server = self.beginning
         return replace(server, seed=seed_of(server.seed, name), secret=secret_of(server.secret, name))
 
-    def fork(self, name: str, as_name: str, at: datetime | None) -> World:
-        """The new world takes the name, also from one that bore it before."""
+    def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
+        """Make a second world that is the first as it is, or as it was at a time."""
         origin = self.find(name)
         with self._lock:
+            self._demand_name(as_name, replacing)
             self._demand_room(as_name)
             return self._add(origin.fork(as_name, at))
 
-    def settle(self, name: str, life: Life) -> World:
-        """A world that goes on from a life led elsewhere takes the name, also from one that bore it before."""
+    def settle(self, name: str, life: Life, *, replacing: bool = False) -> World:
+        """Make a world that goes on from a life led elsewhere."""
         with self._lock:
+            self._demand_name(name, replacing)
             self._demand_room(name)
             return self._add(World.settled(name, life, self.machine_time, self.store))
 
@@ -128,6 +131,11 @@ class Worlds:
     def counts(self) -> tuple[int, int]:
         """How many are in memory, and how many there are."""
         return len(self._awake), len(self._worlds)
+
+    def _demand_name(self, name: str, replacing: bool) -> None:
+        """No world is replaced unless the caller says so, nor one that a call made on demand (choice 10)."""
+        if not replacing and name in self._worlds:
+            raise Refusal(Error.WORLD_TAKEN, input=name)
 
     def _demand_room(self, name: str) -> None:
         """Where nothing can be put away, a new world is refused; the bare address always has its own."""

@@ -40,7 +40,7 @@ class Life:
     """Leads one world through the steps. Its Request-IDs are counted, so two worlds hear the same calls."""
 
     def __init__(self, app: Flask, worlds: Worlds, name: str) -> None:
-        self.world: World = worlds.make(name, worlds.beginning)
+        self.world: World = worlds.make(name, worlds.beginning, replacing=True)
         self.tpp = Tpp(app, name)
         self.calls = 0
         self.signs_at: list[str] = []

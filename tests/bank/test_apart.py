@@ -38,7 +38,7 @@ def _every_bank_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world(worlds: Worlds) -> World:
     settings = replace(worlds.beginning.settings, acts_kept=KEPT)
-    return worlds.make("default", replace(worlds.beginning, settings=settings))
+    return worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
 
 
 @pytest.fixture

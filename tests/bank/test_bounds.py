@@ -22,7 +22,7 @@ PAST = "2027-03-01T09:00:05+01:00"
 @pytest.fixture
 def world(worlds: Worlds) -> World:
     settings = replace(worlds.beginning.settings, remembered_max=FEW, acts_kept=12)
-    return worlds.make("default", replace(worlds.beginning, settings=settings))
+    return worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
 
 
 @pytest.fixture
@@ -136,10 +136,12 @@ def test_a_fork_reaches_back_as_far_as_acts_are_kept_and_no_further(tpp: Tpp, ap
         seen[tpp.control("GET", "/clock").get_json()["now"]] = number + 1
         tpp.advance("1s")
     for at in list(seen)[-6:]:
-        assert tpp.control("POST", "/worlds/default/fork", **{"as": "then", "at": at}).status_code == 201
+        assert (
+            tpp.control("POST", "/worlds/default/fork", **{"as": "then", "at": at, "replace": True}).status_code == 201
+        )
         assert len(Tpp(app, "then").listed("payments")) == seen[at]
     assert refused(
-        tpp.control("POST", "/worlds/default/fork", **{"as": "then", "at": PAST}), 400, "SBX-0400", "acts_kept"
+        tpp.control("POST", "/worlds/default/fork", **{"as": "none", "at": PAST}), 400, "SBX-0400", "acts_kept"
     )
     assert tpp.control("POST", "/worlds/default/fork", **{"as": "twin"}).status_code == 201
     latest = list(seen)[-3]

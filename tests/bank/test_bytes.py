@@ -140,7 +140,7 @@ def test_texts_of_callers_are_weighed_now_and_then_and_the_oldest_go() -> None:
 
 def test_sessions_with_long_states_are_bounded_in_bytes(worlds: Worlds, app: Flask) -> None:
     settings = replace(worlds.beginning.settings, remembered_bytes_max=100_000)
-    world = worlds.make("default", replace(worlds.beginning, settings=settings))
+    world = worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
     tpp = Tpp(app)
     path = urlsplit(tpp.initiate().headers["Location"]).path
     token = path.rpartition("/")[2]
@@ -288,7 +288,7 @@ def test_a_server_keeps_half_a_gigabyte_unless_it_is_told_otherwise(worlds: Worl
 
 def test_acts_are_compacted_by_bytes_as_well_and_the_world_stays_whole(worlds: Worlds, app: Flask) -> None:
     settings = replace(worlds.beginning.settings, acts_bytes_max=100_000)
-    world = worlds.make("default", replace(worlds.beginning, settings=settings))
+    world = worlds.make("default", replace(worlds.beginning, settings=settings), replacing=True)
     tpp = Tpp(app)
     sent = []
     for number in range(12):

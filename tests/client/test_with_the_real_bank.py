@@ -160,6 +160,9 @@ def test_worlds_are_made_reset_and_dropped(controls: Controls, http: httpx.Clien
     assert world.clock.get().due_next is not None
     assert [row["payment_id"] for row in world.listed("payments")] == [payment.payment_id]
     assert controls.listed("payments") == []
+    with pytest.raises(Refused, match="exists already"):
+        controls.make_world("b")
+    assert len(world.listed("payments")) == 1
     world.reset()
     assert world.listed("payments") == []
     controls.drop_world("b")

@@ -122,6 +122,8 @@ def test_a_world_is_forked_and_reset(run: Run, payment: Initiation) -> None:
     assert "CANC" in said(run("payments", "--world", "b")) and "RCVD" in said(run("payments"))
     assert said(run("fork", "c", "--world", "b", "--at", "2027-03-01T09:30")).startswith("world c: 2027-03-01T09:30")
     assert said(run("fork", "d", "--from", "b")).startswith("world d: 2027-03-01T11:00")
+    assert run("fork", "d").exit_code == 1
+    assert said(run("fork", "d", "--replace")).startswith("world d: 2027-03-01T09:00")
     assert said(run("reset", "--world", "b")).startswith("world b begins again: 2027-03-01T09:00")
     assert told(run("payments", "--world", "b", "--json")) == {"payments": []}
 

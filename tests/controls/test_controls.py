@@ -224,19 +224,22 @@ def test_a_world_may_have_a_seed_and_a_clock_of_its_own(tpp: Tpp) -> None:
     assert made.get_json()["clock"]["mode"] == "running"
     assert made.get_json()["clock"]["rate"] == 10
     assert made.get_json()["clock"]["now"].startswith("2030-06-01T12:00:0")
-    made = tpp.control("PUT", "/worlds/mine", clock={"at": "2030-06-01T12:00", "frozen": True}, scenario="default")
+    made = tpp.control(
+        "PUT", "/worlds/mine", clock={"at": "2030-06-01T12:00", "frozen": True}, scenario="default", replace=True
+    )
     assert made.get_json()["clock"] == {
         "now": "2030-06-01T12:00:00+02:00",
         "mode": "frozen",
         "rate": 0,
         "due_next": None,
     }
-    assert tpp.control("PUT", "/worlds/mine", clock={"frozen": False}).get_json()["clock"]["mode"] == "running"
+    made = tpp.control("PUT", "/worlds/mine", clock={"frozen": False}, replace=True)
+    assert made.get_json()["clock"]["mode"] == "running"
 
 
 def test_a_world_made_again_begins_anew(tpp: Tpp, app: Flask) -> None:
     first = Tpp(app, "mine").initiated()
-    assert tpp.control("PUT", "/worlds/mine").status_code == 201
+    assert tpp.control("PUT", "/worlds/mine", replace=True).status_code == 201
     assert Tpp(app, "mine").listed("payments") == []
     assert Tpp(app, "mine").initiated() == first
 

@@ -173,8 +173,8 @@ def test_the_timeline_knows_when_a_customer_answers_a_consent(tpp: Tpp) -> None:
 # Fork and rewind
 
 
-def fork(tpp: Tpp, name: str, as_name: str, at: str | None = None) -> Any:
-    more = {} if at is None else {"at": at}
+def fork(tpp: Tpp, name: str, as_name: str, at: str | None = None, **more: Any) -> Any:
+    more |= {} if at is None else {"at": at}
     return tpp.control("POST", f"/worlds/{name}/fork", **{"as": as_name}, **more)
 
 
@@ -289,7 +289,7 @@ def test_playing_a_worlds_log_again_gives_the_same_bank(tpp: Tpp, worlds: Worlds
 
 def test_a_rewind_is_a_fork_that_takes_the_worlds_own_name(tpp: Tpp) -> None:
     lived(tpp)
-    assert fork(tpp, "default", "default", HALF_PAST).status_code == 201
+    assert fork(tpp, "default", "default", HALF_PAST, replace=True).status_code == 201
     assert now(tpp) == HALF_PAST
     assert [row["order"]["creditor_name"] for row in tpp.listed("payments")] == ["Jan Peeters"]
     tpp.control("POST", "/reset")
@@ -318,6 +318,7 @@ def test_a_fork_keeps_rules_faults_and_their_counts(tpp: Tpp, app: Flask) -> Non
         ("default", "b", "2027-03-01T08:59:59+01:00", 400),  # before it began
         ("default", "b", "2027-03-01T09:00:01+01:00", 400),  # not come yet
         ("default", "b", "yesterday", 400),
+        ("default", "default", None, 409),
     ),
 )
 def test_a_wrong_fork_is_refused(

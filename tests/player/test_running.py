@@ -104,7 +104,8 @@ def test_a_server_that_does_not_know_what_is_extended_says_so(url: str) -> None:
 
 
 def test_junit_tells_what_held_failed_and_was_not_played(url: str) -> None:
-    failing = script({"pay": {}, "as": "rent"}, {"status": {"of": "rent", "expect": {"status": "\x00<ACSC>"}}}, "reset")
+    asserted = {"status": {"of": "rent", "expect": {"status": "\x00<ACSC>"}}}
+    failing = script({"pay": {}, "as": "rent"}, asserted, "reset", name="failing")
     lost = run_one(script({"reset": None}, name="lost"), "http://127.0.0.1:1", machine_time)
     written = junit([run_one(failing, url, machine_time), lost])
     tree = etree.fromstring(written)

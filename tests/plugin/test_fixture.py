@@ -88,6 +88,9 @@ def test_a_test_pays_signs_waits_and_looks(run: Run) -> None:
         assert (bank.payment(payment)["status"], twin.payment(payment)["status"]) == ("PDNG", "CANC")
         third = twin.fork("earlier", at="2027-03-01T09:00")
         assert third.payment(payment)["status"] == "RCVD"
+        with pytest.raises(Refused, match="409"):
+            twin.fork("earlier")
+        assert twin.fork("earlier", replace=True).payment(payment)["status"] == "CANC"
 
     def test_again(bank):
         paid(bank)

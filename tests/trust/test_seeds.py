@@ -112,7 +112,7 @@ def test_people_and_their_past_follow_from_the_number_alone() -> None:
 def test_the_seed_of_every_world_is_a_number_that_javascript_holds() -> None:
     worlds = started(None)
     for name in ("default", "mine", "yours"):
-        shown: Any = Tpp(assemble(worlds)).control("PUT", f"/worlds/{name}").json
+        shown: Any = Tpp(assemble(worlds)).control("PUT", f"/worlds/{name}", replace=True).json
         assert 0 <= shown["seed"] < 2**53
 
 

@@ -30,7 +30,7 @@ def rows(server: Server, query: str) -> int:
 def test_who_begins_again_too_late_does_not_take_the_place_of_a_newcomer(server: Server, how: str) -> None:
     lived(server.tpp("one"))
     late = server.worlds.find("one")
-    server.worlds.make("one", server.worlds.beginning_of("one"))
+    server.worlds.make("one", server.worlds.beginning_of("one"), replacing=True)
     ids = lived(server.tpp("one"))
     with pytest.raises(Refusal):
         late.reset() if how == "reset" else late.load(late.beginning)
@@ -141,7 +141,9 @@ def test_worlds_that_are_called_forked_exported_and_put_away_at_once_come_to_wha
                 tpp.http.get(f"{tpp.prefix}/_sandbox/export"),
                 tpp.control("PATCH", "/settings", requests_kept=20 + turn),
                 tpp.control("POST", "/faults", when={"operation": "token"}, answer={"status": 500}),
-                server.tpp().control("POST", f"/worlds/{'abc'[turn % 3]}/fork", **{"as": f"twin-{number}"}),
+                server.tpp().control(
+                    "POST", f"/worlds/{'abc'[turn % 3]}/fork", **{"as": f"twin-{number}", "replace": True}
+                ),
                 server.tpp().control("GET", "/metrics"),
                 tpp.control("POST", "/clock", advance="1s"),
             ):

@@ -119,7 +119,9 @@ def test_exported_here_imported_there_the_replies_are_the_same_bytes(tmp_path: P
         one.control("POST", "/faults", when={"operation": "accounts", "nth": 3}, answer={"status": 503})
         wrote = command("export", "--url", one.address, "--output", str(file))
         assert wrote.returncode == 0, wrote.stderr
-        took = command("import", "--url", two.address, str(file))
+        refused_first = command("import", "--url", two.address, str(file))
+        assert refused_first.returncode == 1 and "--replace" in refused_first.stderr
+        took = command("import", "--url", two.address, "--replace", str(file))
         assert took.returncode == 0, took.stderr
         assert "world default with" in took.stdout
         assert two.shows() == [content.replace(one.address.encode(), two.address.encode()) for content in one.shows()]

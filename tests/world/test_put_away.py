@@ -166,8 +166,8 @@ def test_without_a_file_a_full_server_refuses_a_new_world_and_says_what_to_do() 
     assert told and refused(bare.control("PUT", "/worlds/three"), 503, "SBX-0503-000002", "3 worlds")
     assert refused(bare.control("POST", "/worlds/one/fork", **{"as": "three"}), 503, "SBX-0503-000002")
     assert Tpp(app, "one").initiate().status_code == 201
-    assert bare.control("PUT", "/worlds/two").status_code == 201
-    assert bare.control("POST", "/worlds/one/fork", **{"as": "two"}).status_code == 201
+    assert bare.control("PUT", "/worlds/two", replace=True).status_code == 201
+    assert bare.control("POST", "/worlds/one/fork", **{"as": "two", "replace": True}).status_code == 201
     assert bare.control("DELETE", "/worlds/two").status_code == 204
     assert Tpp(app, "three").initiate().status_code == 201
 

@@ -137,7 +137,7 @@ def test_a_fork_and_an_imported_world_survive_too(path: Path) -> None:
     lived(app, "default", 2)
     tpp = Tpp(app)
     tpp.control("POST", "/faults", when={"operation": "token"}, answer={"status": 503})
-    tpp.control("POST", "/worlds/default/fork", **{"as": "default"})  # also onto its own name
+    tpp.control("POST", "/worlds/default/fork", **{"as": "default", "replace": True})  # also onto its own name
     tpp.http.post("/_sandbox/import?as=carried", data=tpp.control("GET", "/export").data)
     before = hashes(worlds)
     assert before["carried"] == before["default"]

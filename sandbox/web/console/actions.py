@@ -63,7 +63,15 @@ def _make(form: Form) -> dict[str, Any]:
     clock: dict[str, Any] = given(form, "at")
     if form.get("frozen"):
         clock["frozen"] = True
-    return body | ({"clock": clock} if clock else {})
+    return body | ({"clock": clock} if clock else {}) | _replace(form)
+
+
+def _fork(form: Form) -> dict[str, Any]:
+    return given(form, "as", "at") | _replace(form)
+
+
+def _replace(form: Form) -> dict[str, Any]:
+    return {"replace": True} if form.get("replace") else {}
 
 
 def _fault(form: Form) -> dict[str, Any]:
@@ -128,6 +136,7 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "freeze": lambda form: {"mode": "frozen"},
     "run": _run,
     "make": _make,
+    "fork": _fork,
     "fault": _fault,
     "register": lambda form: given(form, "client_id") | client_of(form),
     "amend": client_of,

@@ -30,6 +30,12 @@ def whole_number(value: Any) -> int:
     return value
 
 
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("it must be true or false")
+    return value
+
+
 def address(value: Any) -> tuple[str, str | None]:
     """The token at the end of an SCA or consent address, and the state that the TPP appended."""
     shown = text(value)

@@ -50,7 +50,8 @@ def _coming(bank: Bank) -> list[dict[str, Any]]:
 
 def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> Response:
     """Makes a copy of the world as it is, or was at a time; both go on apart."""
-    return json_response(shown(worlds.fork(name, body["as"], body.get("at"))), 201)
+    twin = worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False))
+    return json_response(shown(twin), 201)
 
 
 def explain(world: World, request_id: str) -> dict[str, Any]:

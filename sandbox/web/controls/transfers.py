@@ -30,11 +30,14 @@ def send(world: World, request: Request) -> Response:
 
 
 def take(worlds: Worlds, request: Request) -> Response:
-    """A world of that file takes the name, also from one that bore it before; nothing happens if it does not hold."""
+    """Make a world of that file; one of that name is replaced only with ?replace=true."""
     here = str(request.environ["sandbox.world"])
     wanted = request.args.get("as", None if here == "default" else here)
     if wanted is not None and not is_world_name(wanted):
         raise refuse("as", "letters, digits, _, . and -, 64 at most")
+    replace = request.args.get("replace", "false")
+    if replace not in ("true", "false"):
+        raise refuse("replace", "it is true or false")
     try:
         told, life = lived(BytesIO(request.get_data()), worlds.machine_time)
     except ParcelError as fault:
@@ -42,6 +45,6 @@ def take(worlds: Worlds, request: Request) -> Response:
     name = wanted or told
     if not is_world_name(name):
         raise refuse("file", "the name of its world is none")
-    world = worlds.settle(name, life)
+    world = worlds.settle(name, life, replacing=replace == "true")
     found: dict[str, Any] = shown(world) | {"acts": len(life.acts)}
     return json_response(found, 201)

@@ -1,10 +1,12 @@
 """Rows of the controls that concern a whole world: its clock, its file, and what its clients did."""
 
 from sandbox.banking.durations import read_duration, read_instant
-from sandbox.web.controls.body_readers import status, text, world_name
+from sandbox.web.controls.body_readers import flag, status, text, world_name
 from sandbox.web.controls.control_row import JSON, SPAN, TIME, Button, Command, Control, Field
 
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
+
+REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
 
 WORLD_ROWS: tuple[Control, ...] = (
     Control(
@@ -82,8 +84,15 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/worlds/<name>",
         "world_views.make",
         "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
-        "customers' habits go on under its clock.",
-        (Field("scenario", type=""), Field("seed", type="integer"), Field("clock", type="object"), Field("life")),
+        "customers' habits go on under its clock. 409 where a world of that name exists, also one that a call made on "
+        "demand, and `default` always does: `replace` true replaces it.",
+        (
+            Field("scenario", type=""),
+            Field("seed", type="integer"),
+            Field("clock", type="object"),
+            Field("life"),
+            Field("replace", flag, type="boolean", about=REPLACE),
+        ),
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},
         201,
         buttons=(Button("make", "World {name} was made."),),
@@ -100,10 +109,12 @@ WORLD_ROWS: tuple[Control, ...] = (
         "POST",
         "/worlds/<name>/fork",
         "time_travel.fork",
-        "A second world that is this one as it is, or was at a time.",
+        "A second world that is this one as it is, or was at a time. 409 where a world of the new name exists: "
+        "`replace` true replaces it.",
         (
             Field("as", world_name, required=True, about="The name of the new world."),
             Field("at", read_instant, about=TIME),
+            Field("replace", flag, type="boolean", about=REPLACE),
         ),
         {"as": "b"},
         201,
@@ -123,7 +134,8 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/import",
         "transfers.take",
         "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
-        "says; then it takes the name that `as` gives, else that of the address, else its own.",
+        "says; then it takes the name that `as` gives, else that of the address, else its own. "
+        "409 where a world of that name exists: `?replace=true` replaces it.",
         success=201,
         media=WORLD_FILES,
     ),

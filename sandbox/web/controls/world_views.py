@@ -30,7 +30,7 @@ def one(worlds: Worlds, name: str) -> dict[str, Any]:
 
 
 def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
-    """Makes a world of that name, in place of an earlier one."""
+    """Makes a world; one of that name is replaced only where the body says so."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
     content = take_body()
@@ -44,7 +44,7 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
     if "life" in content:
         settings = reading(lambda: read_settings({"life": content["life"]}, beginning.settings), "life")
         beginning = replace(beginning, settings=settings)
-    return json_response(shown(worlds.make(name, beginning)), 201)
+    return json_response(shown(worlds.make(name, beginning, replacing=content.get("replace", False))), 201)
 
 
 def _seed(value: Any) -> int:

@@ -34,7 +34,7 @@ class Sent:
 
 def calls(vendor: str) -> list[Sent]:
     """The world, then every example."""
-    clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}}
+    clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}, "replace": True}  # the collection may be run again
     made = Sent("A world of its own", "PUT", f"{{{{server}}}}/_sandbox/worlds/{WORLD}", JSON, json.dumps(clock), 201)
     return [made, *(sent_of(step, vendor) for step in steps(DAY))]
 

@@ -8,6 +8,7 @@ from sandbox.referee.rule import Severity
 from sandbox.web.controls.control_row import TIME
 from sandbox.web.controls.health import FORMATS
 from sandbox.web.controls.scenario_rows import YAML
+from sandbox.web.controls.world_rows import REPLACE
 
 
 def text(about: str = "") -> fields.String:
@@ -56,7 +57,10 @@ SINCE = query("since", "Only entries after that number.", {"type": "integer", "m
 QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
     "GET /health": (query("live", "Asks only whether anybody is there."),),
     "GET /export": (query("secrets", "strip: without secrets.", {"type": "string", "enum": ["keep", "strip"]}),),
-    "POST /import": (query("as", "The name that the world takes."),),
+    "POST /import": (
+        query("as", "The name that the world takes."),
+        query("replace", REPLACE, {"type": "string", "enum": ["true", "false"]}),
+    ),
     "GET /referee": (
         query("format", "json where left out.", {"type": "string", "enum": list(FORMATS)}),
         query("level", "From where on JUnit fails.", {"type": "string", "enum": [level.value for level in Severity]}),

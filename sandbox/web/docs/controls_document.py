@@ -13,6 +13,7 @@ from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.web.controls.control_row import Control, Field
+from sandbox.web.controls.world_rows import REPLACE
 from sandbox.web.docs import control_bodies, control_replies
 from sandbox.web.docs.control_bodies import COMPOSED, MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES, SINCE
 from sandbox.web.docs.control_replies import JSON, REPLIES, TEXT
@@ -81,6 +82,7 @@ def composed() -> dict[str, JsonSchema]:
     seed = {"type": "integer", "minimum": 0}
     named_or_whole = {"anyOf": [{"type": "string"}, reference(control_bodies.SCENARIO)]}
     world = {"scenario": named_or_whole, "seed": seed, "clock": reference("WorldClock"), "life": told["life"]}
+    world["replace"] = {"type": "boolean", "description": REPLACE}
     choice = {"name": {"type": "string"}, "scenario": reference(control_bodies.SCENARIO)}
     return {
         control_bodies.SCENARIO: {**TOP.schema(), "description": "A scenario, as its file has it (choice 13)."},
