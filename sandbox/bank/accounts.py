@@ -1,4 +1,4 @@
-"""What a debtor's account must allow before a payment leaves it (service 1, choice 5)."""
+"""Checks of a debtor's account before a payment (service 1, choice 5)."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -41,7 +41,7 @@ def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
 
 
 def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:
-    """The checks of choice 5, in its order; the first to fail is the one the caller hears of."""
+    """The checks of choice 5 in its order; raises the first that fails."""
     account = account_of(bank, debtor.iban)
     demand_payment_account(bank, account)
     demand_channel(bank, account)
@@ -68,13 +68,13 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
 
 
 def spent_in(bank: Bank, iban: str, days: int) -> Decimal:
-    """What was signed away from an account today and on the days before."""
+    """The sum of an account's signed payments of today and the days before."""
     today = bank.clock.today
     return sum((bank.spent.get((iban, today - timedelta(days=back)), Decimal()) for back in range(days)), Decimal())
 
 
 def cost(amount: Money, currency: str) -> Money:
-    """What an amount takes out of a compartment, at the fixed rates, without charges (choice 5)."""
+    """The cost of an amount in the compartment's currency, at the fixed rates (choice 5)."""
     if amount.currency == currency:
         return amount
     return amount.converted(countries.rate(amount.currency) / countries.rate(currency), currency)

@@ -1,6 +1,6 @@
-"""Registers that grow with every call and hold no money: the oldest entries go first, several at once.
+"""Bounds of registers that grow with every call: the oldest entries are dropped, several at once.
 
-What goes depends on nothing but what was done, so the same acts give the same bank.
+The dropped entries depend on the acts alone, so the same acts give the same bank.
 """
 
 from collections.abc import Callable, Collection
@@ -17,7 +17,7 @@ SHARE = 10  # a tenth at once: one by one, a map would be walked from its emptie
 def forget_oldest(
     register: dict[Key, Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> list[Key]:
-    """Keeps at most so many, and of callers' texts so many bytes, weighed now and then; the answer is what went."""
+    """Drops the oldest entries beyond a count, or beyond bytes of callers' texts; returns them."""
     count = _excess(register.values(), len(register), most, weight_max, weigh)
     gone = list(islice(register, count))
     for key in gone:
@@ -28,14 +28,14 @@ def forget_oldest(
 def forget_first(
     register: list[Value], most: int, weight_max: int = 0, weigh: Callable[[Value], int] | None = None
 ) -> None:
-    """The same of a list."""
+    """Drops the oldest entries of a list beyond a count."""
     del register[: _excess(register, len(register), most, weight_max, weigh)]
 
 
 def _excess(
     values: Collection[Value], length: int, most: int, weight_max: int, weigh: Callable[[Value], int] | None
 ) -> int:
-    """How many of the oldest are too many."""
+    """The number of entries to drop."""
     if length > most:
         return length - most + most // SHARE
     if weigh is None or length % WEIGHED_EVERY:
@@ -50,7 +50,7 @@ def _excess(
 
 
 def forget_replaced(register: dict[Key, Value], standing: int, most: int, stands: Callable[[Key, Value], bool]) -> None:
-    """Keeps what stands, however much that is, and at most so many beside it."""
+    """Drops replaced entries beyond a count; valid entries are kept."""
     if len(register) - standing <= most:
         return
     replaced = [key for key, value in register.items() if not stands(key, value)]

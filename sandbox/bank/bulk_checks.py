@@ -1,4 +1,4 @@
-"""What the bank says about a file that holds by itself: its accounts, its MsgId, who may sign it (choice 7)."""
+"""Checks of a valid file against the bank: accounts, MsgId and signers (choice 7)."""
 
 from collections import defaultdict
 from datetime import date
@@ -54,7 +54,7 @@ def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
 
 
 def drop_content(bank: Bank, bulk: Bulk) -> None:
-    """A file that is validated, or never will be, waits no more."""
+    """Drops the bytes of a file that needs no validation any more."""
     bulk.packed = b""
     bank.files_waiting.pop(bulk.id, None)
 
@@ -105,7 +105,7 @@ def signatures_required(bank: Bank, bulk: Bulk) -> int:
 
 
 def demand_funds(bank: Bank, bulk: Bulk) -> None:
-    """What is executed at once must be there when it is signed; of later days the execution asks (choice 7)."""
+    """Checks funds of bulks executed at once; later ones are checked at their execution (choice 7)."""
     if bank.settings.rules_edition < 2:
         return
     due: dict[Debtor, Decimal] = defaultdict(Decimal)

@@ -1,4 +1,4 @@
-"""How a bulk shows in the books: one debit, or one per transaction (choice 7)."""
+"""The entries of a bulk: one debit, or one per transaction (choice 7)."""
 
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
@@ -10,7 +10,7 @@ REMARK = "BULK CREDIT TRANSFER"
 
 
 def book(bank: Bank, part: Part) -> None:
-    """Beneficiaries in this bank are credited in the same motion, each with what its own transfer says."""
+    """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer."""
     batch, today = part.paying, bank.clock.today
     if batch.batch_booking:
         total = Money(batch.control_sum, batch.debtor_currency)

@@ -1,4 +1,4 @@
-"""What a bank holds of bulk files: the file, and each bulk in it."""
+"""Records of bulk files and their bulks."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -28,7 +28,7 @@ class Part:
 
     @property
     def paying(self) -> Batch:
-        """What is to be paid; a bulk that was refused has nothing."""
+        """The batch to pay; a refused bulk has none."""
         assert isinstance(self.batch, Batch)
         return self.batch
 
@@ -90,7 +90,7 @@ class Bulk:
 
     @property
     def deferred(self) -> bool:
-        """Every bulk that is still to be paid is future-dated or in recycling (service 3.4)."""
+        """Whether all payable bulks are future-dated or in recycling (service 3.4)."""
         return all(part.deferred for part in self.payable_parts)
 
     @property

@@ -24,7 +24,7 @@ AT_SIX = 6
 def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: Ask
 ) -> tuple[str, Status]:
-    """What could be refused at once was; the rest takes its time. A file comes packed, as the log keeps it."""
+    """Registers a file that passed the checks at the POST, and schedules its validation. The file is compressed."""
     earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
@@ -40,7 +40,7 @@ def initiate(
 
 
 def demand_room(bank: Bank, size: int) -> None:
-    """Files wait in memory: a single one always may, more of them up to a bound. Asked before the act, so that acts
+    """Bounds the files that wait in memory; one is always allowed. Checked before the act, so that acts
     of before there was a bound replay.
     """
     waiting, most = bank.files_waiting, bank.settings.files_waiting_max
@@ -74,7 +74,7 @@ def complete(bank: Bank, bulk: Bulk) -> None:
 
 
 def execute(bank: Bank, part: Part) -> None:
-    """The balance decides, as for single payments; then the file looks at its bulks."""
+    """Executes a bulk if funds allow, as for single payments, and updates the file's status."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
     if accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
         bank.move(part, Trigger.EXECUTED)
@@ -93,7 +93,7 @@ def execute(bank: Bank, part: Part) -> None:
 
 
 def look_at_parts(bank: Bank, bulk: Bulk) -> None:
-    """ACSC when all living bulks are; RJCT when none was paid."""
+    """Sets the file to ACSC when all payable bulks are ACSC, to RJCT when none was paid."""
     if bulk.unpaid or bulk.status is not Status.PDNG:
         return
     if any(part.status is Status.ACSC for part in bulk.parts):
@@ -125,14 +125,14 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
 
 
 def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
-    """What the customer's own limits look at: the day of the signature."""
+    """Counts the amount for the customer's limits, on the day of the signature."""
     assert bulk.signed_on is not None
     key = (part.debtor.iban, bulk.signed_on)
     bank.spent[key] = bank.spent.get(key, Decimal()) + sign * part.paying.control_sum
 
 
 def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
-    """By a rule or a control: what was not paid yet never is."""
+    """Rejects by a rule or a control; unpaid bulks are not paid."""
     bank.move(bulk, Trigger.REJECTED, reason)
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
@@ -157,13 +157,13 @@ def waits_for_signature(bulk: Bulk) -> bool:
 
 
 def valid_address(bank: Bank, bulk: Bulk) -> str | None:
-    """The end of the address to sign at, while it lives."""
+    """The token of the valid SCA address, or None."""
     address = bank.sca_addresses.get(bulk.sca_token or "")
     return address.token if address is not None and bank.clock.now < address.until else None
 
 
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
-    """The status call gives a fresh address when there is none that lives (service 4.6 rule 3)."""
+    """Makes a new SCA address when no valid one is left (service 4.6 rule 3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
     if waits_for_signature(bulk) and valid_address(bank, bulk) is None:
         give_address(bank, bulk)
@@ -178,11 +178,11 @@ def give_address(bank: Bank, bulk: Bulk) -> None:
 
 
 def _is_replaced(bank: Bank, token: str, subject_id: str) -> bool:
-    """Whether the file has another address by now; those of other initiations stay."""
+    """Tells whether the file has a newer address."""
     bulk = bank.bulks.get(subject_id)
     return bulk is not None and bulk.sca_token != token
 
 
 def total(bulk: Bulk) -> Decimal:
-    """What a signature would pay."""
+    """The sum of the payable bulks."""
     return sum((part.paying.control_sum for part in bulk.payable_parts), Decimal())

@@ -1,4 +1,4 @@
-"""Registering TPPs (choice 10). Who they are stands in the bank, so it is done by its door."""
+"""Registering TPPs (choice 10), as acts of the bank."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ def register(bank: Bank, client: Client) -> None:
 
 
 def amend(bank: Bank, client_id: str, changes: tuple[tuple[str, object], ...]) -> Client:
-    """What is named changes, from now on."""
+    """Changes the given fields of a client."""
     known = bank.clients.get(client_id)
     if known is None:
         raise Refusal(Error.NOT_FOUND, input="client")

@@ -1,4 +1,4 @@
-"""Bank time and what was promised for later. Nothing here reads the machine."""
+"""Bank time and scheduled events. Nothing here reads the machine's clock."""
 
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -10,7 +10,7 @@ from sandbox.contract.moves import Trigger
 
 
 class Clock:
-    """The bank's one idea of now (aware, UTC). Only the timeline sets it."""
+    """The bank's time (aware, UTC). Only the timeline sets it."""
 
     __slots__ = ("_day", "_day_of", "now")
 
@@ -32,7 +32,7 @@ class Clock:
 
 
 class Promise(NamedTuple):
-    """Something that will happen to a subject; order of promise breaks ties of time."""
+    """A scheduled event of a subject; events at one time run in the order of scheduling."""
 
     at: datetime
     number: int
@@ -41,7 +41,7 @@ class Promise(NamedTuple):
 
 
 class Agenda:
-    """Promises, soonest first. What no longer matters is dropped when it rings, not un-scheduled."""
+    """Scheduled events, soonest first. Obsolete events are dropped when they are due, not before."""
 
     __slots__ = ("made", "promises")
 
@@ -59,7 +59,7 @@ class Agenda:
         return None
 
     def in_order(self) -> Iterator[Promise]:
-        """Soonest first, without sorting what nobody looks at: a walk down the heap."""
+        """Yields events soonest first by walking the heap, without sorting it whole."""
         ahead = [(self.promises[0], 0)] if self.promises else []
         while ahead:
             promise, place = heappop(ahead)

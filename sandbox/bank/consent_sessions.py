@@ -8,7 +8,7 @@ from sandbox.contract.errors import Error, Refusal
 
 
 def waiting(bank: Bank, token: str) -> ConsentAddress:
-    """What an address asks; a consent that is over needs no authentication any more."""
+    """The open request of an address; raises a refusal when the consent has ended."""
     address = consents.address_waiting(bank, token)
     if address.renews is not None:
         consents.active(bank, address.renews)
@@ -21,7 +21,7 @@ def needs_choice(address: ConsentAddress) -> bool:
 
 
 def fixed_accounts(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
-    """The accounts that are shown and not chosen."""
+    """The accounts that the PSU cannot choose: given by CAF or a renewal."""
     if address.renews is not None:
         return tuple(bank.consents[address.renews].logical_ids.values())
     return (address.iban,) if address.iban is not None else ()
@@ -60,7 +60,7 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
 
 
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
+    """Checks the card reader's code; too many wrong codes refuse. Returns the callback."""
     session = session_of(bank, session_id, token)
     waiting(bank, token)
     if session.customer is None or not session.chosen:

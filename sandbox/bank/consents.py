@@ -1,4 +1,4 @@
-"""Consents: asked for, given, replaced, withdrawn, over; and the SCA that they need again (service 4.7, choice 8)."""
+"""Consents: request, grant, replacement, withdrawal, end and renewed SCA (service 4.7, choice 8)."""
 
 from sandbox.bank import accounts, rule_effects, tokens
 from sandbox.bank.bounded_registers import forget_oldest
@@ -52,7 +52,7 @@ def ask(
 
 
 def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | None, why: str) -> None:
-    """Always a no, with a fresh address at which the PSU authenticates; after that the same token reads on."""
+    """Always refuses, with a new address for the PSU's SCA; after that SCA the same token works again."""
     consent = bank.consents[consent_id]
     screen = language or bank.customers[consent.customer].language
     until = bank.clock.now + bank.settings.consent_address_life
@@ -77,7 +77,7 @@ def _offer(bank: Bank, address: ConsentAddress) -> None:
 
 
 def address_waiting(bank: Bank, token: str) -> ConsentAddress:
-    """An address that was not answered and lives."""
+    """A valid address without an answer."""
     address = bank.consent_addresses.get(token)
     if address is None:
         raise Refusal(Error.NOT_FOUND, input="address")
@@ -94,7 +94,7 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
-    """Who may answer here: of a renewal its own customer, of CAF the account's owner, and nobody who blocked it."""
+    """Checks the customer: of a renewal its own, of CAF the account's owner; refuses blocked customers."""
     if bank.customers[customer].channel_blocked:
         raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
     if address.renews is not None and bank.consents[address.renews].customer != customer:
@@ -104,7 +104,7 @@ def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
 
 
 def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state: str | None) -> str:
-    """The PSU says yes; the answer is the callback."""
+    """The PSU agrees; returns the callback."""
     address = address_waiting(bank, token)
     demand_customer(bank, address, customer)
     if address.renews is not None:
@@ -164,14 +164,14 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
 
 
 def active(bank: Bank, consent_id: str | None) -> Consent:
-    """The consent, if it still stands."""
+    """The consent, if it is valid."""
     assert consent_id is not None
     tokens.demand_consent(bank, consent_id)
     return bank.consents[consent_id]
 
 
 def valid_consents(bank: Bank, customer: str) -> list[Consent]:
-    """Who may read what of a customer, now."""
+    """The valid consents of a customer."""
     now = bank.clock.now
     return [
         consent
@@ -181,7 +181,7 @@ def valid_consents(bank: Bank, customer: str) -> list[Consent]:
 
 
 def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
-    """In the bank's channel; the answer is how many ended."""
+    """Withdraws consents in the bank's channel; returns their number."""
     found = [one for one in valid_consents(bank, customer) if (one.client_id, one.scope) == (client_id, scope)]
     if not found:
         raise Refusal(Error.NOT_FOUND, input="consent")
@@ -191,7 +191,7 @@ def withdraw(bank: Bank, client_id: str, customer: str, scope: str) -> int:
 
 
 def find_valid(bank: Bank, customer: str | None, consent_id: str) -> Consent:
-    """One of a customer's own that stands."""
+    """A valid consent of that customer; refuses other ids."""
     for consent in valid_consents(bank, customer) if customer is not None else ():
         if consent.id == consent_id:
             return consent

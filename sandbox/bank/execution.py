@@ -1,4 +1,4 @@
-"""What follows the last signature: reservation, execution, recycling, settlement, return (choice 5)."""
+"""Payments after the last signature: reservation, execution, recycling, settlement, return (choice 5)."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -48,7 +48,7 @@ def complete(bank: Bank, payment: Payment) -> None:
 
 
 def execute(bank: Bank, payment: Payment) -> None:
-    """The execution rings: the balance decides between settlement and recycling."""
+    """Runs at the execution time: settles, or recycles when funds are missing."""
     assert payment.debtor is not None
     amount = accounts.cost(payment.order.amount, payment.debtor.currency)
     if _funds_at_execution(bank, payment, payment.debtor) >= amount:
@@ -70,7 +70,7 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
 
 
 def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """Each following banking day at 06:00 once more; what was to go at once now waits for a day."""
+    """Schedules the next try on the following banking day at 06:00."""
     bank.move(payment, Trigger.FUNDS_MISSING, reason)
     _reserve(bank, payment, -1)
     payment.tries += 1
@@ -91,7 +91,7 @@ def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
-    """By a rule or a control: what had left comes back, what was reserved is free."""
+    """Rejects by a rule or a control; returns the money, or releases the reservation."""
     bank.move(payment, Trigger.REJECTED, reason)
     if payment.debited:
         payment_entries.give_back(bank, payment)
@@ -116,7 +116,7 @@ def _let_go(bank: Bank, payment: Payment) -> None:
 
 
 def _funds_at_execution(bank: Bank, payment: Payment, debtor: Debtor) -> Money:
-    """Its own promise does not count against it."""
+    """The funds at execution, without the payment's own reservation."""
     funds = accounts.payable(bank, debtor)
     return funds if payment.executes_on else funds + accounts.cost(payment.order.amount, debtor.currency)
 
@@ -130,7 +130,7 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """What the customer's own limits look at: the day of the signature."""
+    """Counts the amount for the customer's limits, on the day of the signature."""
     assert payment.debtor is not None and payment.signed_on is not None
     key = (payment.debtor.iban, payment.signed_on)
     bank.spent[key] = bank.spent.get(key, Decimal()) + sign * accounts.cost(payment.order.amount, "EUR").number

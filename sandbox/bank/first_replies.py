@@ -10,7 +10,7 @@ from sandbox.contract.errors import Error, Refusal
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Who asked, under which id, and a print of all that makes the call this call."""
+    """The caller, the Request-ID and a fingerprint of the call."""
 
     client_id: str
     request_id: str
@@ -24,7 +24,7 @@ def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
 
 
 def first_answer(bank: Bank, ask: Ask) -> Asked | None:
-    """What this very call was answered before; a different call under the same id is refused."""
+    """The first reply to the identical call; a different call with the same id is refused."""
     if bank.settings.request_id_reuse == "allow":
         return None
     earlier = bank.asked.get((ask.client_id, ask.request_id))

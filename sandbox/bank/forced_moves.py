@@ -1,4 +1,4 @@
-"""Moves that a tester forces: legal ones, with all that belongs to them (choice 10)."""
+"""Moves forced by a tester: legal ones, with their effects (choice 10)."""
 
 from collections.abc import Callable
 
@@ -75,7 +75,7 @@ FILE_EFFECTS: dict[Trigger, Callable[[Bank, Bulk, str | None], None]] = {
 
 
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
-    """The first row of the table that leads there now."""
+    """Forces the first move of the table that leads to the status."""
     subject = bank.known(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")

@@ -1,4 +1,4 @@
-"""What PSUs allow clients: codes, tokens, consents, and the visits at which they do so (service 3.5, choice 8)."""
+"""Records of grants: codes, tokens, consents and sessions (service 3.5, choice 8)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ PairKey = tuple[str, str, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a PSU allowed a client: a scope, and for some an account or a consent."""
+    """A PSU's permission for a client: a scope, and for some an account or a consent."""
 
     client_id: str
     customer: str
@@ -61,7 +61,7 @@ class ScaToken:
 
 @dataclass(frozen=True, slots=True)
 class ConsentAddress:
-    """An address at which a PSU consents, or authenticates again for a consent that stands."""
+    """An address at which a PSU consents, or renews the SCA of a valid consent."""
 
     token: str
     client_id: str
@@ -82,7 +82,7 @@ class ConsentAddress:
 
 @dataclass(slots=True)
 class Consent:
-    """What a PSU lets a client read."""
+    """A PSU's consent to reading accounts."""
 
     id: str
     client_id: str

@@ -1,4 +1,4 @@
-"""What customers do by themselves while the clock goes on: the next occurrence of each habit, and nothing beyond it."""
+"""Habits of customers under the clock; only the next occurrence of each is scheduled."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Occurrence(NamedTuple):
-    """Something that a habit does at an instant. Equal instants go by rank: the order of accounts and their habits."""
+    """One occurrence of a habit. Equal times are ordered by rank: accounts, then their habits."""
 
     at: datetime
     rank: int
@@ -23,7 +23,7 @@ class Source(Protocol):
         """The first occurrence of each habit after an instant, soonest first."""
 
     def happen(self, bank: Any, now: Occurrence) -> Occurrence:
-        """Does what is due; the answer is what the habit does next."""
+        """Performs an occurrence; returns the habit's next one."""
 
     def release_hold(self, bank: Any, held: Occurrence) -> None:
         """Releases what a terminal has reserved."""
@@ -56,14 +56,14 @@ class Habits:
         return self._ahead
 
     def happen(self, bank: Any) -> None:
-        """The soonest occurrence; what follows it takes its place."""
+        """Performs the soonest occurrence, and schedules the next one of that habit."""
         ahead = self._all()
         if isinstance(ahead, tuple):  # shared until now; in order of time, so it is a heap
             ahead = self._ahead = list(ahead)
         heappush(ahead, self._source.happen(bank, heappop(ahead)))
 
     def switch(self, bank: Any, on: bool, now: datetime) -> None:
-        """Begins or ends them; what would have happened in between never does."""
+        """Switches habits on or off; occurrences of the time in between are skipped."""
         for occurrence in self._all():
             if occurrence.held:
                 self._source.release_hold(bank, occurrence)
@@ -81,7 +81,7 @@ class Habits:
         return self.references[iban]
 
     def kept(self) -> tuple[Any, ...]:
-        """For a checkpoint: what is still as the seed gives it is left out."""
+        """The state for a checkpoint, without what the seed determines."""
         ahead = self._ahead if isinstance(self._ahead, list) else None
         return self.since, ahead, self.references and dict(self.references)
 

@@ -1,4 +1,4 @@
-"""What all initiations share: their reply, their references, and who may see them (choice 5)."""
+"""Shared by all initiations: reply, references and access (choice 5)."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from sandbox.contract.moves import Status
 
 @dataclass(frozen=True, slots=True)
 class InitiationReply:
-    """What the caller of an initiation is told; `sca_token` is the end of the address to sign at."""
+    """The reply to an initiation; `sca_token` ends the SCA address."""
 
     payment_id: str
     endtoend_identification: str
@@ -21,7 +21,7 @@ class InitiationReply:
 
 
 def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
-    """A life begins: the journal knows it, and its TPP can ask by its own reference."""
+    """Registers an initiation in the journal and under its TPP's own reference."""
     if reference is not None:
         key = (subject.origin.client_id, subject.kind, reference)
         known = bank.references.get(key)
@@ -56,7 +56,7 @@ def own(bank: Bank, client_id: str, customer: str | None, kind: str, reference: 
 
 
 def _concerns(bank: Bank, subject: Initiation, customer: str) -> bool:
-    """Until a PSU is known, the debtor account tells whose it may become."""
+    """Whether the initiation is the customer's; before a signature the debtor account decides."""
     if subject.customer is not None:
         return customer == subject.customer or customer in subject.signatures
     return isinstance(subject, Bulk) or subject.debtor is None or _has(bank, subject.debtor.iban, customer)
@@ -69,6 +69,6 @@ def _has(bank: Bank, iban: str, customer: str) -> bool:
 
 
 def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
-    """A token speaks for its own PSU only (choice 2)."""
+    """Refuses a token of another PSU (choice 2)."""
     if customer is not None and not _has(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")

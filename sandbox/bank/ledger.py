@@ -29,7 +29,7 @@ class Posting(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What moved, and when; the postings of each currency sum to zero."""
+    """A booking of postings; those of each currency sum to zero."""
 
     reference: str
     on: date
@@ -131,7 +131,7 @@ class Ledger:
 
     @property
     def past(self) -> Books:
-        """Made when first looked at: many worlds never open their books."""
+        """The generated past, made on first use, as many worlds never need it."""
         if self._past is None:
             self._past = self._past_of()
         return self._past

@@ -1,4 +1,4 @@
-"""How a payment shows in the books: out of the debtor, back again, or into a beneficiary of this bank (choice 5)."""
+"""Entries of a payment: debit, return, and credit of a beneficiary in this bank (choice 5)."""
 
 from collections.abc import Iterator
 from datetime import date

@@ -10,7 +10,7 @@ from sandbox.contract.moves import Status, Trigger
 
 
 def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationReply:
-    """First all questions, then all changes: a refused call leaves no trace."""
+    """Checks everything before the first change, so that a refused call changes nothing."""
     earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
         return InitiationReply(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)

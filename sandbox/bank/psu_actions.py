@@ -1,4 +1,4 @@
-"""The PSU without a browser: what a page asks for is given or chosen by default (choice 10)."""
+"""Acts of a PSU without a browser, with defaults for missing choices (choice 10)."""
 
 from sandbox.bank import consents, signing
 from sandbox.bank.bulk_records import Bulk
@@ -31,7 +31,7 @@ def decline(bank: Bank, token: str, customer: str | None, state: str | None, des
 def _default_signer(
     bank: Bank, found: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
-    """What was left out: the debtor account's first owner, and that customer's first current account."""
+    """Defaults: the debtor account's first owner, and that customer's first current account."""
     if isinstance(found, Bulk):
         return customer_of(bank, customer or bank.accounts[found.payable_parts[0].debtor.iban].owners[0]).id, None
     if found.debtor is not None:
@@ -48,7 +48,7 @@ def _default_signer(
 
 
 def _default_consent(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
-    """Left out: the account's or the consent's own customer, and all of that customer's accounts."""
+    """Defaults: the customer of the account or the consent, and all of that customer's accounts."""
     address = consents.address_waiting(bank, token)
     if customer is None and address.iban is not None:
         customer = bank.accounts[address.iban].owners[0]

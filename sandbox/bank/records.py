@@ -1,4 +1,4 @@
-"""What a bank holds. Orders and people never change; payments change by `move` alone."""
+"""Records of a bank. Orders and people never change; payments change by `move` alone."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -125,7 +125,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How an initiation came in: by whom, for which callback, and how its code is to be proven (service 4.1)."""
+    """The origin of an initiation: client, callback and PKCE challenge (service 4.1)."""
 
     client_id: str
     redirect_uri: str

@@ -1,4 +1,4 @@
-"""What a scenario lets happen by itself: its moves, and its customers who need no browser (choice 13)."""
+"""Automatic effects of a scenario: moves and acts of its customers (choice 13)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ DEFAULTS = (
 
 
 def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
-    """The moves of its rule from where it stands, by their time; the first of a time counts."""
+    """The moves of the rule from the current status, by time; the first of each time counts."""
     if isinstance(found, Part) or found.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
@@ -36,7 +36,7 @@ def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
 
 
 def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
-    """While a rule has something coming from this status, the default path waits; a bulk waits with its file."""
+    """The time until which a rule's move delays the default path; a bulk waits with its file."""
     if isinstance(found, Part):
         found = bank.bulks[found.bulk_id]
     if found.rule is None or trigger not in DEFAULTS:
@@ -46,7 +46,7 @@ def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
 
 
 def by_rule(bank: Bank, found: Subject) -> None:
-    """The move that is due now, if the status is still the one it was promised in."""
+    """Makes the due move, if the status has not changed since it was scheduled."""
     then = rule_moves(bank, found).get(bank.clock.now)
     if then is None:
         return
@@ -62,7 +62,7 @@ def by_rule(bank: Bank, found: Subject) -> None:
 
 @contextmanager
 def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
-    """What is moved meanwhile bears the rule's title in the journal."""
+    """Marks moves in this block with the rule's title in the journal."""
     assert not isinstance(found, Part) and found.rule is not None
     bank.rule_at_work = bank.rulebook.rules[found.rule].title
     try:
@@ -72,7 +72,7 @@ def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
 
 
 def customer_acts(bank: Bank, found: Subject) -> None:
-    """At the address, and the second signer in the channel."""
+    """Acts as the customer at the address, and as the second signer in the channel."""
     assert not isinstance(found, Part) and found.rule is not None
     psu = bank.rulebook.rules[found.rule].psu
     assert psu is not None
@@ -136,7 +136,7 @@ def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
 
 
 def _in_channel(bank: Bank, found: Initiation, psu: Psu) -> None:
-    """A further signature sends nobody back."""
+    """Adds a further signature in the channel, which has no callback."""
     if psu.does == "approves" and psu.customer is not None:
         signing.sign_in_channel(bank, found.id, psu.customer)
     elif psu.does in ("refuses", "wrong_code"):

@@ -1,4 +1,4 @@
-"""A scenario's rules at work: which one an initiation meets, and what it adds to what the bank would do."""
+"""Applies a scenario's rules to initiations."""
 
 from sandbox.bank.records import Order, Origin
 from sandbox.bank.rules import Looks, Match
@@ -26,7 +26,7 @@ def looks_of_order(order: Order, origin: Origin) -> Looks:
 
 
 def meet(bank: Bank, looks: Looks) -> Match:
-    """The last question of an initiation: does a rule say no? That no is counted, so it lasts."""
+    """The last check of an initiation: a rule may refuse it. The match is counted, also on a refusal."""
     return _demand_yes(bank, bank.rulebook.first(looks, bank.clock.now))
 
 
@@ -41,13 +41,13 @@ def _demand_yes(bank: Bank, match: Match) -> Match:
 
 
 def take(bank: Bank, match: Match) -> int | None:
-    """The initiation is taken: now it counts."""
+    """Counts the match of an accepted initiation."""
     bank.rulebook.met |= match.counted
     return match.number
 
 
 def meet_again(bank: Bank, found: Initiation, before: Looks, looks: Looks) -> Match | None:
-    """A question of the signature, when the customer is known: a rule that asked for one may fit now."""
+    """Matches again at the signature, for rules that ask for a customer."""
     if found.rule is not None:
         return None
     return _demand_yes(bank, bank.rulebook.first(looks, bank.clock.now, before))

@@ -1,4 +1,4 @@
-"""Rules of a scenario: when an initiation looks like this, then let it go like that (choice 13)."""
+"""Rules of a scenario: conditions on an initiation, and their effects (choice 13)."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ class AmountIs:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """What an initiation must look like; what is left out always fits. Names with a * are patterns."""
+    """Conditions; those left out always fit. Texts with a * are patterns."""
 
     kind: str | None = None
     product: str | None = None
@@ -50,7 +50,7 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """A move that happens some time after a status was reached; or money that comes back, which moves nothing."""
+    """A move some time after a status, or a return of money, which changes no status."""
 
     on: Status
     move: Status
@@ -82,7 +82,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """First match wins; the title is what explain and the journal tell."""
+    """A rule; the first match wins. Explain and the journal show its title."""
 
     title: str
     when: When
@@ -100,7 +100,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What a rule may look at; what is not known yet fits no rule that asks for it."""
+    """The facts that rules compare; an unknown fact fits no condition."""
 
     kind: str
     client: str
@@ -169,7 +169,7 @@ class Rulebook:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What was found; nothing is counted before the bank says yes."""
+    """A match that is not yet counted."""
 
     number: int | None
     counted: dict[int, int]

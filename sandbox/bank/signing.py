@@ -1,4 +1,4 @@
-"""The PSU's side: opening an address, choosing an account, signing or refusing (service 1, choice 5)."""
+"""Acts of a PSU: opening an address, choosing an account, signing, refusing (service 1, choice 5)."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ UNSIGNED = (Status.RCVD, Status.PATC)
 
 
 def waiting(bank: Bank, token: str) -> Initiation:
-    """What an address asks a signature for; over or outdated ones say so."""
+    """The initiation to sign at an address; refuses answered and expired addresses."""
     address = sca.address_of(bank, token)
     found = bank.subject(address.subject_id)
     assert not isinstance(found, Part)
@@ -86,7 +86,7 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
 
 
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
-    """The signature at the address; the answer is where the PSU is sent back to."""
+    """Signs at the address; returns the callback address."""
     demand_signer(bank, found, customer, debtor)
     if isinstance(found, Bulk):
         bulk_checks.demand_funds(bank, found)
@@ -105,7 +105,7 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
 
 
 def looks_of(found: Initiation) -> Looks:
-    """What a rule could look at when it came."""
+    """The facts of an initiation before its signature."""
     match found:
         case Payment():
             return rule_effects.looks_of_order(found.order, found.origin)
@@ -116,12 +116,12 @@ def looks_of(found: Initiation) -> Looks:
 
 
 def wrong_codes(bank: Bank) -> str:
-    """What the TPP reads at its callback after too many wrong codes."""
+    """The error of the callback after too many wrong codes."""
     return f"The customer typed a wrong code {bank.settings.wrong_codes_max} times."
 
 
 def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
-    """Of their own will, or after too many wrong codes."""
+    """Refuses: the PSU's choice, or after too many wrong codes."""
     if isinstance(found, Bulk):
         bulks.refuse(bank, found, PSU_REFUSED)
     else:
@@ -131,7 +131,7 @@ def refuse(bank: Bank, found: Initiation, state: str | None, description: str = 
 
 
 def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
-    """The last one sets it going; after an earlier one it waits in the others' channel."""
+    """Adds a signature; the last one completes the initiation, an earlier one leaves it in the others' channel."""
     found.signatures = (*found.signatures, customer)
     if len(found.signatures) < signatures_required(bank, found):
         bank.move(found, Trigger.COSIGNED)
@@ -195,7 +195,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
 
 
 def to_sign(bank: Bank, customer: str) -> list[Initiation]:
-    """What waits in a customer's channel for a further signature."""
+    """The initiations that wait for a customer's further signature."""
     waiting_here = []
     for name in bank.partly_signed:
         found = bank.subject(name)

@@ -53,7 +53,7 @@ def log_in_anew(bank: Bank, session_id: str, token: str, customer: str) -> str:
 
 
 def renew(bank: Bank, session_id: str) -> str:
-    """An id that was planted in the browser before the log-in is worth nothing after it."""
+    """Replaces the session id at log-in, against session fixation."""
     session = bank.sessions.pop(session_id)
     session.id = bank.mint.secret()
     bank.sessions[session.id] = session

@@ -1,4 +1,4 @@
-"""What a bank holds of standing orders (service 2.2)."""
+"""Records of standing orders (service 2.2)."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime

@@ -26,7 +26,7 @@ AT_SIX = 6
 
 
 def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> InitiationReply:
-    """First all questions, then all changes."""
+    """Checks everything before the first change."""
     earlier = first_replies.first_answer(bank, ask)
     if earlier is not None:
         return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
@@ -132,7 +132,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
 
 
 def due_amount(bank: Bank, contract: Contract, debtor: Debtor) -> Money | None:
-    """What is to be paid now; None where funds are missing."""
+    """The amount to pay now; None where funds are missing."""
     if contract.amount is not None:
         return contract.amount if contract.amount <= accounts.available(bank, debtor) else None
     funds = Money(accounts.unreserved(bank, debtor), debtor.currency)  # nobody saves by an overdraft
@@ -154,7 +154,7 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
 
 
 def _promise(bank: Bank, order: StandingOrder) -> None:
-    """The next occurrence alone; after the last one the contract ends."""
+    """Schedules the next occurrence; after the last one the contract ends."""
     last = last_of(order)
     if last is not None and order.next_number > last:
         bank.move(order, Trigger.ENDED, CONTRACT_ENDED)

@@ -92,7 +92,7 @@ class Bank:
         return min(promised, habit)
 
     def known(self, subject_id: str) -> Subject | None:
-        """Whatever an agenda, a journal or an address speaks of."""
+        """The subject of that id: an initiation, a bulk of a file, or None."""
         found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
         if found is None and "/" in subject_id:
             return self._part(*subject_id.split("/", 1))
@@ -114,7 +114,7 @@ class Bank:
         return moves.row_for(subject.path, subject.status, trigger, subject) is not None
 
     def begin(self, subject: Subject) -> None:
-        """The first line of a life: nothing, then its first status."""
+        """Writes the first line of a subject's journal."""
         self._write(subject, Trigger.RECEIVED, None, subject.status, None)
 
     def move(self, subject: Subject, trigger: Trigger, reason: str | None = None) -> None:
@@ -141,7 +141,7 @@ class Bank:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
-        """What a scenario's rule wants after a status was reached, and when its customer acts."""
+        """Schedules a rule's moves and customer after a status was reached."""
         rule = self.rulebook.rules[subject.rule or 0]
         for then in rule.then:
             if then.on is status:

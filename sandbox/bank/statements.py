@@ -1,4 +1,4 @@
-"""What a reader sees of an account: pages of its lines, newest first (service 4.10, choice 8)."""
+"""Pages of an account's lines, newest first (service 4.10, choice 8)."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Place = tuple[date, int]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a page is asked of; `before` is the last line of the page before, `seen` the newest when the walk began."""
+    """The query of a page; `before` is the last line of the page before, `seen` the newest line at the first page."""
 
     iban: str
     currency: str
@@ -97,7 +97,7 @@ def asks_for_old(bank: Bank, query: Query) -> bool:
 def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     """The lines of a page, found by their places: the last page costs what the first does.
 
-    What was booked since the walk began is no part of it, also where its date lies back.
+    Lines booked after the first page are left out, also with an earlier date.
     """
     lines = bank.ledger.lines(query.iban, query.currency)
     seen = bank.ledger.count if query.seen is None else query.seen

@@ -1,4 +1,4 @@
-"""Whatever has a status: what an agenda, a journal or an address speaks of."""
+"""The types of subjects: everything that has a status."""
 
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Payment

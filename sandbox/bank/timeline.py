@@ -1,4 +1,4 @@
-"""How time passes: what falls due happens in order, each at its own instant."""
+"""Moves time: scheduled events happen in order, each at its own time."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -30,7 +30,7 @@ def _timed_out(bank: Bank, subject: Subject) -> None:
 
 
 def _executed(bank: Bank, payment: Subject) -> None:
-    """What was put off since rings for nothing."""
+    """Executes, unless the execution was postponed since."""
     if bank.clock.now < _execution_of(payment, bank.clock.now):
         return
     if isinstance(payment, Part):
@@ -79,7 +79,7 @@ UNATTENDED: dict[Trigger, Happening] = {
 
 
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
-    """The table is asked whether the trigger still matters; what no longer does is dropped."""
+    """Runs an event, if the table of moves still allows its trigger."""
     if trigger is Trigger.RETURNED:
         returns.refund(bank, subject_id)
         return
@@ -102,14 +102,14 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
 
 
 def coming(bank: Bank) -> Iterator[Promise]:
-    """What will still happen as things stand, soonest first: of each habit its next occurrence."""
+    """The events still to come, soonest first; of each habit the next occurrence."""
     promises = (promise for promise in bank.agenda.in_order() if matters(bank, promise))
     habits = (Promise(next.at, 0, name, Trigger.HABIT) for next, name in bank.habits.coming())
     return merge(habits, promises, key=attrgetter("at"))
 
 
 def matters(bank: Bank, promise: Promise) -> bool:
-    """Whether it would still do something when it rings, as things stand."""
+    """Tells whether the event would still have an effect."""
     if promise.trigger is Trigger.RETURNED:
         return promise.subject_id in bank.refunds
     subject = bank.known(promise.subject_id)

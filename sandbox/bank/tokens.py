@@ -16,7 +16,7 @@ SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}
 
 @dataclass(frozen=True, slots=True)
 class TokenReply:
-    """What a token call is told."""
+    """The reply to a token call."""
 
     access_token: str
     refresh_token: str
@@ -37,7 +37,7 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
 
 
 def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
-    """Whom an access token speaks for; a replaced, expired or foreign one is refused (choice 2)."""
+    """The grant of an access token; refuses replaced, expired and foreign tokens (choice 2)."""
     pair = bank.pairs.get(bank.access_tokens[token]) if token in bank.access_tokens else None
     if pair is None or pair.access_token != token:
         why = "replaced" if token in bank.access_tokens else "unknown"
@@ -113,7 +113,7 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
 
 
 def demand_consent(bank: Bank, consent_id: str | None) -> None:
-    """Withdrawn, replaced or over: nothing is given or read any more (choice 8)."""
+    """Refuses a consent that was withdrawn or replaced or has expired (choice 8)."""
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
         raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}")

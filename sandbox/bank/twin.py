@@ -1,4 +1,4 @@
-"""A second bank that is the first as it stands; both go on apart. What never changes is shared."""
+"""Copies a bank. Records that never change are shared."""
 
 from copy import copy
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""The reference TPP client: it knows the bank's contract and nothing of what is behind it."""
+"""The reference TPP client. It uses only the bank's interface."""
 
 from sandbox.client.bodies import earlier_payment_body, payment_body, standing_order_body
 from sandbox.client.controls import ClockFace, Controls

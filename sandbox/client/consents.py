@@ -9,7 +9,7 @@ from sandbox.client.transport import CONSENT_VERSIONS, TOKEN_VERSIONS, Caller, q
 
 
 class Consents:
-    """The part of the client that asks to be let in."""
+    """The methods of the client for consents and tokens."""
 
     caller: Caller
 
@@ -46,11 +46,11 @@ class Consents:
         return _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[flow.scope]))
 
     def tokens_from(self, callback: str, flow: Flow) -> Tokens:
-        """From the callback to the tokens: its state is checked first."""
+        """Checks the state of the callback, and exchanges its code for tokens."""
         return self.exchange(code_from(callback, flow), flow)
 
     def refresh(self, tokens: Tokens, scope: str | None = None, version: int | None = None) -> Tokens:
-        """A new pair; the old one is dead. The SCA token stays with the consent."""
+        """A new pair of tokens; the old pair is invalid. The SCA token is kept."""
         form = query_text({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "scope": scope})
         fresh = _tokens(self.caller.ask_token(form, version or TOKEN_VERSIONS[tokens.scope]))
         return replace(fresh, sca_token=fresh.sca_token or tokens.sca_token)

@@ -1,4 +1,4 @@
-"""The sandbox's controls, from outside: not part of any bank (choice 10)."""
+"""A client of the sandbox's controls (choice 10)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from sandbox.client.transport import open_line, query_text, send
 
 @dataclass(frozen=True, slots=True)
 class ClockFace:
-    """What the bank's clock shows."""
+    """The time, mode and rate of the bank's clock."""
 
     now: datetime
     mode: str
@@ -158,7 +158,7 @@ class Controls:
         return self.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", {"amount": amount, **rest})
 
     def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
-        """What the world holds: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
+        """A list of the world: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
         reply = self.desk.call("GET", f"/{name}", query=query_text({"since": since}))
         rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
         return rows

@@ -1,4 +1,4 @@
-"""One redirection of a PSU: its PKCE verifier, its state, and what comes back on the callback (service 5)."""
+"""One redirection of a PSU: PKCE verifier, state and callback (service 5)."""
 
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ def returned(callback: str, flow: Flow) -> str | None:
 
 
 def code_from(callback: str, flow: Flow) -> str:
-    """The code that a callback must bring."""
+    """The code of a callback; raises CallbackRefused without one."""
     code = returned(callback, flow)
     if not code:
         raise ForeignCallback("it brings no code")

@@ -49,7 +49,7 @@ class Initiations:
         kind: Kind = Kind.PAYMENT,
         version: int | None = None,
     ) -> Initiation:
-        """Any body, as it is. A lost reply is asked for once more with the same Request-ID (choice 2)."""
+        """Sends any body. After a lost reply it repeats the call with the same Request-ID (choice 2)."""
         flow = self.caller.flow("PIS")
         reply = self.caller.call(
             "POST",
@@ -87,7 +87,7 @@ class Initiations:
         return Initiation(known, maybe(reply, "status"), None, flow, reply, reference)
 
     def status(self, target: Target, token: Token = None) -> Status:
-        """Where it stands; a bulk file tells here where to sign it, and what became of each bulk."""
+        """The status; for a bulk file also its SCA address and the status of each bulk."""
         reply = self._on("status", "GET", target, token, "/status")
         address = link_of(reply.body, "sca_redirect")
         flow = None
@@ -98,7 +98,7 @@ class Initiations:
         return Status(field(reply, "status"), maybe(reply, "reason"), reply, address, flow, bulks)
 
     def details(self, target: Target, token: Token) -> dict[str, Any]:
-        """All that the bank tells of a payment or a standing order."""
+        """The details of a payment or a standing order."""
         reply = self._on("details", "GET", target, token, "/details")
         field(reply, "payment_id")
         return dict(reply.body)
@@ -116,9 +116,9 @@ class Initiations:
         within: float = SCA_ADDRESS_LIFE,
         pause: Callable[[float], object] = sleep,
     ) -> Status:
-        """Status calls until it is signed, or until the SCA address is outdated: then the PSU needs a new one.
+        """Asks for the status until the initiation is signed or its SCA address has expired.
 
-        The last status is the answer either way. `pause` may move the bank's clock instead of waiting."""
+        Returns the last status. `pause` may move the bank's clock instead of waiting."""
         found = self.status(target)
         for _ in range(int(within // every)):
             if done(found):

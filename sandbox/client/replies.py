@@ -1,4 +1,4 @@
-"""What the bank answers, as values."""
+"""The replies of the bank as records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Bulk:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a status call told."""
+    """The reply to a status call."""
 
     status: str
     reason: str | None

@@ -1,4 +1,4 @@
-"""One answer of a server, and the two ways in which it is no good."""
+"""A reply, and its two errors: refused and unreadable."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. Numbers with decimals are read as Decimal: they are money."""
+    """A reply. Numbers with decimals are read as Decimal, as they are money."""
 
     status: int
     body: Any
@@ -27,7 +27,7 @@ class Reply:
 
 
 class Refused(Exception):
-    """The server said no. `retry_after` is what it asked for; nobody here waits by themselves."""
+    """The server refused the call. `retry_after` is its request; the client does not wait by itself."""
 
     def __init__(self, reply: Reply) -> None:
         self.reply = reply

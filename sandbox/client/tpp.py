@@ -11,7 +11,7 @@ from sandbox.client.transport import Caller, open_line
 
 
 class Client(Initiations, Consents, Accounts):
-    """Does what a good TPP does. It retries nothing by itself, but has a lost initiation's reply again."""
+    """A correct TPP. It retries only an initiation whose reply was lost."""
 
     def __init__(
         self,

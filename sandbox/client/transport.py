@@ -1,4 +1,4 @@
-"""One call of the bank's interface: its headers, its answer, and the only thing that is sent twice."""
+"""One call of the bank's interface: headers, reply, and the replay of a lost initiation."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def send(
     query: Mapping[str, str],
     content: bytes | None,
 ) -> Reply:
-    """One exchange; a refusal is raised, and so is what cannot be read."""
+    """Sends one request; raises Refused or Unreadable."""
     answer = http.request(method, url, headers=headers, params=query or None, content=content, follow_redirects=False)
     asked = f"{method} {answer.request.url.raw_path.decode()}"
     bare = Reply(answer.status_code, None, answer.headers, headers.get("Request-ID"), asked)

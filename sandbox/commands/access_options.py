@@ -1,4 +1,4 @@
-"""Who may come in: the options of `serve` about certificates and the controls' lock (choice 9, choice 12)."""
+"""Options of `serve` about certificates and access to the controls (choice 9, choice 12)."""
 
 import threading
 from collections.abc import Callable
@@ -23,7 +23,7 @@ KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
 @dataclass(frozen=True)
 class AccessOptions:
-    """What was asked for; the options bear the same names."""
+    """The values of the options of the same names."""
 
     host: str
     port: int
@@ -77,7 +77,7 @@ class AccessOptions:
             raise click.BadParameter(str(error), param_hint="--pki") from None
 
     def demand_closed(self) -> None:
-        """Whoever finds the controls moves the bank, so on a network they are locked, elsewhere, or off."""
+        """Refuses to start when the controls listen on a network without a key."""
         if self.key == "":
             raise click.BadParameter("an empty key locks nothing", param_hint="--key")
         if self.tls and self.pki is None:
@@ -99,12 +99,12 @@ class AccessOptions:
 
     @property
     def on_a_network(self) -> bool:
-        """Whether others than this machine may reach the bank or its controls."""
+        """Tells whether other machines can reach the bank or its controls."""
         apart = self.controls == "on" and self.controls_port is not None
         return not is_loopback(self.host) or (apart and not is_loopback(self.controls_host))
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """The setting that goes with the server's own handshake, unless the options or the scenario say another."""
+        """Sets `client_certificates` to `tls` with --tls, unless an option or the scenario sets it."""
         named = self.client_certificates
         if named is None and self.tls and beginning.settings.client_certificates == "off":
             named = "tls"
@@ -113,7 +113,7 @@ class AccessOptions:
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
     def open_controls(self, worlds: "Worlds", bank: str) -> str | None:
-        """The controls on a port of their own, served from now on; their address."""
+        """Serves the controls on their own port; returns the address."""
         from sandbox.app import assemble_controls
         from sandbox.serve.server import port_of, server_of
 
@@ -125,7 +125,7 @@ class AccessOptions:
         return address_of("http", self.controls_host, port_of(server))
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
-        """A server that listens already: its address, and what serves."""
+        """Makes a listening server; returns its address and the function that serves."""
         from sandbox.serve.server import port_of, server_of
 
         if self.tls:
@@ -147,7 +147,7 @@ class AccessOptions:
 
 
 def listen(make: Callable[[], Any], where: str) -> Any:
-    """A server, or a kind word about the port."""
+    """Makes a server; raises a ClickException when it cannot listen."""
     try:
         return make()
     except OSError as error:

@@ -92,7 +92,7 @@ def _change(text: str) -> tuple[str, Any]:
 
 
 def _plain(text: str) -> Any:
-    """A number or true and false where it is one, else the text."""
+    """Reads a number, true or false; any other text stays text."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The command `bank-sandbox bulk`: what the bank would say about a file, and files to try it with."""
+"""The command `bank-sandbox bulk`: checks files and writes samples."""
 
 import sys
 from datetime import UTC, date, datetime
@@ -29,7 +29,7 @@ def today_of(given: datetime | None) -> date:
 
 
 def kind_of(content: bytes) -> str:
-    """As its first byte tells."""
+    """The kind of a file by its first byte."""
     return "pain.001" if content[:100].lstrip().startswith(BEGINS_XML) else "csv"
 
 
@@ -40,7 +40,7 @@ def kind_of(content: bytes) -> str:
 def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
     """Says what the bank would find in FILE (- for standard input). Ends with 1 when the bank refuses any of it.
 
-    It knows no accounts: whether the debtor accounts may pay is for the bank to say."""
+    It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
     from sandbox.files.admission import FILE_BYTES_MAX
     from sandbox.files.reader import Kind, admit, read_file
     from sandbox.files.report import render

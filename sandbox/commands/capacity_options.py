@@ -1,4 +1,4 @@
-"""How much a server holds: the options of `serve` about many worlds (choice 10)."""
+"""Options of `serve` about the number and size of worlds (choice 10)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ Option = Callable[..., Any]
 
 @dataclass(frozen=True)
 class CapacityOptions:
-    """What was asked for; the options bear the same names."""
+    """The values of the options of the same names."""
 
     worlds_max: int
     put_away_after: timedelta
@@ -32,7 +32,7 @@ class CapacityOptions:
         return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
 
     def apply_to(self, beginning: "Beginning") -> "Beginning":
-        """The setting that an option stands for, unless it was left to the scenario."""
+        """Sets the settings of the given options; others stay those of the scenario."""
         if self.acts_kept is None:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))

@@ -1,4 +1,4 @@
-"""`bank-sandbox clock`: the bank's time, and how it goes."""
+"""The command `bank-sandbox clock`."""
 
 from typing import Any
 

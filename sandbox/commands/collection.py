@@ -13,7 +13,7 @@ import click
 def collection(kind: str, target: Path, url: str, vendor: str) -> None:
     """Writes every example of the reference: as one .http file TARGET, or as a Bruno collection in the folder TARGET.
 
-    They make a world named `collection` and leave all others alone; the customer's part is played by a control."""
+    They use a new world named `collection`; a control acts as the customer."""
     from sandbox.web.docs.collections import bruno, http_file
 
     root = url.rstrip("/")

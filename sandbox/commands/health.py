@@ -1,4 +1,4 @@
-"""The command `bank-sandbox health`: what an image, or a build that has just begun a server, asks (choice 10)."""
+"""The command `bank-sandbox health`, for health checks of images and builds (choice 10)."""
 
 import time
 from ipaddress import ip_address
@@ -43,7 +43,7 @@ def health(url: str | None, key: str | None, wait: int, **served: Any) -> None:
 
 
 def address_of(served: dict[str, Any]) -> str:
-    """Where the controls are; where there are none, the bank."""
+    """The address of the controls, or of the bank where they are off."""
     apart = served["controls"] == "on" and served["controls_port"] is not None
     host = str(served["controls_host" if apart else "host"])
     port = served["controls_port" if apart else "port"]
@@ -60,7 +60,7 @@ def address_of(served: dict[str, Any]) -> str:
 
 
 def fault_at(where: str, key: str | None, controls: bool) -> str | None:
-    """What is wrong there, if anything. Without controls there is no health to read: that the bank answers must do."""
+    """The fault of a server, or None. With the controls off any answer of the bank counts as healthy."""
     from http.client import HTTPException
 
     try:

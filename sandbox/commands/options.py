@@ -27,7 +27,7 @@ class Span(click.ParamType[timedelta]):
 
 
 class Seed(NamedTuple):
-    """What all chance of a server comes from. With a secret, the number alone foretells people and their past only."""
+    """The seed of a server. With a secret, ids and tokens cannot be computed from the number alone."""
 
     number: int
     secret: str = ""
@@ -37,7 +37,7 @@ class Seed(NamedTuple):
 
 
 class SeedText(click.ParamType[Seed]):
-    """A number, or a number and a secret, as a server shows the seed that it drew."""
+    """A seed as text: a number, or a number and a secret joined by a hyphen."""
 
     name = "seed"
 

@@ -27,7 +27,7 @@ def now() -> datetime:
 
 
 def explain_failure(act: Callable[..., Any], *given: Any) -> Any:
-    """A fault of the caller's as one line."""
+    """Calls a function; shows its error as one line."""
     try:
         return act(*given)
     except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""The commands `bank-sandbox referee` and `coverage`: what a running sandbox noticed about its clients."""
+"""The commands `bank-sandbox referee` and `coverage`."""
 
 import sys
 from typing import Any
@@ -31,14 +31,14 @@ def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind:
 
 
 def fetch_text(far: RemoteWorld, path: str) -> str:
-    """An answer that is no JSON, or is to stay as it is."""
+    """Fetches a reply as text."""
     desk = far.controls.desk
     headers = {} if desk.key is None else {"X-Sandbox-Key": desk.key}
     return desk.http.get(f"{desk.base_url}/_sandbox{path}", headers=headers).text
 
 
 def render_findings(report: dict[str, Any]) -> list[str]:
-    """The findings for a person, and how many there are."""
+    """The findings as lines of text, with their number."""
     told = []
     for row in report["findings"]:
         waved = f" (waved off: {row['reason']})" if row["waved_off"] else ""
@@ -61,7 +61,7 @@ def coverage(far: RemoteWorld) -> None:
 
 
 def render_coverage(found: dict[str, Any]) -> str:
-    """The table, the whole, and the most useful that is missing."""
+    """The coverage as text: the table, the total and the most useful cells not met."""
     from sandbox.referee.coverage import describe_cell
 
     rows = [[row["kind"], str(row["met"]), str(row["all"]), f"{row['percent']} %"] for row in found["table"]]

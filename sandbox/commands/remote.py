@@ -1,4 +1,4 @@
-"""What all commands share that drive a running sandbox: where it is, and how its answers are shown."""
+"""Shared by the commands that call a running sandbox: options, calls and output."""
 
 import functools
 import json
@@ -22,14 +22,14 @@ SHARED = ("url", "world", "key", "as_json")
 
 
 class RemoteWorld:
-    """One world of a running sandbox, and how to tell of it."""
+    """One world of a running sandbox, with the calls and the output of a command."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         self.controls = controls
         self.as_json = as_json
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The body of the answer; a refusal or a sandbox that is not there ends the command with 1."""
+        """The body of the reply; a refusal or a missing sandbox ends the command with exit code 1."""
         with self._kindly():
             return self.controls.call(method, path, body).body
 
@@ -45,7 +45,7 @@ class RemoteWorld:
         return self.call(row.method, path, body if row.body is None or body is not None else {})
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
-        """What goes and comes as it is, however long the server works on it."""
+        """Sends and receives raw content, with a long timeout."""
         from sandbox.client.reply import Refused, Reply, read_json
 
         desk = self.controls.desk
@@ -78,7 +78,7 @@ class RemoteWorld:
             ) from None
 
     def tell(self, body: Any, written: Callable[[], str]) -> None:
-        """As a person reads it, or as JSON."""
+        """Prints text, or JSON with --json."""
         click.echo(as_json(body) if self.as_json else written())
 
     def tell_rows(self, body: dict[str, Any], name: str, columns: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
 
 
 def _choose_world(name: str, value: Any) -> Any:
-    """`clock --world b advance 1h` means the same as `clock advance 1h --world b`."""
+    """The world: `clock --world b advance 1h` equals `clock advance 1h --world b`."""
     context = click.get_current_context()
     above = context.parent
     typed = click.core.ParameterSource.COMMANDLINE
@@ -114,7 +114,7 @@ def _choose_world(name: str, value: Any) -> Any:
 
 
 def at(row: Any, path: str) -> Any:
-    """A part of a row, such as `order.creditor_name`."""
+    """The value at a path of a row, such as `order.creditor_name`."""
     for name in path.split("."):
         row = row.get(name) if isinstance(row, dict) else None
     return row
@@ -129,7 +129,7 @@ def cell(value: Any) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
-    """Aligned, with a head; a column is called by the last word of its path."""
+    """An aligned table; a column's title is the last word of its path."""
     head = [column.rpartition(".")[2] for column in columns]
     widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(columns))]
     lines = [head, ["-" * width for width in widths], *rows]

@@ -1,4 +1,4 @@
-"""The command `bank-sandbox scenario`: stories are listed, checked and played."""
+"""The command `bank-sandbox scenario`: lists, checks and plays scenarios."""
 
 import json
 import os
@@ -164,7 +164,7 @@ def _print_step(step: "StepResult", quiet: bool) -> None:
 
 
 def _progress(text: str) -> None:
-    """A line that goes away again; only for a person who looks on."""
+    """Shows progress on a terminal, in a line that is cleared later."""
     if sys.stderr.isatty():
         click.echo(f"\r{text}", nl=False, err=True)
 

@@ -1,4 +1,4 @@
-"""What is refused at the POST, at once (choice 7). It looks at every byte and keeps none but the MsgId's."""
+"""Checks of a file at its POST (choice 7). They read every byte and keep only the MsgId."""
 
 import codecs
 from collections.abc import Callable, Iterator
@@ -24,11 +24,11 @@ Breathe = Callable[[], None]
 
 
 def never() -> None:
-    """Who works alone need not let others breathe."""
+    """The default for `breathe`: no yielding."""
 
 
 class MessageId:
-    """The MsgId, which the schema puts first: past the first few tags it is not looked for."""
+    """Finds the MsgId, which the schema places among the first tags."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self.text: str | None = None

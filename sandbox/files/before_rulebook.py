@@ -1,4 +1,4 @@
-"""What pain.001 had to hold in the first edition of the rules (setting rules_edition): for worlds kept then."""
+"""The checks of pain.001 in the first edition (setting rules_edition), for older worlds."""
 
 from collections.abc import Iterator
 from typing import Any

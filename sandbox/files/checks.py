@@ -1,4 +1,4 @@
-"""What every transfer and every bulk must hold, whichever format brings it: one rule, one function."""
+"""Checks of transfers and bulks in any format, one function for each rule."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -159,7 +159,7 @@ def read_date(text: str, today: date, days_ahead_max: int) -> date:
 
 @dataclass(slots=True)
 class Sum:
-    """What the amounts come to; nothing, when one of them cannot be read."""
+    """The sum of amounts; None when one of them cannot be read."""
 
     count: int = 0
     total: Decimal = Decimal(0)
@@ -189,7 +189,7 @@ def decimal(text: str) -> Decimal | None:
 
 @dataclass(slots=True)
 class Seen:
-    """Names that a file may use once."""
+    """Detects names that a file uses twice."""
 
     names: set[str] = field(default_factory=set)
 

@@ -1,4 +1,4 @@
-"""Where the two versions of pain.001 keep what we read."""
+"""The paths of the two versions of pain.001."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ class Dialect:
 
 
 class Head:
-    """What a bulk says before its transactions."""
+    """The fields of a bulk that precede its transactions."""
 
     def __init__(self, element: Any, dialect: Dialect, counted: Sum) -> None:
         def text(path: str) -> str:

@@ -31,7 +31,7 @@ class UndecodableError(ValueError):
 
 
 class Utf8:
-    """Pieces of a file as they come, and as UTF-8."""
+    """Converts a file to UTF-8 piece by piece."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -39,7 +39,7 @@ class Utf8:
 
     @property
     def is_rewritten(self) -> bool:
-        """Whether the declaration no longer says what the bytes are."""
+        """Tells whether the declaration no longer matches the bytes."""
         return self._decoder is not None
 
     def take(self, piece: bytes, final: bool = False) -> bytes:

@@ -1,4 +1,4 @@
-"""pain.001 in its two versions: the schema first, then what the schema cannot say (choice 7)."""
+"""pain.001 in its two versions: schema checks, then rules beyond the schema (choice 7)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The two stages of a bulk file: what is refused at the POST, and all else (choice 7)."""
+"""The two stages of a bulk file: checks at the POST, and the validation (choice 7)."""
 
 import zlib
 from datetime import date
@@ -17,7 +17,7 @@ AHEAD_MAX = 4  # ours: reports that wait for their bank; one that had to go is m
 
 
 class Reading(NamedTuple):
-    """All that a report follows from, with the file as the log keeps it."""
+    """The input of a report, with the file as the log stores it."""
 
     kind: Kind
     packed: bytes
@@ -30,7 +30,7 @@ _ahead: dict[Reading, Report | None] = {}
 
 
 def admit(kind: Kind, content: Content, breathe: Breathe = never) -> str | None:
-    """The MsgId, where the format has one; a ValueError for what is refused at once, and why."""
+    """The MsgId, where the format has one; raises ValueError when the POST is refused."""
     if kind == "csv":
         admit_csv(content, breathe)
         return None
@@ -45,14 +45,14 @@ def read_file(
     days_ahead_max: int = Settings.execution_days_ahead_max,
     rules_edition: int = Settings.rules_edition,
 ) -> Report:
-    """What is said about an admitted file later; `breathe` is called every few milliseconds of work."""
+    """Validates an admitted file; calls `breathe` every few milliseconds."""
     if kind == "csv":
         return csv_lines.Reader(today, days_ahead_max).read(content, breathe)
     return pain001.Reader(today, days_ahead_max, with_rulebook=rules_edition > 1).read(content, breathe)
 
 
 def read_packed(reading: Reading, breathe: Breathe = never) -> Report:
-    """The report that was made ahead, which is handed out once, or else one that is made now."""
+    """The report prepared by `read_ahead`, used once, or a new one."""
     report = _ahead.pop(reading, None)
     if report is not None:
         return report
@@ -61,7 +61,7 @@ def read_packed(reading: Reading, breathe: Breathe = never) -> Report:
 
 
 def read_ahead(reading: Reading, breathe: Breathe) -> None:
-    """Makes a report before it is asked for. What fails now fails again then, where it is told."""
+    """Prepares a report. An error is raised again, and reported, by `read_packed`."""
     try:
         report = read_packed(reading, breathe)
     except Exception:  # our mistake
@@ -76,5 +76,5 @@ def is_read(reading: Reading) -> bool:
 
 
 def is_large(packed: bytes) -> bool:
-    """Whether others would notice how long it takes to read the file."""
+    """Tells whether reading the file would delay other calls."""
     return len(zlib.decompressobj().decompress(packed, LARGE + 1)) > LARGE

@@ -1,4 +1,4 @@
-"""What became of a bulk file: bulks that may be paid, and every fault with its place."""
+"""The report of a bulk file: valid bulks, and all faults with their places."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ TEXT_LENGTH_MAX = 300  # ours: a fault may quote a value, but not a megabyte of 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A no about a file. The place is a line (digits only) or a path."""
+    """A fault of a file. The place is a line (digits only) or a path."""
 
     place: str
     code: str
@@ -40,7 +40,7 @@ class Allowance:
 
 @dataclass(slots=True)
 class Findings:
-    """All are counted, by code; the first of them are kept."""
+    """Counts findings by code, and keeps the first of them."""
 
     allowance: Allowance = field(default_factory=Allowance, repr=False, compare=False)
     first: list[Finding] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A bulk that holds; whether its debtor may pay is for the bank to say."""
+    """A valid bulk; the bank decides whether its debtor may pay."""
 
     place: str
     payment_information_id: str
@@ -114,12 +114,12 @@ class Report:
 
     @property
     def sound(self) -> tuple[Batch, ...]:
-        """The bulks that go on."""
+        """The valid bulks."""
         return () if self.findings else tuple(batch for batch in self.batches if isinstance(batch, Batch))
 
     @property
     def is_refused(self) -> bool:
-        """Nothing of the file goes on."""
+        """Tells whether no bulk of the file is valid."""
         return not self.sound
 
     @property
@@ -133,7 +133,7 @@ class Report:
 
 
 def render(report: Report) -> str:
-    """For a developer who asks what the bank would say."""
+    """Renders a report as text."""
     return "\n".join(_lines(report)) + "\n"
 
 

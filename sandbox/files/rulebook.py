@@ -107,7 +107,7 @@ def level(given: list[str]) -> Iterator[Fault]:
 
 
 def characters(element: Any) -> Iterator[Fault]:
-    """Of every text that is sent on; the usual case is one look at all of it."""
+    """Checks the characters of all texts sent to the clearing; the usual case is one match."""
     if USUAL.fullmatch("".join(element.itertext())):
         return
     for node in element.iter(etree.Element):

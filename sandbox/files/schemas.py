@@ -55,7 +55,7 @@ def refused_version(tag: str) -> str:
 
 
 def faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
-    """What the schema says against the element: where below it, and why; once for each place."""
+    """The schema errors of an element: one path and reason for each place."""
     if schema.validate(element):
         return
     seen: set[str] = set()

@@ -45,7 +45,7 @@ def refused_as(wanted: Any, reply: Reply | None, callback_error: str | None) -> 
 
 
 def expect(stage: Stage, content: Content) -> list[str]:
-    """Everything that does not hold, a sentence each."""
+    """Yields one sentence for each expectation that fails."""
     subjects = [name for name in SUBJECTS if name in content]
     if len(subjects) > 1:
         raise ScriptFault(f"{subjects[0]} and {subjects[1]} are two things to expect: give each a step of its own")
@@ -56,7 +56,7 @@ def expect(stage: Stage, content: Content) -> list[str]:
 
 
 def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
-    """As the controls show it; `went` is its way through the statuses."""
+    """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
     reference = stage.capture_of_initiation(name).reference
     assert reference is not None
     found = stage.controls.call("GET", f"/{REGISTERS[reference.kind]}/{escape(reference.id, safe='')}").body
@@ -104,7 +104,7 @@ def _balance(wanted: Any, found: Decimal, before: Decimal) -> Iterator[str]:
 
 
 def _check_list(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
-    """Entries of a list that must be there in this order; others may stand between. `of` looks at one subject only."""
+    """Checks that a list has these entries in this order, with others between; `of` filters by subject."""
 
     def expected(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
         rows = stage.controls.listed(register)
@@ -120,7 +120,7 @@ def _check_list(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]
 
 
 def _by_id(stage: Stage, entry: Any) -> Any:
-    """A subject may be named as it was captured."""
+    """Replaces a captured name in `subject` by the subject's id."""
     if isinstance(entry, dict):
         found = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
         known = {"subject": found.reference.id} if found is not None and found.reference is not None else {}
@@ -149,7 +149,7 @@ def _reply(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
 
 
 def _same(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
-    """Values that must all be equal, or (`differ`) all be different."""
+    """Checks that all values are equal, or (`differ`) all different."""
     if not isinstance(wanted, list) or len({str(value) for value in wanted}) != 1:
         yield f"same: these differ: {quote(wanted)}"
 
@@ -160,7 +160,7 @@ def _differ(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
 
 
 def _referee(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
-    """`clean`, or the rules that must have a finding; what is waved off does not count."""
+    """Checks for no findings (`clean`) or for findings of these rules; suppressed findings are ignored."""
     if wanted != "clean" and not isinstance(wanted, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")
     if rest:
@@ -196,7 +196,7 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
 
 
 def expects_refusal(step_after: Content) -> bool:
-    """Whether the step that follows expects a refusal of the one before it."""
+    """Tells whether an `expect` step expects a refusal of the step before it."""
     if any(name in step_after for name in SUBJECTS):
         return False
     status = step_after.get("status")

@@ -11,7 +11,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def junit(reports: Sequence[Report]) -> bytes:
-    """The document, as CI servers read it."""
+    """Renders the JUnit document."""
     top = Xml.Element("testsuites", _counts([count for report in reports for count in _cases(report)]))
     top.set("name", "scenarios")
     top.set("time", _seconds(sum(report.seconds for report in reports)))
@@ -22,7 +22,7 @@ def junit(reports: Sequence[Report]) -> bytes:
 
 
 def _cases(report: Report) -> list[str]:
-    """What became of each case; trouble with the scenario itself is a case too."""
+    """Adds a case for each step, and one for an error of the scenario itself."""
     cases = ["skipped" if step.skipped else "held" if step.passed else "failed" for step in report.steps]
     return cases + (["error"] if report.trouble is not None else [])
 

@@ -1,4 +1,4 @@
-"""What went over the line in a step, kept so that a failing step can show it."""
+"""The HTTP exchanges of a step, recorded for the report of a failing step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ SHOWN_HEADERS = ("request-id", "accept", "client-id", "authorization", "content-
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and what came of it."""
+    """One request with its response or its connection error."""
 
     request: httpx.Request
     response: httpx.Response | None
     trouble: str = ""
 
     def lines(self) -> list[str]:
-        """As a person reads it."""
+        """The exchange as lines of text."""
         asked = [f"> {self.request.method} {self.request.url}", *_headers(">", self.request.headers)]
         if self.request.content:
             asked.append(f"> {_text(self.request.content)}")
@@ -40,7 +40,7 @@ def _text(content: bytes) -> str:
 
 
 class RecordingTransport(httpx.BaseTransport):
-    """A line that remembers what goes over it, and puts a step's own headers on the bank's calls."""
+    """Records all exchanges, and adds a step's own headers to calls of the bank's interface."""
 
     def __init__(self, line: httpx.BaseTransport) -> None:
         self._line = line
@@ -48,7 +48,7 @@ class RecordingTransport(httpx.BaseTransport):
         self.headers: Mapping[str, Any] = {}
 
     def begin_step(self, headers: Mapping[str, Any]) -> None:
-        """A new step begins; a header that is None is left out."""
+        """Forgets the exchanges of the last step and sets the headers of this one; None removes a header."""
         self.exchanges = []
         self.headers = headers
 

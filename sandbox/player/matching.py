@@ -1,4 +1,4 @@
-"""Holding what was found against what a script expects of it."""
+"""Compares a found value with the value that a script expects."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ OF_LISTS = {"count", "some", "none", "first", "last"}
 
 
 def at(found: Any, path: str) -> Any:
-    """The part that a path such as `bulks[0].status` names; MISSING where there is none."""
+    """The value at a path such as `bulks[0].status`; MISSING where there is none."""
     if isinstance(found, dict) and path in found:
         return found[path]
     for name, index in _PART.findall(path):
@@ -28,7 +28,7 @@ def at(found: Any, path: str) -> Any:
 
 
 def differences(wanted: Any, found: Any, place: str) -> Iterator[str]:
-    """A sentence for each thing that does not hold; an object may have more than is asked for."""
+    """Yields a sentence for each difference; an object may have further keys."""
     if isinstance(wanted, dict) and isinstance(found, list):
         yield from _of_list(wanted, found, place)
     elif isinstance(wanted, dict) and wanted and set(wanted) <= BOUNDS:
@@ -48,7 +48,7 @@ def differences(wanted: Any, found: Any, place: str) -> Iterator[str]:
 
 
 def same(wanted: Any, found: Any) -> bool:
-    """A value, a number however it is written, a text with * as a pattern; null is also what is not there."""
+    """Compares values: numbers by worth, texts with * as patterns; null also matches a missing value."""
     if wanted is None:
         return found is None or found is MISSING
     if wanted == "*":
@@ -64,7 +64,7 @@ def same(wanted: Any, found: Any) -> bool:
 
 
 def number(value: Any) -> Decimal | None:
-    """As money is read, or None."""
+    """Reads a decimal number; None where it is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:
@@ -74,7 +74,7 @@ def number(value: Any) -> Decimal | None:
 
 
 def in_order(wanted: list[Any], found: list[Any], place: str) -> Iterator[str]:
-    """Each must be among what was found, after the one before it; others may stand between."""
+    """Checks that all wanted values were found in this order; others may stand between."""
     position = 0
     for index, value in enumerate(wanted):
         ahead = (at for at in range(position, len(found)) if not list(differences(value, found[at], place)))

@@ -65,7 +65,7 @@ def _body(stage: Stage, content: Content, tables: tuple[Body, ...]) -> Content:
 
 
 def amount(value: Any) -> str:
-    """YAML reads 250.00 as a number; the bank wants the text. Two decimals, as people write euro."""
+    """Writes an amount as text with two decimals, as YAML reads 250.00 as a number."""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 

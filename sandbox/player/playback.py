@@ -1,4 +1,4 @@
-"""Plays the steps of a scenario in its own world, and tells of each whether it held."""
+"""Plays the steps of a scenario in its own world, and checks each result."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ JUDGING = ("expect", "refused", "lost")  # the keys of a step that judge it
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One step: what it did in words, and all that did not hold."""
+    """The result of one step: its text and its failed expectations."""
 
     step: Step
     text: str
@@ -62,7 +62,7 @@ class StepResult:
 
 @dataclass
 class Outcome:
-    """What a call left: a reply, something to hold, or why there is neither."""
+    """The result of a call: a reply and a capture, or the error."""
 
     reply: Reply | None = None
     capture: Capture | None = None
@@ -73,7 +73,7 @@ class Outcome:
 
 
 def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[StepResult]:
-    """One step after another. An expectation that fails lets the rest go on; any other step ends the play."""
+    """Plays the steps in order. After a failed `expect` the rest goes on; any other failure skips the rest."""
     steps = stage.scenario.steps
     stage.begin()
     ended = False
@@ -138,7 +138,7 @@ def _try(stage: Stage, step: Step, content: Content, outcome: Outcome) -> None:
 
 
 def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
-    """Whether a step went as it says of itself; without a word it must succeed."""
+    """Compares the outcome with `refused`, `lost` and `expect` of the step; without these it must succeed."""
     if content.get("lost"):
         if outcome.broken is None:
             yield "lost: expected a reply that is lost or cannot be read; it came"
@@ -167,7 +167,7 @@ CALLS = frozenset(name for name, word in STEPS.items() if "headers" in word.keys
 
 
 def step_content(step: Step) -> dict[str, Any]:
-    """A single value stands for the key that the step's word names."""
+    """The content as a mapping; a single value becomes the key that the step word names as `bare`."""
     if isinstance(step.content, dict):
         return step.content
     bare = STEPS[step.what].bare

@@ -1,4 +1,4 @@
-"""Plays whole scenarios, each in a world of its own, several at once: on a server of ours or on one that is there."""
+"""Plays whole scenarios in parallel, each in its own world, on a new or a running server."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ MachineTime = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A scenario and the text that it was read from, which is what a server gets."""
+    """A scenario and its text, which is sent to the server."""
 
     scenario: Scenario
     text: str
@@ -38,7 +38,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a scenario went. `trouble` is why it could not be played to its end."""
+    """The result of a scenario. `trouble` is the error that ended it early."""
 
     script: Script
     steps: tuple[StepResult, ...]
@@ -56,7 +56,7 @@ class Report:
 
 
 def read_script(name_or_path: str) -> Script:
-    """A shipped one or a file; ScenarioErrors tells what is wrong with it."""
+    """Reads a shipped scenario or a file; raises ScenarioErrors."""
     scenario = load(name_or_path)
     shipped = name_or_path in SHIPPED
     check(scenario, f"{name_or_path}{SUFFIX}" if shipped else name_or_path)
@@ -68,7 +68,7 @@ def read_script(name_or_path: str) -> Script:
 
 @contextmanager
 def serve_worlds(machine_time: MachineTime, jobs: int) -> Iterator[str]:
-    """A server of ours on a free loopback port, its clocks frozen."""
+    """Serves on a free loopback port, with frozen clocks."""
     worlds = Worlds(first_beginning(SEED, OPENING, rate=0.0), machine_time)
     with in_background(assemble(worlds), threads=jobs + 2) as url:
         yield url
@@ -82,7 +82,7 @@ def run(
     key: str | None = None,
     apart: str = "",
 ) -> Iterator[Report]:
-    """The reports in the order of the scripts, each as soon as it is there.
+    """Yields the reports in the order of the scripts.
 
     `apart` keeps the worlds of one run from those of another; a world's seed goes by its name."""
     todo = list(scripts)
@@ -97,7 +97,7 @@ def run(
 
 
 def world_name(script: Script, apart: str = "") -> str:
-    """The scenario's, as far as a world may be called so."""
+    """The scenario's name, reduced to the characters and the length of a world's name."""
     signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
     return "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
 
@@ -105,7 +105,7 @@ def world_name(script: Script, apart: str = "") -> str:
 def run_one(
     script: Script, url: str, machine_time: MachineTime, key: str | None = None, world: str | None = None
 ) -> Report:
-    """In a fresh world, which goes away when all held."""
+    """Plays a script in a new world, and drops the world when all steps passed."""
     name = world or world_name(script)
     before = machine_time()
     steps: list[StepResult] = []
@@ -126,7 +126,7 @@ def run_one(
 
 
 def _stage(script: Script, server: Controls, name: str, line: httpx.Client, transport: RecordingTransport) -> Stage:
-    """The world begins with the scenario; unless that says otherwise its clock stands."""
+    """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     told = script.scenario
     controls = server.make_world(name)
     headers = {"Content-Type": "application/yaml"} | (

@@ -1,4 +1,4 @@
-"""What can be told of a script before it plays: names that nothing captured (choice 13)."""
+"""Checks of a script before it plays: references to names that no step captured (choice 13)."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")
 
 
 def check(scenario: Scenario, file: str) -> None:
-    """ScenarioErrors names each step that looks for what no step before it captured."""
+    """Raises ScenarioErrors for each reference to a name that no earlier step captured."""
     faults: list[ScenarioError] = []
     known: set[str] = set()
     for step in scenario.steps:

@@ -1,4 +1,4 @@
-"""Where a script plays: one world, its TPPs, what was captured so far, and the balances it began with."""
+"""The context of a script: its world, TPP clients, captures and opening balances."""
 
 import re
 from collections.abc import Callable
@@ -21,12 +21,12 @@ _DAY = re.compile(r"\{today(?:([+-][0-9]{1,4}))?\}")
 
 
 class ScriptFault(Exception):
-    """The script asks for what cannot be, such as a name that was never captured."""
+    """An error of the script, such as a reference to an unknown name."""
 
 
 @dataclass(slots=True)
 class Capture:
-    """What a step left behind, under its name."""
+    """The results of a step that later steps refer to by name."""
 
     reply: Reply | None = None
     client: str = "demo-tpp"
@@ -42,7 +42,7 @@ class Capture:
         return self.initiation.reference if self.initiation else None
 
     def part(self, path: str) -> Any:
-        """What `{name.path}` stands for: our own words first, then the reply's body."""
+        """The value of `{name.path}`: a captured value first, then a field of the reply."""
         known: dict[str, Callable[[], Any]] = {
             "payment_id": lambda: self.initiation and self.initiation.payment_id,
             "address": lambda: self.address,
@@ -62,7 +62,7 @@ class Capture:
 
 @dataclass
 class Stage:
-    """All that a step may touch."""
+    """The context that every step works on."""
 
     scenario: Scenario
     url: str
@@ -77,7 +77,7 @@ class Stage:
     _numbers: int = 0
 
     def tpp(self, name: str | None) -> Client:
-        """A registered client, or one that the bank does not know."""
+        """The client of that name; an unknown name gives an unregistered client."""
         name = name or "demo-tpp"
         if name not in self._tpps:
             known = self.people.clients.get(name)
@@ -91,12 +91,12 @@ class Stage:
         return self.scenario.fixtures
 
     def number(self) -> int:
-        """For references that nobody chose: the same ones in each run."""
+        """The next number for default references; each run counts from 1."""
         self._numbers += 1
         return self._numbers
 
     def iban(self, name: str) -> str:
-        """An account by its name or its customer's; anything else is an IBAN already."""
+        """The IBAN of an account by its name or its owner's; any other text is returned as an IBAN."""
         if name in self.people.names:
             return self.people.names[name]
         owned = [account for account in self.people.accounts.values() if name in account.owners]
@@ -115,7 +115,7 @@ class Stage:
         return found
 
     def with_tokens(self, name: Any) -> Capture:
-        """By name, or the latest that has some."""
+        """The capture of that name, or the latest one with tokens."""
         if name is not None:
             found = self.capture(name)
             if found.tokens is None:
@@ -137,7 +137,7 @@ class Stage:
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
-        """The content with its references replaced; one that stands alone keeps its type."""
+        """Replaces references in the content; a value that is one reference keeps its type."""
         if isinstance(value, dict):
             return {name: self.fill(inner) for name, inner in value.items()}
         if isinstance(value, list):
@@ -160,7 +160,7 @@ class Stage:
         return (self.controls.clock.get().now.date() + timedelta(days=ahead)).isoformat()
 
     def balances(self) -> dict[tuple[str, str], Decimal]:
-        """Of each compartment, as the controls tell them."""
+        """The balance of each compartment, read from the controls."""
         return {
             (row["iban"], part["currency"]): Decimal(str(part["balance"]))
             for row in self.controls.listed("accounts")
@@ -168,7 +168,7 @@ class Stage:
         }
 
     def begin(self) -> None:
-        """What `unchanged` looks back to; nothing that was captured lives longer."""
+        """Drops all captures and stores the balances that `unchanged` compares with."""
         self.captures.clear()
         self.keys = self.reply = None
         self.opening = self.balances()

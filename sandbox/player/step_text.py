@@ -1,4 +1,4 @@
-"""A step in one line, for people."""
+"""One-line descriptions of steps."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ LINE_MAX = 110  # characters
 
 
 def describe_step(step: Step, reply: Reply | None = None) -> str:
-    """What it does, what it is called, and how that was answered."""
+    """Describes a step: its word, content, name and reply."""
     text = f"{step.what} {_content(step.content)}".rstrip()
     if len(text) > LINE_MAX:
         text = f"{text[:LINE_MAX]}..."

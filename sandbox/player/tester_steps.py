@@ -1,4 +1,4 @@
-"""The steps of customers and of whoever holds the clock, through the controls."""
+"""Steps of the customers and of the tester, performed through the controls."""
 
 from typing import Any
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from sandbox.player.stage import Capture, ScriptFault, Stage
 
 
 def psu(stage: Stage, content: Content) -> Reply:
-    """Approves or refuses at the address; where the TPP has none yet, it asks for the file's status first."""
+    """Approves or refuses at the address; for a file without an address it first asks for the status."""
     verb = "approve" if "approves" in content else "refuse"
     name = content.get(f"{verb}s")
     found = stage.capture(name)
@@ -88,7 +88,7 @@ def fault(stage: Stage, content: Content) -> Reply:
 
 
 def _id(stage: Stage, content: Content) -> Any:
-    """A captured initiation by its name; any other text is an id already."""
+    """The id of a captured initiation; any other text is returned as an id."""
     name = content.get("of", content.get("payment"))
     found: Capture | None = stage.captures.get(name) if isinstance(name, str) else None
     if found is None and isinstance(name, str) and len(name) == 36:

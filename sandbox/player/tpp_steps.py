@@ -35,7 +35,7 @@ def order(stage: Stage, content: Content) -> Capture:
 
 
 def file(stage: Stage, content: Content) -> Capture:
-    """A shipped sample, a text, or a csv of transfers."""
+    """Sends a bulk file: a shipped sample, a text, or a csv made of transfers."""
     product, sent = "csv", None
     if "sample" in content:
         name = content["sample"]
@@ -54,7 +54,7 @@ def file(stage: Stage, content: Content) -> Capture:
 
 
 def status(stage: Stage, content: Content) -> Capture:
-    """The reply of a bulk file may bring its address."""
+    """Asks for the status; for a bulk file it stores the address of the reply."""
     found = stage.capture_of_initiation(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     told = tpp.status(_target(found, content), stage.access(content))
@@ -75,7 +75,7 @@ OPERATION = {Kind.PAYMENT: "payment", Kind.STANDING_ORDER: "standing_order", Kin
 
 
 def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
-    """With the tokens of what was initiated, unless the step names others."""
+    """The client and tokens for a call on an initiation; `token` overrides the tokens."""
     found = stage.capture_of_initiation(content.get("of"))
     known = _target(found, content)
     names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
@@ -99,7 +99,7 @@ def _target(found: Capture, content: Content) -> Reference:
 
 
 def consent(stage: Stage, content: Content) -> Capture:
-    """The addresses; with a customer they approve at once, and the code becomes tokens."""
+    """Asks for consent addresses; with `customer` it also approves and exchanges the code."""
     scope = content.get("scope") or "AIS"
     if scope not in CONSENT_VERSIONS:
         raise ScriptFault(f"{scope!r} is no scope of a consent: AIS or CAF")
@@ -116,7 +116,7 @@ def consent(stage: Stage, content: Content) -> Capture:
 
 
 def token(stage: Stage, content: Content) -> Capture:
-    """The code of a callback for tokens; they stay with what was initiated, and with this step's own name."""
+    """Exchanges the code of a callback; the tokens are stored with the initiation and this step."""
     found = stage.capture(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     flow = found.flow
@@ -159,7 +159,7 @@ QUERY = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 
 def transactions(stage: Stage, content: Content) -> Reply:
-    """With the SCA token of the consent, unless `sca` is false or another."""
+    """Reads transactions with the consent's SCA token; `sca` omits or overrides it."""
     query = query_text({name: content.get(name) for name in QUERY})
     return _read(stage, content, "transactions", "/transactions", query)
 
@@ -181,7 +181,7 @@ def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[
 
 
 def logical_id(stage: Stage, found: Capture, name: Any) -> str:
-    """Of an account by its name; of a CAF consent its only one; any other text is one already."""
+    """The logical id of a named account, or the only one of a CAF consent; else the text itself."""
     assert found.tokens is not None
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
@@ -201,7 +201,7 @@ def logical_id(stage: Stage, found: Capture, name: Any) -> str:
 
 
 def call(stage: Stage, content: Content) -> Reply:
-    """Any call, with a good call's headers around it; below /_sandbox it goes to the controls."""
+    """Makes any call with valid default headers; a path below /_sandbox goes to the controls."""
     method, path = str(content.get("method", "GET")), str(content.get("path", "/"))
     if path.startswith("/_sandbox"):
         return stage.controls.call(method, path.removeprefix("/_sandbox"), content.get("json"))

@@ -15,7 +15,7 @@ SMALL_PAGES_MAX = 10
 
 
 def filters_of(seen: Observation) -> dict[str, str]:
-    """What the list is asked of, but for the key of the page."""
+    """The query parameters without the page key."""
     return {name: value for name, value in seen.query.items() if name != "next"}
 
 

@@ -1,4 +1,4 @@
-"""From a call and its answer to what is kept of it. Nothing here changes a reply, and no secret leaves this file."""
+"""Reduces a call and its reply to an Observation, without secrets; replies are not changed."""
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -34,7 +34,7 @@ RECOMMENDED = "ES256"  # service 5.8
 def observe_call(
     environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float
 ) -> Observation:
-    """One exchange, whatever it was about."""
+    """Observes one exchange of any operation."""
     call: Call | None = environ.get("sandbox.call")
     status, operation = exchange.status, exchange.operation
     seen = Observation(
@@ -85,7 +85,7 @@ def read_refusal(seen: Observation, environ: dict[str, Any], response: Response)
 
 
 def facts_of(refusal: Refusal) -> Mapping[str, Any]:
-    """What the refusal names, without texts that a caller made long."""
+    """The facts of a refusal, with long texts cut."""
     if all(len(fact) <= FACT_MAX for fact in refusal.facts.values() if isinstance(fact, str)):
         return refusal.facts
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
@@ -122,7 +122,7 @@ def read_initiation(seen: Observation, call: Call, response: Response, authoriza
 
 
 def algorithm_of(proof: str) -> str | None:
-    """What the head of a JWS names."""
+    """The algorithm in the header of a JWS."""
     head = proof.partition(".")[0]
     try:
         content = orjson.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
@@ -133,7 +133,7 @@ def algorithm_of(proof: str) -> str | None:
 
 
 def read_token(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    """Of the form only prints are kept."""
+    """Reads the form of a token call; secrets are kept as fingerprints."""
     if (call.request.content_length or 0) > FORM_MAX:
         return
     form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))
@@ -185,7 +185,7 @@ def is_fresh(seen: Observation, call: Call, proof: str | None) -> bool:
 
 
 def content_of(response: Response) -> Any:
-    """The body of a reply as JSON; nothing where a fault rule spoilt it."""
+    """The body of a reply as JSON; empty where a fault rule made it unreadable."""
     if not response.is_sequence:
         return None
     try:
@@ -195,7 +195,7 @@ def content_of(response: Response) -> Any:
 
 
 def addresses_of(content: Any) -> tuple[bytes, ...]:
-    """Prints of the tokens of consent addresses."""
+    """Fingerprints of the tokens of consent addresses."""
     rows = content if isinstance(content, list) else []
     found = (row.get("consent_uri") for row in rows if isinstance(row, dict))
     return tuple(fingerprint(end_of(address)) for address in found if isinstance(address, str))

@@ -1,4 +1,4 @@
-"""What a run has met of all that the bank can do, and the most useful of what it has not."""
+"""Coverage: which of the bank's operations, replies and moves the calls have reached."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -44,13 +44,13 @@ KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 
 def statuses_of(path: str) -> list[Status]:
-    """Every status that the table of a path knows, in the order of the enumeration."""
+    """Every status in the table of a path, in the order of the enumeration."""
     known = {row.source for row in MOVES[path]} | {row.target for row in MOVES[path]}
     return [status for status in Status if status in known]
 
 
 def universe(settled_status: str) -> dict[str, list[str]]:
-    """All cells, by kind. Of the tables of moves those that the setting rules."""
+    """All cells by kind; the setting selects the tables of moves."""
     ended = " (ACSP)"
     paths = [
         path
@@ -72,7 +72,7 @@ def move_text(path: str, source: str | None, trigger: str, target: str) -> str:
 
 
 def met_cells(referee: Referee, bank: Bank) -> dict[str, set[str]]:
-    """What the stream and the journal have shown."""
+    """The cells that calls and the journal have reached."""
     found: dict[str, set[str]] = {kind: set() for kind in KINDS}
     found["move"] = {move_text(*row) for row in referee.count_moves(bank)}
     for operation, version, status, error, state in list(referee.met):
@@ -102,7 +102,7 @@ def coverage_of(world: World) -> dict[str, Any]:
 
 
 def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Several runs as one: a cell is met if any of them met it."""
+    """Merges runs: a cell is met if any run met it."""
     cells: dict[str, dict[str, bool]] = {kind: {} for kind in KINDS}
     for part in parts:
         for kind in KINDS:
@@ -112,7 +112,7 @@ def merge_coverage(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def summarize(cells: dict[str, dict[str, bool]]) -> dict[str, Any]:
-    """The table, the percentage of everything, and what to try next."""
+    """The table, the overall percentage, and the most useful cells not met."""
     table = [
         {"kind": kind, "met": sum(rows.values()), "all": len(rows), "percent": percent(rows.values())}
         for kind, rows in cells.items()
@@ -131,7 +131,7 @@ def percent(met: Iterable[bool]) -> float:
 
 
 def describe_cell(cell: str) -> str:
-    """A cell with what a client sees of it: an error is known to it by its number, token and code."""
+    """A cell as text; an error with its HTTP status, token and code."""
     kind, _, name = cell.partition(" ")
     if kind != "error" or name not in Error.__members__:
         return cell
@@ -140,7 +140,7 @@ def describe_cell(cell: str) -> str:
 
 
 def most_useful(cells: dict[str, dict[str, bool]]) -> list[str]:
-    """First what production brings soonest, then operations, then what surrounds those that were used."""
+    """The cells to try next: common errors first, then operations, then details of used operations."""
     missing = [f"{kind} {cell}" for kind in KINDS for cell, met in cells[kind].items() if not met]
     used = {cell for cell, met in cells["operation"].items() if met}
 

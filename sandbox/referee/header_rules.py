@@ -43,7 +43,7 @@ def reused(seen: Observation, own: Own) -> str | None:
 
 
 def is_replay(seen: Observation, body: bytes | None) -> bool:
-    """The identical initiation again, to have a lost reply (choice 2)."""
+    """Tells whether the call repeats an identical initiation after a lost reply (choice 2)."""
     return seen.operation in INITIATIONS and body is not None and body == seen.body
 
 
@@ -87,7 +87,7 @@ def language_unknown(seen: Observation, own: Own) -> str | None:
 
 
 def strangers(header: str) -> str:
-    """The first range of an Accept-Language header that no language bears."""
+    """The first range of an Accept-Language header that is no language."""
     for part in header.split(","):
         tag = part.partition(";")[0].strip().lower()
         if tag and tag != "*" and tag.partition("-")[0] not in LANGUAGES:

@@ -1,4 +1,4 @@
-"""The report as JUnit XML: one case a rule, so that any build server shows what was broken."""
+"""The report as JUnit XML: one case for each rule."""
 
 import re
 
@@ -13,7 +13,7 @@ UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def as_junit(report: Report, level: Severity) -> bytes:
-    """Findings as grave as the level fail their rule's case; the others are told in its output."""
+    """A finding at or above the level fails its rule's case; others are listed in the output."""
     by_rule: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_rule.setdefault(finding.found.rule.id, []).append(finding)
@@ -49,7 +49,7 @@ def _case(suite: _Element, rule: Rule, findings: list[Finding], failed: bool) ->
 
 
 def line(finding: Finding) -> str:
-    """A finding in one line, for a person."""
+    """A finding as one line of text."""
     exchange = finding.found.exchange
     call = f"{exchange.operation or exchange.method + ' ' + exchange.path} {exchange.request_id}".strip()
     waved = "" if finding.reason is None else f" (waved off: {finding.reason})"
@@ -57,5 +57,5 @@ def line(finding: Finding) -> str:
 
 
 def clean(text: str) -> str:
-    """Without what XML cannot hold."""
+    """The text without characters that XML forbids."""
     return UNWRITABLE.sub("?", text)

@@ -1,4 +1,4 @@
-"""Kinds of calls: what a rule can know of a call without looking at it."""
+"""Kinds of calls: the properties by which rules are selected before they run."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ PLAIN, BESIDE_TOKEN, UNSIGNED, UNDATED, OTHER_ALGORITHM = "plain", "beside token
 
 
 class Kind(NamedTuple):
-    """Calls of one kind are sorted out once: which rules look at them."""
+    """Properties that calls share; the rules of a kind are selected once."""
 
     operation: str | None
     version: int
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """The newest version of the operation."""
+        """Whether the call used the newest version of the operation."""
         row = BY_NAME.get(self.operation or "")
         return row.versions_for(self.product)[0] if row else 0
 
@@ -46,7 +46,7 @@ Sort = Callable[[Kind], bool]
 
 
 def refused_as(*errors: str) -> Sort:
-    """Calls that were refused with one of these errors."""
+    """A condition: the call was refused with one of these errors."""
     return lambda kind: kind.error in errors
 
 

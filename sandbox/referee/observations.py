@@ -1,4 +1,4 @@
-"""What is kept of one call, or of one act of a PSU: enough for every rule, and never a secret."""
+"""Observation: the data of one call, or of one act of a PSU, that rules need; no secrets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from sandbox.world.calls import Exchange
 
 
 class Nothing(dict[str, Any]):
-    """What stands for an empty mapping; nobody writes to it."""
+    """A shared empty mapping that is never written to."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -24,18 +24,18 @@ _KEY = urandom(16)  # of this program's life alone, so that a print tells nothin
 
 
 def fingerprint(text: str | bytes) -> bytes:
-    """A fingerprint: the same for the same secret, and no way back to it."""
+    """A keyed hash of a secret, which cannot be reversed."""
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
 
 def lazy_field(default: Any) -> Any:
-    """A field that few calls have: it is no part of making one, so that the others cost nothing."""
+    """A rare field that is left out of the constructor, which keeps the other calls cheap."""
     return field(default=default, init=False)
 
 
 @dataclass
 class Observation:
-    """One exchange of a client, or what its PSU did at an address that it gave. Bytes are fingerprints."""
+    """One exchange of a client, or one act of its PSU. Fields of bytes are fingerprints."""
 
     exchange: Exchange  # of an act: the call that gave the address
     bank: Bank
@@ -92,15 +92,15 @@ class Observation:
 
     @property
     def why(self) -> str:
-        """What the refusal says of the input."""
+        """The reason that the refusal gives."""
         return str(self.facts.get("why", ""))
 
     @property
     def input(self) -> str:
-        """What the refusal is about."""
+        """The input that the refusal names."""
         return str(self.facts.get("input", ""))
 
 
 def apart(seen: Observation, at: datetime, ended: float) -> float:
-    """Seconds since an earlier call, by the bank's clock or the machine's, whichever is more: one may stand."""
+    """Seconds since an earlier call: the larger of bank time and machine time."""
     return max((seen.at - at).total_seconds(), seen.began - ended)

@@ -1,4 +1,4 @@
-"""What a referee remembers as bytes, for a world that is put away: without the bank and the rules, which stay."""
+"""Pickles the referee of an unloaded world; the bank and the rules are stored by reference."""
 
 import io
 import pickle

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else."""
+"""The report as one self-contained HTML page."""
 
 from base64 import b64encode
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""What PSUs do at the addresses that a client gave them: on the bank's pages, by the controls, or by a scenario."""
+"""Acts of PSUs at their addresses: on the bank's pages, through controls, or by a scenario."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ GONE = 410
 
 
 def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterator[Observation]:
-    """What this request of a page or a control was, if it was an act at an address."""
+    """Yields the acts at an address that this request of a page or a control performed."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
         yield from _by_control(environ, response, world.bank)
@@ -40,7 +40,7 @@ def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterat
 
 
 def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
-    """The address is opened and answered in one."""
+    """A control opens the address and answers in one call."""
     body: bytes = body_of(environ["werkzeug.request"])
     try:
         content = orjson.loads(body[:BODY_READ_MAX])
@@ -57,7 +57,7 @@ def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iter
 
 
 def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None:
-    """The act, with whose address it is; None where nobody gave that one."""
+    """An act at an address, with the client of that address; None for an unknown address."""
     client = subject = None
     if (sca := bank.sca_addresses.get(token)) is not None:
         found = bank.known(sca.subject_id)
@@ -87,7 +87,7 @@ def page_opening(bank: Bank, token: str, query: dict[str, str], status: int) -> 
 
 
 def page_return(bank: Bank, token: str, callback: str) -> Iterator[Observation]:
-    """The PSU is on the way back to the client."""
+    """The PSU is redirected to the client."""
     seen = act_at_address(bank, token, PSU_RETURNS)
     if seen is None:
         return
@@ -100,7 +100,7 @@ def page_return(bank: Bank, token: str, callback: str) -> Iterator[Observation]:
 
 
 def scenario_acts(bank: Bank, callback: Callback) -> Iterator[Observation]:
-    """A customer of the scenario answered; the callback names the initiation, or the consent address."""
+    """A customer of the scenario acted; the callback names the initiation or the consent address."""
     found = bank.known(callback.subject)
     token = getattr(found, "sca_token", None) or callback.subject
     yield from page_return(bank, token, callback.redirect)

@@ -1,4 +1,4 @@
-"""What the referee found, for programs: as JSON, and with what was waved off."""
+"""The report of the referee as JSON, with suppressed findings."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from sandbox.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault of a client; `reason` says why it is waved off, if it is."""
+    """One fault of a client; `reason` is given where the finding is suppressed."""
 
     found: Found
     reason: str | None
@@ -35,12 +35,12 @@ class Report:
     unlisted: dict[str, int]
 
     def unwaived(self, level: Severity = Severity.ADVICE) -> list[Finding]:
-        """Those that are not waved off and as grave as the level."""
+        """The findings at or above the level that are not suppressed."""
         return [row for row in self.findings if row.reason is None and row.severity.is_at_least(level)]
 
 
 def read_waive(text: str) -> tuple[str, str]:
-    """`rule: reason`; a ValueError says what is wrong with it."""
+    """Reads `rule: reason`; raises ValueError."""
     name, _, reason = (part.strip() for part in text.partition(":"))
     if not name or not reason:
         raise ValueError("a finding is waved off as `rule: reason`")
@@ -62,7 +62,7 @@ def report_of(world: World, waives: Iterable[str] = ()) -> Report:
 
 
 def known_waives(waives: Iterable[str]) -> list[str]:
-    """Those of a setting; what an older or newer scenario waves off beyond our rules is left aside."""
+    """The waives of a setting whose rules exist; other versions may have other rules."""
     ids = {row.id for row in TABLE}
     return [text for text in waives if text.partition(":")[0].strip() in ids]
 

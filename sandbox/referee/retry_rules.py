@@ -1,4 +1,4 @@
-"""Rules about what a client does after a no, and about doing the same thing twice (service 7, choice 4)."""
+"""Rules about retries after a refusal and about duplicates (service 7, choice 4)."""
 
 from sandbox.bank.bulk_records import Part
 from sandbox.contract.moves import Status

@@ -1,4 +1,4 @@
-"""What a rule is: a row with its clause, and a small function over the stream with state of its own."""
+"""Rule: a table row with its clause, and a function over the calls with its own state."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ class Severity(StrEnum):
     ADVICE = "advice"
 
     def is_at_least(self, level: "Severity") -> bool:
-        """Whether it is as grave as the level, or graver."""
+        """Tells whether the severity is at or above the level."""
         return GRAVEST_FIRST.index(self) <= GRAVEST_FIRST.index(level)
 
 
@@ -31,7 +31,7 @@ ERROR, WARNING, ADVICE = Severity
 
 
 class Own(OrderedDict[Any, Any]):
-    """What one rule remembers of one world; whoever fills it trims it now and then."""
+    """The state of one rule in one world; the referee trims it regularly."""
 
     def trim(self) -> None:
         while len(self) > KEPT_MAX:
@@ -93,7 +93,7 @@ def rule(
     only: Sort | None = None,
     begins: Sort | None = None,
 ) -> Callable[[See], See]:
-    """Adds a row to the table; the function below it is what sees the fault."""
+    """Adds a row to the table; the decorated function detects the fault."""
 
     def added(see: See) -> See:
         assert all(row.id != name for row in RULES), f"two rules are called {name}"

@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0: what code hosts and editors show beside a change."""
+"""The report as SARIF 2.1.0, for code hosts and editors."""
 
 import re
 from typing import Any
@@ -35,7 +35,7 @@ def _rule(row: Rule) -> dict[str, Any]:
 
 
 def _result(finding: Finding) -> dict[str, Any]:
-    """One finding at the call that it is about."""
+    """One finding, located at its call."""
     rule, exchange = finding.found.rule, finding.found.exchange
     name = f"{exchange.operation or exchange.method} {exchange.request_id}".strip()
     result: dict[str, Any] = {

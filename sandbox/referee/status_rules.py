@@ -1,4 +1,4 @@
-"""Rules about following what was initiated: the status call, and what is never asked (service 3, 4.3)."""
+"""Rules about following an initiation by its status (service 3, 4.3)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -139,7 +139,7 @@ def lost(seen: Observation, own: Own) -> str | None:
 
 
 def _begun(seen: Observation, own: Own) -> None:
-    """Notes the address; an earlier initiation with the same reference is taken up again by this one."""
+    """Stores the address; it replaces that of an earlier initiation with the same reference."""
     assert seen.subject is not None
     found = seen.bank.known(seen.subject)
     if found is None:  # the world began again before this was heard of

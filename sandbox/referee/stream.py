@@ -1,4 +1,4 @@
-"""The referee of a world: hears every exchange once, as it is answered, and keeps what its rules found."""
+"""The referee of a world: applies its rules to every exchange and keeps the findings."""
 
 import threading
 from collections import Counter, defaultdict, deque
@@ -32,7 +32,7 @@ PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A rule, the call in which it was broken, and what was seen."""
+    """A broken rule, its call and the observed fault."""
 
     rule: Rule
     exchange: Exchange
@@ -44,7 +44,7 @@ Met = tuple[str | None, int, int, str | None, str | None]
 
 
 class KindRules:
-    """Calls of one kind: which rules look at them, and how many there were."""
+    """The rules for calls of one kind, and the number of these calls."""
 
     __slots__ = ("calls", "gives", "kind", "rules")
 
@@ -56,7 +56,7 @@ class KindRules:
 
 
 class Referee:
-    """One world's. One caller at a time judges."""
+    """The referee of one world. Only one thread at a time applies rules."""
 
     def __init__(self, bank: Bank) -> None:
         self._lock = threading.Lock()
@@ -83,7 +83,7 @@ class Referee:
         return referee
 
     def packed(self) -> bytes:
-        """All that was heard so far, for when the world is put away; nothing is judged here any more."""
+        """The state as bytes, for a world that is unloaded; this referee then judges nothing more."""
         with self._lock:
             self._take_all()
             self._count_kinds()
@@ -91,9 +91,9 @@ class Referee:
             return pack(tuple(getattr(self, name) for name in PACKED))
 
     def judge(self, seen: Observation) -> list[Observation]:
-        """Nobody waits here: what comes while another caller is at it, that caller takes too.
+        """Never waits: while another thread applies rules, it takes this observation too.
 
-        The answer is what came too late to be judged here.
+        Returns the observations that came after the world was unloaded.
         """
         self._waiting.append(seen)
         while self._waiting and not self._over and self._lock.acquire(False):
@@ -110,7 +110,7 @@ class Referee:
             return left
 
     def _take_all(self) -> None:
-        """What waits, in its order; the lock is held."""
+        """Judges the waiting observations in order; the caller holds the lock."""
         while self._waiting and not self._over:
             seen = self._waiting.popleft()
             if seen.operation in ACTS:
@@ -119,7 +119,7 @@ class Referee:
                 self._judge_call(seen)
 
     def _judge_call(self, seen: Observation) -> None:
-        """One exchange of a client; what customers did by themselves before it comes first."""
+        """Judges one exchange, after the acts of scenario customers before it."""
         if seen.bank.callbacks and seen.bank.callbacks[-1].seq > self._callbacks:
             self._catch_up(seen.bank)
         self._calls += 1
@@ -138,7 +138,7 @@ class Referee:
         self._apply_rules(seen, ours)
 
     def _judge_act(self, seen: Observation) -> None:
-        """An act: it stands in the stream beside the call that gave its address."""
+        """Judges an act, with the call that gave its address."""
         given = self._given.get(seen.subject) or self._given.get(seen.addresses[0])
         if given is not None:
             seen.exchange = given
@@ -164,7 +164,7 @@ class Referee:
                 self._record(rule, seen.exchange, what)
 
     def _trim(self) -> None:
-        """What callers may make up without end is cut back; what was counted stays counted."""
+        """Bounds the state that grows with callers' texts; counts are kept."""
         for own in self._own.values():
             own.trim()
         if len(self._kinds) > KINDS_MAX:
@@ -179,7 +179,7 @@ class Referee:
 
     @property
     def met(self) -> Counter[Met]:
-        """What the stream has shown so far."""
+        """The number of calls by kind so far."""
         with self._lock:
             self._take_all()
             self._count_kinds()
@@ -200,7 +200,7 @@ class Referee:
                 self._judge_act(seen)
 
     def findings(self, bank: Bank) -> list[Found]:
-        """What was found so far, with what is wrong about matters that are still open; by call."""
+        """All findings, with those about initiations that are still open, in the order of their calls."""
         with self._lock:
             self._take_all()
             self._catch_up(bank)
@@ -211,11 +211,11 @@ class Referee:
             return sorted(rows, key=lambda row: row.exchange.seq)
 
     def unlisted_counts(self) -> dict[str, int]:
-        """How many more findings of a rule there were than are kept."""
+        """The number of findings beyond the kept ones, by rule."""
         return {name: count - FOUND_MAX for name, count in self.counts.items() if count > FOUND_MAX}
 
     def count_moves(self, bank: Bank) -> Counter[tuple[str, str | None, str, str]]:
-        """The moves of the tables that the journal shows, each line of it read once."""
+        """The moves in the journal by count; each line is read once."""
         with self._lock:
             self._take_all()
             for fact in bank.journal[self._facts :]:
@@ -228,7 +228,7 @@ class Referee:
 
 
 def referee_of(world: World) -> Referee:
-    """The referee of a world as it began last."""
+    """The referee of a world since its last reset."""
     found = world.kept.get("referee")
     if isinstance(found, Referee):
         return found
@@ -242,19 +242,19 @@ def referee_of(world: World) -> Referee:
 
 
 def judge_in(world: World, *stream: Observation) -> None:
-    """By the referee of that world, also when the world was put away meanwhile."""
+    """Passes observations to the world's referee, also when the world was unloaded meanwhile."""
     for seen in stream:
         judge_in(world, *referee_of(world).judge(seen))
 
 
 def judge_call(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
-    """A call of the bank's interface was answered."""
+    """Judges a call of the bank's interface after its reply."""
     if world.bank.settings.referee == "on":
         judge_in(world, observe_call(environ, response, world, exchange, ended))
 
 
 def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
-    """Something beside the bank's interface was answered: perhaps a customer's act, on a page or by a control."""
+    """Judges a request of a page or a control after its reply, if it was an act of a customer."""
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
@@ -267,7 +267,7 @@ REFEREE = Listener(judge_call, judge_act)
 
 
 def watch_acts(app: Flask, worlds: Worlds) -> None:
-    """For an app of the controls alone."""
+    """Adds the referee to an app that serves the controls alone."""
 
     def after(response: Response) -> Response:
         judge_act(request.environ, response, worlds)

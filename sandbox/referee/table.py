@@ -1,4 +1,4 @@
-"""The table: every rule, and which of them look at what."""
+"""The table of all rules."""
 
 from sandbox.referee import account_rules, flow_rules, header_rules, retry_rules, status_rules, token_rules
 from sandbox.referee.rule import RULES, Rule

@@ -175,7 +175,7 @@ def _secret_in_query(seen: Observation) -> str | None:
 
 
 def is_secret(seen: Observation, value: str) -> bool:
-    """Whether the bank gave this out as a token, or knows it as the client's secret."""
+    """Tells whether the text is a token that the bank issued, or the client's secret."""
     bank = seen.bank
     if value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens:
         return True

@@ -1,4 +1,4 @@
-"""From a scenario to the beginning of a world: what it leaves out is as the server was started (choice 10)."""
+"""The Beginning of a world from a scenario; the server's own options fill the gaps (choice 10)."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from sandbox.world.beginning import Beginning, seeded
 
 
 def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
-    """The server's beginning with what the scenario says on top.
+    """The server's Beginning with the values of the scenario merged into it.
 
     Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on
     money: there it is off, unless the scenario says otherwise (choice 13).

@@ -17,7 +17,7 @@ def _folder() -> Traversable:
 
 
 class Shipped(Mapping[str, str]):
-    """Name to text; read when asked for."""
+    """A mapping of names to texts, read on first use."""
 
     def __getitem__(self, name: str) -> str:
         if name not in list(self):

@@ -1,4 +1,4 @@
-"""What a scenario says, once it is read (choice 13)."""
+"""The records of a scenario (choice 13)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,7 +25,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A bank's beginning, its rules and faults, and a script. What is None is as the server was started."""
+    """A scenario: its start, rules, faults and steps. None means the server's own value."""
 
     name: str
     title: str

@@ -28,7 +28,7 @@ def content_of(name: str) -> dict[str, Any]:
 
 
 def read_bank(node: Node, notes: Notes, inherited: dict[str, Any]) -> tuple[dict[str, Any], Fixtures]:
-    """The content with what the node adds, and the fixtures made of it."""
+    """The content with the additions of the node, and its fixtures."""
     told = notes.read(BANK, node)
     if isinstance(told, str):
         return content_of(told), load_fixtures(told)
@@ -49,5 +49,5 @@ def _fixtures(content: dict[str, Any], node: Node) -> Fixtures:
 
 
 def no_people() -> Fixtures:
-    """The people of a bank that inherits none."""
+    """Fixtures without people, for a bank that inherits none."""
     return read_fixtures(NOBODY, "nobody")

@@ -1,4 +1,4 @@
-"""From the text of a scenario to what it says, or to everything that is wrong with it (choice 13)."""
+"""Reads a scenario, or raises all its errors at once (choice 13)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -56,17 +56,17 @@ TOP = Table(
 
 
 def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
-    """What a file says; ScenarioErrors has all that is wrong with it."""
+    """Reads a scenario from YAML; raises ScenarioErrors."""
     return _read(read_yaml(text, name), name, name.removesuffix(SUFFIX), library, ())
 
 
 def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
-    """The same from JSON; its errors name a path."""
+    """Reads a scenario from JSON; its errors name a path."""
     return _read(tree_of(content, name), name, name, library, ())
 
 
 def read_settings(content: Any, onto: Settings) -> Settings:
-    """The settings with those of the content; for a running world (choice 10)."""
+    """The settings with the changes of the content, for a running world (choice 10)."""
     return replace(onto, **_part(SETTINGS, content, "settings", None))
 
 
@@ -93,7 +93,7 @@ def load(name_or_path: str) -> Scenario:
 
 
 def load_shipped(name: str) -> Scenario:
-    """Only a shipped one: whoever calls over the network names no file of this machine."""
+    """Loads a shipped scenario only, as callers over the network must not read files."""
     if name not in SHIPPED:
         raise _unreadable(name, "there is no such scenario", suggestion(name, SHIPPED))
     return _shipped(name)
@@ -154,7 +154,7 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
 
 
 def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario | None:
-    """What is inherited; None for nothing."""
+    """The inherited scenario, or None."""
     told = tree.rows.get("extends")
     place = told.value if told else tree
     wanted = place.value if told else ROOT
@@ -178,7 +178,7 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
 
 
 def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[dict[str, Any], Fixtures | None]:
-    """The bank's people; where they are in doubt, nobody asks for them."""
+    """The people; None when they have errors, so that references to them are not checked."""
     told = tree.rows.get("bank")
     inherited = parent.bank if parent else NOBODY
     if told is None:
@@ -197,5 +197,5 @@ def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[dict[str
 
 
 def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
-    """Each with a title, for explain and the journal."""
+    """Gives each rule a title, for explain and the journal."""
     return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))

@@ -44,7 +44,7 @@ THEN = Table(
 
 
 def check_returns(when: When, moves: Iterable[Then]) -> None:
-    """What comes back must be of a kind that can."""
+    """Checks that a return fits the kind of the rule."""
     for at, then in enumerate(moves):
         if then.back and when.kind not in BACK[then.back]:
             kinds = join_names(BACK[then.back])
@@ -52,7 +52,7 @@ def check_returns(when: When, moves: Iterable[Then]) -> None:
 
 
 def check_debit(rule: Rule, given: Iterable[str]) -> None:
-    """A rule about direct debits says one thing: that the money comes back."""
+    """Checks that a rule about direct debits only returns the money."""
     others = [name for name in given if name not in ("title", "when", "then")]
     if others:
         raise Wrong("a direct debit is no TPP's: only its money can come back", "then: [{refund: MD06}]", others[0])

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario: where, in one sentence, and what was perhaps meant."""
+"""Errors of a scenario: the place, a sentence and a hint."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LISTED_MAX = 16  # names that a hint lists
 
 @dataclass(frozen=True, slots=True)
 class ScenarioError:
-    """One fault. A file has lines and columns (from 1); content that came as JSON has a path only."""
+    """One error. A file has lines and columns (from 1), JSON has a path only."""
 
     file: str
     line: int | None
@@ -26,7 +26,7 @@ class ScenarioError:
 
 
 class ScenarioErrors(ValueError):
-    """All that is wrong with a scenario."""
+    """All errors of a scenario."""
 
     def __init__(self, errors: Iterable[ScenarioError]) -> None:
         self.errors = tuple(errors)
@@ -34,7 +34,7 @@ class ScenarioErrors(ValueError):
 
 
 class Wrong(Exception):
-    """A value that cannot be meant; `key` when the fault lies in that part of it."""
+    """A wrong value; `key` names the wrong part of it."""
 
     def __init__(self, text: str, hint: str | None = None, key: str | None = None) -> None:
         super().__init__(text)
@@ -44,7 +44,7 @@ class Wrong(Exception):
 
 
 class AlreadyReported(Exception):
-    """What was wrong here is told already."""
+    """The error of this node is already in the notes."""
 
 
 def quote(value: object) -> str:
@@ -60,7 +60,7 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str | None:
-    """What was perhaps meant, or what there is when that is little."""
+    """A hint: the nearest names, or all names if they are few."""
     names = list(known)
     near = get_close_matches(word[:SHOWN_MAX].lower(), {name.lower(): name for name in names}, 1, 0.6)
     if near:

@@ -6,7 +6,7 @@ from sandbox.scenario.reading import TOP
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema 2020-12."""
+    """Renders Renders JSON Schema 2020-12."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of the bank sandbox",

@@ -36,7 +36,7 @@ LONGEST = {"instant_settlement": timedelta(seconds=10)}  # choice 5: never over 
 
 
 def shape_of(name: str, default: Any) -> Shape:
-    """How a setting is written, which its default shows."""
+    """The shape of a setting, derived from its default."""
     if name in WORDS:
         return one_of(WORDS[name], f"value of {name}")
     if name == "vendor":

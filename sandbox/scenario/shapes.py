@@ -1,4 +1,4 @@
-"""Shapes that a node may have: each reads it, noting all that is wrong, and each tells its JSON Schema."""
+"""Shapes of nodes: each reads a node, notes all its errors, and has a JSON Schema."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ ERRORS_MAX = 50  # each looks for the nearest name that there is, which takes ti
 
 @dataclass
 class Notes:
-    """What was found wrong so far, and whom the bank knows (None: not asked)."""
+    """The errors found so far, and the bank's people (None: names are not checked)."""
 
     file: str
     fixtures: Fixtures | None = None
     errors: list[ScenarioError] = field(default_factory=list)
 
     def add(self, node: Node, text: str, hint: str | None = None) -> None:
-        """One more fault; after many of them nothing more is read."""
+        """Adds an error; stops the reading after ERRORS_MAX of them."""
         if len(self.errors) == ERRORS_MAX:
             self.errors.append(
                 node.error(self.file, f"there are more than {ERRORS_MAX} errors; the rest is not listed")
@@ -39,7 +39,7 @@ class Notes:
         self.errors.append(node.error(self.file, text, hint))
 
     def read(self, shape: "Shape", node: Node) -> Any:
-        """What the shape makes of the node; Noted when something is wrong with it."""
+        """Reads the node; raises AlreadyReported when it has errors."""
         try:
             return shape.read(node, self)
         except Wrong as wrong:
@@ -48,14 +48,14 @@ class Notes:
             raise AlreadyReported from None
 
     def finish(self) -> None:
-        """Raises all that was found."""
+        """Raises ScenarioErrors if there are errors."""
         if self.errors:
             errors = dict.fromkeys(self.errors)
             raise ScenarioErrors(sorted(errors, key=lambda error: (error.file, error.line or 0, error.column or 0)))
 
 
 class Shape(Protocol):
-    """How a part of a scenario is read, and how an editor checks it."""
+    """Reads one part of a scenario, and gives its JSON Schema."""
 
     def read(self, node: Node, notes: Notes) -> Any: ...
 
@@ -168,7 +168,7 @@ class Either:
 
 @dataclass(frozen=True)
 class Plain:
-    """Whatever stands there, for someone else to read."""
+    """Any content, read elsewhere."""
 
     described: Json = field(default_factory=dict)
 

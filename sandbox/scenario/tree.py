@@ -1,4 +1,4 @@
-"""A scenario as a tree whose every node knows where it stands."""
+"""A scenario as a tree of nodes with their line and column."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class Node:
         return self.value if isinstance(self.value, tuple) else ()
 
     def plain(self) -> Any:
-        """The same without places."""
+        """The content without lines and columns."""
         if isinstance(self.value, dict):
             return {name: entry.value.plain() for name, entry in self.value.items()}
         if isinstance(self.value, tuple):
@@ -51,11 +51,11 @@ class Node:
         return self.value
 
     def error(self, file: str, text: str, hint: str | None = None) -> ScenarioError:
-        """A fault at this place."""
+        """An error at this place."""
         return ScenarioError(file, self.line, self.column, self.path or "(top)", text, hint)
 
     def find(self, path: str) -> "Node":
-        """The node that a dotted path names, or the last one on the way that there is."""
+        """The node at a dotted path, or its nearest existing parent."""
         for name, entry in self.rows.items():
             if path == name:
                 return entry.value
@@ -73,7 +73,7 @@ def child_path(path: str, name: str) -> str:
 
 
 def can_travel(value: Scalar) -> bool:
-    """Whether JSON can tell it: a state file, an export and replies are made of that."""
+    """Tells whether JSON can hold the value, as state files, exports and replies are JSON."""
     match value:
         case str():
             return value.isascii() or HALF.search(value) is None
@@ -84,7 +84,7 @@ def can_travel(value: Scalar) -> bool:
 
 
 def tree_of(content: Any, file: str) -> Node:
-    """The tree of content that came as JSON."""
+    """The tree of JSON content."""
     count = iter(range(NODES_MAX))
 
     def grow(value: Any, path: str, depth: int) -> Node:

@@ -1,4 +1,4 @@
-"""The well-known values of a scenario as a table: what to write where, and what comes of it (choice 13)."""
+"""The well-known values of a scenario as a table of values and outcomes (choice 13)."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def rows(scenario: Scenario) -> Iterator[tuple[str, ...]]:
 
 
 def _outcome(rule: Rule) -> str:
-    """As it stands on the wire, where a few words can tell."""
+    """The outcome of a rule as a status, reason or error code."""
     if rule.refuse is not None:
         row = Error[rule.refuse].value
         return f"{row.status} `{row.error}` `{row.code}`"

@@ -31,7 +31,7 @@ _PARSER_FAULTS = (ValueError, ArithmeticError, LookupError, AttributeError, Type
 
 
 def read_yaml(text: str, file: str) -> Node:
-    """The tree of a text; ScenarioErrors says where it is no YAML that we read."""
+    """Parses a text into a tree; raises ScenarioErrors."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -53,13 +53,13 @@ def read_yaml(text: str, file: str) -> Node:
 
 
 def _place_of(text: str, position: int) -> tuple[int, int]:
-    """Line and column of a character that no text may have."""
+    """The line and column of a forbidden character."""
     before = text[:position]
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
 def resolve(text: str) -> Scalar:
-    """What an unquoted scalar is."""
+    """The value of an unquoted scalar."""
     if text in _NULL:
         return None
     if text in _BOOL:

@@ -22,9 +22,9 @@ def open_bank(
     rules: tuple[Rule, ...] = (),
     secret: str = "",
 ) -> Bank:
-    """A bank at its opening. Its registers are its own; its past is shared, made when first seen.
+    """Makes a bank at its opening. Its past is shared with others and generated on first use.
 
-    Where life goes on, the runs of the opening day that lie before the opening belong to the past.
+    With the setting `life`, the past includes the runs of the opening day before the opening.
     """
     first_day, on = brussels_date(opening), settings.life == "on"
     runs = runs_before(opening) if on else 0

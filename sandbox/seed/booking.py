@@ -1,4 +1,4 @@
-"""Habits written into the books of a running bank; the past is written by the class that this one extends."""
+"""Books habits in a running bank; Chronicle, its base class, books them in the past."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ SHARED_MAX = 20_000  # entries: a few years of all the shipped customers
 
 
 class Booking(Chronicle):
-    """An occurrence as it is booked. What a payment has reserved is not the habits' to spend."""
+    """Books one occurrence of a habit. Habits do not spend funds that a payment reserved."""
 
     def __init__(
         self, bank: Bank, references: Mapping[str, int] | None = None, shared: dict[str, Entry] | None = None

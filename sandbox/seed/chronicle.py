@@ -1,4 +1,4 @@
-"""Writing down the past: the days it follows, and its entries, none of them beyond what is there."""
+"""The generated past: banking days, entries and balances that never overdraw."""
 
 from collections import defaultdict
 from datetime import date
@@ -63,7 +63,7 @@ class Chronicle:
         return self._balances[iban, "EUR"] - kept
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
-        """Whether there are funds for as much."""
+        """Tells whether the funds cover an amount."""
         return self._balances[iban, currency] >= cents
 
     def is_open(self, iban: str) -> bool:
@@ -71,7 +71,7 @@ class Chronicle:
         return bool(self._balances.get((iban, "EUR")))
 
     def outside(self, note: Note, iban: str, cents: int, currency: str, party: Party | None) -> None:
-        """Money from the world or to it; what the account cannot pay does not happen."""
+        """Books money from or to another bank, unless funds are missing."""
         if not self._may(iban, currency, cents):
             return
         name, account = (party.name, party.iban) if party else (None, None)
@@ -107,7 +107,7 @@ class Chronicle:
         )
 
     def _may(self, iban: str, currency: str, cents: int) -> bool:
-        """Whether that leaves the balance at nothing or more; then it is counted."""
+        """Applies a change if the balance stays at zero or above; returns whether it did."""
         key = (iban, currency)
         balance = self._balances[key] + cents
         if balance < 0:

@@ -1,4 +1,4 @@
-"""The fixture file: who a bank knows when it opens (choice 11). Read once, checked whole."""
+"""The fixture file: customers, accounts and clients of a new bank (choice 11)."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ Record = TypeVar("Record")
 
 
 class Profile(NamedTuple):
-    """What is known of an account's past."""
+    """The parameters of an account's generated past."""
 
     life: str
     months: int
@@ -40,7 +40,7 @@ class Profile(NamedTuple):
 
 @dataclass(frozen=True)
 class Fixtures:
-    """The beginning of a bank. Two with the same digest are the same."""
+    """The customers, accounts and clients of a new bank; equal digests mean equal content."""
 
     digest: str
     customers: dict[str, Customer] = field(compare=False, repr=False)

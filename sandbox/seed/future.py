@@ -51,7 +51,7 @@ def runs_before(opening: datetime) -> int:
 
 
 class Future:
-    """What the people of a seed do after an opening. Shared by all banks that begin so, and never changed."""
+    """The habits of a seed's people after an opening. Shared between banks and never changed."""
 
     def __init__(self, fixtures: Fixtures, seed: int, first_day: date, runs: int) -> None:
         self._began = (fixtures, seed, first_day, runs)
@@ -149,7 +149,7 @@ def _due_days(habit: Habit, after: date) -> Iterator[date]:
 
 
 def _chance_from(row: Row, slot: int) -> int:
-    """The chances of a week are drawn together, three bytes each."""
+    """Draws the chances of a week at once, three bytes each."""
     week, place = divmod(slot, A_WEEK)
     while True:
         drawn = blake2b(row.key + b"/week/%d" % week, digest_size=A_WEEK * BITS // 8).digest()
@@ -164,7 +164,7 @@ def _drawn(key: bytes, what: bytes, number: int, size: int) -> int:
 
 
 def future_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
-    """Seeds that agree modulo 2**20 share it."""
+    """The Future of a seed; seeds that are equal modulo 2**20 share it."""
     return _future(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
 
 

@@ -1,4 +1,4 @@
-"""What happens on an account, as rows: a life is a sum of named bundles of habits."""
+"""Tables of habits: a life is a list of named bundles of habits."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -42,7 +42,7 @@ class Habit(NamedTuple):
 
     @property
     def by_card(self) -> bool:
-        """Done on any day at a shop or a machine; booked on the next banking day."""
+        """Tells whether a card pays: used on any day, booked on the next banking day."""
         return self.remark in (CARD, CASH)
 
 

@@ -1,4 +1,4 @@
-"""An account and its habits: with whom, how much, and what is written. The past and the future use the same hand."""
+"""An account with its habits, counterparties and amounts; used for the past and the future."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -41,7 +41,7 @@ class Home:
         self.free = [routine for routine in self.routines if routine.habit.due is None]
 
     def open(self, chronicle: Chronicle, day: Day) -> None:
-        """The balances that the account brings along."""
+        """Books the opening balances."""
         for amount in self.profile.opening:
             if amount.is_positive:
                 text = WORDS["opening"][self.owner.language]

@@ -27,7 +27,7 @@ class OwnHabit(NamedTuple):
 
 
 def read_habits(row: Row) -> tuple[OwnHabit, ...]:
-    """What a customer's row says; a ValueError names the place of a fault."""
+    """Reads the habits of a customer; raises ValueError with the place."""
     rows = row.rows("habits")
     if len(rows) > HABITS_MAX:
         raise row.fault("habits", f"over {HABITS_MAX}")
@@ -107,7 +107,7 @@ def _minor(row: Row, key: str, text: str, currency: str) -> int:
 
 
 def fault_of(habit: Habit) -> tuple[str, str] | None:
-    """What no habit may be, whoever wrote it down: the field, and why."""
+    """The wrong field of a habit and the reason, or None."""
     name, iban = habit.party or ("", None)
     checks: tuple[tuple[Any, str, str], ...] = (
         (habit.party is not None and 0 < len(name) <= NAME_MAX, "name", f"1 to {NAME_MAX} characters"),

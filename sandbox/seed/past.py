@@ -28,7 +28,7 @@ class Past(NamedTuple):
 
 
 def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
-    """What was booked before `first_day`, and in so many of its own runs."""
+    """The entries before `first_day`, and those of its first runs."""
     return whole_past_of(fixtures, seed, first_day, runs).books
 
 

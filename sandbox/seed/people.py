@@ -1,4 +1,4 @@
-"""The other side of every posting: people, firms and shops that do not exist, drawn from a seed."""
+"""Counterparties: invented people, firms and shops, drawn from a seed."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -14,7 +14,7 @@ BANK_CODES = ("152", "168", "187", "527", "542", "616", "661", "717", "814", "85
 
 
 class Party(NamedTuple):
-    """Someone who pays or is paid."""
+    """A counterparty."""
 
     name: str
     iban: str | None
@@ -76,14 +76,14 @@ People = dict[tuple[str, str], tuple[Party, ...]]  # by role and language
 
 @lru_cache(maxsize=1)
 def _fakers() -> dict[str, Any]:
-    """Faker takes a fifth of a second to come: only who opens books pays for it."""
+    """Imports Faker on first use, as that takes 0.2 s."""
     from faker import Faker
 
     return {language: Faker(f"{language}_BE") for language in LANGUAGES}
 
 
 def draw_people(seed: int) -> People:
-    """Everybody that a seed knows. The caller holds the lock: one set of fakers serves all."""
+    """Draws all counterparties of a seed. The caller holds the lock."""
     fakers = _fakers()
     for faker in fakers.values():
         faker.seed_instance(seed)

@@ -17,7 +17,7 @@ Default = TypeVar("Default")
 
 
 class Row:
-    """One mapping of the file, and what of it was not read yet."""
+    """One mapping of the file, with its keys that were not read yet."""
 
     def __init__(self, content: Any, where: str) -> None:
         self.where = where
@@ -31,12 +31,12 @@ class Row:
         return ValueError(f"{self.where}.{key}: {why}")
 
     def finish(self) -> None:
-        """Refuses what nobody asked for."""
+        """Refuses keys that were not read."""
         for key in sorted(self._unread):
             raise self.fault(key, "an unknown key")
 
     def mapping(self, key: str) -> Any:
-        """What stands there, to be read as a row or a table of its own."""
+        """The mapping under a key."""
         return self._take(key, dict, "a mapping", REQUIRED)
 
     def text(self, key: str, default: str | _Required = REQUIRED) -> str:
@@ -72,11 +72,11 @@ class Row:
         return [Row(item, f"{self.where}.{key}.{number}") for number, item in enumerate(found)]
 
     def has(self, key: str) -> bool:
-        """Whether the key stands there."""
+        """Tells whether the key is present."""
         return key in self._content
 
     def holds_text(self, key: str) -> bool:
-        """Whether a text stands there."""
+        """Tells whether the value is a text."""
         return isinstance(self._content.get(key), str)
 
     def fraction(self, key: str, most: float) -> float:

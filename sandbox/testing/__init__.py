@@ -1,4 +1,4 @@
-"""What a test suite holds: `sandbox.running` and the fixture `bank`."""
+"""The API for tests: `sandbox.running` and the fixture `bank`."""
 
 from sandbox.testing.bank import Awaited, Bank, Faults
 from sandbox.testing.start import Start

@@ -1,4 +1,4 @@
-"""One world of a server, as a test holds it."""
+"""The object `bank` of a test: one world of a server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NOT_FOUND = 404
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """When a status held, and how much bank time went by until then."""
+    """The time at which a status was reached, and the bank time waited."""
 
     payment_id: str
     status: str
@@ -31,19 +31,19 @@ class Faults:
         self._controls = controls
 
     def add(self, **fault: Any) -> None:
-        """One more, of `title`, `when`, `answer`, `delay`, `cut` and `change`."""
+        """Adds a fault rule of `title`, `when`, `answer`, `delay`, `cut` and `change`."""
         self._controls.call("POST", "/faults", fault)
 
     def clear(self) -> None:
         self._controls.call("DELETE", "/faults")
 
     def all(self) -> Rows:
-        """Each rule's title, and how often it was met."""
+        """The title of each rule, and how often it matched."""
         return self._controls.listed("faults")
 
 
 class Bank:
-    """The bank's interface at `base_url`, its clock, its customers, and all that it holds (choice 12)."""
+    """One world: `base_url`, clock, customers, accounts, payments and calls (choice 12)."""
 
     def __init__(self, server: Controls, name: str) -> None:
         self.name = name
@@ -68,7 +68,7 @@ class Bank:
         return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **more)
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
-        """Moves bank time from event to event until the status holds; Refused (409) says why it never can."""
+        """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""
         body = {"payment_id": _id_of(subject), "status": status}
         if within is not None:
             body["within"] = _span(within)
@@ -120,21 +120,21 @@ class Bank:
         return self.controls.listed("timeline")
 
     def explain(self, request_id: str) -> dict[str, Any]:
-        """Why that call was answered so."""
+        """The reason for the reply to that call."""
         return self._fetch(f"/explain/{quote(request_id, safe='')}")
 
     @property
     def findings(self) -> Rows:
-        """What the referee noticed about the clients; of those that are waved off `reason` says why."""
+        """The findings of the referee; suppressed ones have a `reason`."""
         return self._fetch("/referee")["findings"]  # type: ignore[no-any-return]
 
     @property
     def coverage(self) -> dict[str, Any]:
-        """What of the bank was met, in numbers and cell by cell."""
+        """The coverage in numbers and by cell."""
         return self._fetch("/coverage")
 
     def settings(self, **changes: Any) -> dict[str, Any]:
-        """All settings as they are now; what is named changes first."""
+        """Changes the named settings and returns all settings."""
         if not changes:
             return self._fetch("/settings")["settings"]  # type: ignore[no-any-return]
         written = {name: _span(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
@@ -149,7 +149,7 @@ class Bank:
         self.controls.book(iban, amount, **rest)
 
     def scenario(self, told: str | Mapping[str, Any]) -> None:
-        """Begins again with another scenario, a shipped one by its name or any by its content."""
+        """Resets the world with a shipped scenario by its name, or with the content of one."""
         body = {"name": told} if isinstance(told, str) else {"scenario": dict(told)}
         self.controls.call("PUT", "/scenario", body)
 
@@ -158,7 +158,7 @@ class Bank:
         self.controls.reset()
 
     def fork(self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False) -> "Bank":
-        """A second bank that is this one as it is, or was at a time; both go on apart.
+        """Makes a copy of this world as it is, or was at a time; the two are independent.
 
         Refused (409) where a world of that name exists, unless `replace` is true.
         """
@@ -172,7 +172,7 @@ class Bank:
         return twin
 
     def drop(self) -> None:
-        """Takes this world and its forks from the server; the server's own world stays."""
+        """Drops this world and its forks; the server's default world stays."""
         for name in [*(fork.name for fork in self._all_forks()), *([] if self.name == "default" else [self.name])]:
             try:
                 self._server.drop_world(name)

@@ -1,4 +1,4 @@
-"""What the referee says of a test, and what a whole run has met."""
+"""Texts of the plugin: findings of a test and coverage of a run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from sandbox.testing.bank import Bank
 
 
 def render_findings(bank: Bank, level: str, waives: Sequence[str] = ()) -> str:
-    """The findings that are as grave as the level and not waved off, for a person; empty where there are none."""
+    """The findings at or above the level that are not suppressed, as text; empty if there are none."""
     waved = dict(map(read_waive, waives))
     rows = [
         row
@@ -29,7 +29,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def render_coverage(parts: Sequence[dict[str, Any]]) -> str:
-    """The runs of all tests as one."""
+    """The coverage of all tests as text."""
     found = merge_coverage(parts)
     rows = [f"{row['kind']:10} {row['met']:4} of {row['all']:4}  {row['percent']:5} %" for row in found["table"]]
     missing = [f"  {describe_cell(cell)}" for cell in found["most_useful_not_met"]]

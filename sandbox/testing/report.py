@@ -1,4 +1,4 @@
-"""What a failed test shows of its bank: the clock, what happened, what comes, and the last calls."""
+"""The report of a failed test: the clock, the journal, the timeline and the last calls."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, Refused, Unreadable)
 
 
 def render_bank(bank: Bank) -> str:
-    """A bank that cannot be asked hides no failure of the test."""
+    """Renders the report; an unreachable bank gives a line of text instead of an error."""
     try:
         return "\n".join(lines(bank))
     except NO_ANSWER as error:
@@ -27,7 +27,7 @@ def render_bank(bank: Bank) -> str:
 
 
 def unreachable_reason(bank: Bank) -> str:
-    """Why a bank cannot be asked; empty when it can."""
+    """The reason why a bank cannot be reached; empty when it can."""
     try:
         bank.clock.get()
     except NO_ANSWER as error:
@@ -66,7 +66,7 @@ def _call(bank: Bank, row: dict[str, Any]) -> Iterator[str]:
 
 
 def client_view(error: str | None) -> str:
-    """What a client sees of an error: its token and code. A fault rule answers without one."""
+    """An error's token and code; a fault rule's reply has none."""
     if error is None or error not in Error.__members__:
         return error or "by a rule"
     row = Error[error].value

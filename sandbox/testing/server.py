@@ -17,7 +17,7 @@ NAME_MAX = 64
 
 @contextmanager
 def serve_world(app: Any, start: Start) -> Iterator[Bank]:
-    """The server's own world, on a free port, until the block ends."""
+    """Serves a default world on a free port until the block ends."""
     server = server_of(app, HOST, 0, THREADS)
     thread = threading.Thread(target=server.run, name="bank-sandbox", daemon=True)
     thread.start()
@@ -32,14 +32,14 @@ def serve_world(app: Any, start: Start) -> Iterator[Bank]:
 
 @contextmanager
 def at_server(base_url: str, key: str | None = None) -> Iterator[Bank]:
-    """The bare address of a server that runs already."""
+    """The address of a running server."""
     with Controls(base_url, key=key) as controls:
         yield Bank(controls, "default")
 
 
 @contextmanager
 def world_of(server: Bank, name: str, start: Start) -> Iterator[Bank]:
-    """A world of one's own at a server, dropped after, with those that were forked from it."""
+    """A new world at a server, dropped with its forks at the end."""
     name = name[:NAME_MAX]
     server.controls.make_world(name, **world_options(start))
     bank = Bank(server.controls, name)

@@ -1,4 +1,4 @@
-"""How a tester's bank begins: what was asked for, then the scenario's word, then ours."""
+"""The start of a test's bank: options first, then the scenario, then the defaults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ FILES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is None is as the scenario says, and where that is silent: seed 1, at OPENING, frozen."""
+    """Options of a start. None means the scenario's value, else seed 1, OPENING and frozen."""
 
     scenario: str | Mapping[str, Any] = "default"  # a name, a file, or its content
     seed: int | None = None
@@ -32,7 +32,7 @@ class Start:
 
 
 def beginning_of(start: Start) -> Beginning:
-    """For a server of one's own."""
+    """The Beginning for a new server."""
     scenario = _read(start)
     beginning = first_beginning(SEED, read_instant(OPENING), 0.0, scenario)
     if start.seed is not None:
@@ -45,7 +45,7 @@ def beginning_of(start: Start) -> Beginning:
 
 
 def world_options(start: Start) -> dict[str, Any]:
-    """The same for a world of any server (choice 10): scenario, seed and clock, wherever that server begins."""
+    """The body of PUT /worlds/{name} (choice 10): scenario, seed and clock."""
     scenario = _read(start)
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
@@ -62,7 +62,7 @@ def world_options(start: Start) -> dict[str, Any]:
 
 
 def _scenario_content(start: Start) -> str | dict[str, Any]:
-    """A shipped scenario by its name, anything else by its content; settings are laid on top."""
+    """A shipped scenario by its name, any other by its content; settings are merged into it."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
     elif Path(start.scenario).suffix in FILES:
@@ -78,7 +78,7 @@ def _scenario_content(start: Start) -> str | dict[str, Any]:
 
 
 def _read(start: Start) -> Scenario:
-    """ScenarioErrors tells, with line and column, what is wrong with it."""
+    """Reads the scenario; raises ScenarioErrors with line and column."""
     told = _scenario_content(start)
     if isinstance(start.scenario, str):
         named = load(start.scenario)
@@ -90,7 +90,7 @@ def _read(start: Start) -> Scenario:
 
 @lru_cache(maxsize=64)
 def _read_file(path: Path, changed: int) -> dict[str, Any]:
-    """A file's content; read again once it changed."""
+    """The content of a file, cached until the file changes."""
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
     return content if isinstance(content, dict) else {}
 
