@@ -23,6 +23,15 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
     far.tell(made, lambda: f"world {made['name']}: {face_of(made['clock'])}")
 
 
+@click.command()
+@click.argument("at")
+@remote
+def rewind(far: RemoteWorld, at: str) -> None:
+    """Takes the world back to AT, such as 2027-03-01T09:30; all later acts are gone."""
+    made = far.control("rewind", {"at": at}, name=_world_of(far))
+    far.tell(made, lambda: f"world {made['name']} is back at {face_of(made['clock'])}")
+
+
 def _world_of(far: RemoteWorld) -> str:
     _, found, name = far.controls.desk.base_url.rpartition("/worlds/")
     return name if found else "default"
@@ -151,4 +160,4 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     return {"scenario": read_yaml(path.read_text(encoding="utf-8-sig"), name_or_file).plain()}
 
 
-COMMANDS = (explain, fork, reset, move, psu, settings, faults)
+COMMANDS = (explain, fork, rewind, reset, move, psu, settings, faults)

@@ -124,6 +124,8 @@ def test_a_world_is_forked_and_reset(run: Run, payment: Initiation) -> None:
     assert said(run("fork", "d", "--from", "b")).startswith("world d: 2027-03-01T11:00")
     assert run("fork", "d").exit_code == 1
     assert said(run("fork", "d", "--replace")).startswith("world d: 2027-03-01T09:00")
+    assert said(run("rewind", "2027-03-01T09:30", "--world", "b")).startswith("world b is back at 2027-03-01T09:30")
+    assert "PATC" in said(run("payments", "--world", "b"))
     assert said(run("reset", "--world", "b")).startswith("world b begins again: 2027-03-01T09:00")
     assert told(run("payments", "--world", "b", "--json")) == {"payments": []}
 

@@ -140,6 +140,7 @@ BUTTONS: dict[str, dict[str, str]] = {
     },
     "drop": {"name": "other"},
     "fork": {"name": "default", "as": "other", "replace": "1"},
+    "rewind": {"name": "default", "at": "2027-03-01T09:00"},
     "approve": {"address": "SCA", "customer": "alice"},
     "refuse": {"address": "SCA"},
     "sign": {"payment_id": "COSIGNED", "customer": "griet"},

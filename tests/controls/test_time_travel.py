@@ -296,6 +296,42 @@ def test_a_rewind_is_a_fork_that_takes_the_worlds_own_name(tpp: Tpp) -> None:
     assert (now(tpp), tpp.listed("payments")) == (MORNING, [])
 
 
+def test_the_control_rewinds_a_world_and_leaves_the_others(tpp: Tpp, app: Flask, worlds: Worlds) -> None:
+    lived(tpp)
+    fork(tpp, "default", "b")
+    fork(tpp, "default", "then", HALF_PAST)
+    later = now(tpp)
+    reply = tpp.control("POST", "/worlds/default/rewind", at=HALF_PAST)
+    found = reply.get_json()
+    assert (reply.status_code, found["name"], found["clock"]["now"]) == (200, "default", HALF_PAST)
+    assert state_hash(worlds.find("default").bank) == state_hash(worlds.find("then").bank)
+    assert all(row["at"] <= HALF_PAST for row in tpp.listed("requests")) and tpp.listed("requests")
+    assert (now(Tpp(app, "b")), now(tpp)) == (later, HALF_PAST)
+    assert tpp.control("POST", "/worlds/default/rewind", at=later).status_code == 400  # that is to come again
+
+
+@pytest.mark.parametrize(
+    "name, body, status, why",
+    (
+        ("none", {"at": MORNING}, 404, "world"),
+        ("default", {}, 400, "at"),
+        ("default", {"at": "yesterday"}, 400, "at"),
+        ("default", {"at": "2027-03-01T08:59:59+01:00"}, 400, "at"),  # before it began
+        ("default", {"at": "2027-03-01T09:00:01+01:00"}, 400, "at"),  # not come yet
+        ("default", {"at": MORNING, "as": "b"}, 400, "known are at"),
+    ),
+)
+def test_a_wrong_rewind_is_refused_and_changes_nothing(
+    tpp: Tpp, worlds: Worlds, name: str, body: dict[str, str], status: int, why: str
+) -> None:
+    tpp.initiated()
+    before = state_hash(worlds.find("default").bank)
+    reply = tpp.control("POST", f"/worlds/{name}/rewind", **body)
+    assert reply.status_code == status and why in reply.text
+    assert state_hash(worlds.find("default").bank) == before
+    assert [world.name for world in worlds.all()] == ["default"]
+
+
 def test_a_fork_keeps_rules_faults_and_their_counts(tpp: Tpp, app: Flask) -> None:
     ruled(tpp, when={"kind": "payment", "nth": 2}, refuse="UNAVAILABLE")
     faulty(tpp, when={"operation": "payment_status", "nth": 2}, answer={"status": 503})

@@ -24,6 +24,7 @@ BODIES = {
     "/clients": {"client_id": "new", "secret": "new-secret", "roles": ["AIS"], "redirect_uris": ["https://a.example/"]},
     "/clients/demo-tpp": {"active": False},
     "/worlds/default/fork": {"as": "stolen"},
+    "/worlds/default/rewind": {"at": "2027-03-01T09:00"},
     "/accounts/BE68539007547034/transactions": {"amount": "1.00"},
 }
 

@@ -216,3 +216,19 @@ def initiated(address: str) -> str:
     reply = requests.post(f"{address}/payments/sepa-credit-transfers", json=body, headers=headers(), timeout=20)
     assert reply.status_code == 201, reply.text
     return str(reply.json()["payment_id"])
+
+
+def test_a_world_that_was_rewound_is_there_after_a_restart(tmp_path: Path) -> None:
+    worlds, app, store = opened(tmp_path / "state")
+    lived(app, "default", 2)
+    lived(app, "default", 2)
+    first = Tpp(app).control("POST", "/worlds/default/rewind", at="2027-03-01T09:00:30+01:00")
+    assert (first.status_code, len(Tpp(app).listed("payments"))) == (200, 4)  # also those made at that time
+    assert Tpp(app).control("POST", "/worlds/default/rewind", at="2027-03-01T09:00:10+01:00").status_code == 200
+    Tpp(app).initiated(creditor_name="After the rewind")
+    before = state_hash(worlds.get("default").bank)
+    store.close()
+    worlds, app, _ = opened(tmp_path / "state")
+    assert state_hash(worlds.get("default").bank) == before
+    names = [row["order"]["creditor_name"] for row in Tpp(app).listed("payments")]
+    assert (len(names), names[-1]) == (3, "After the rewind")

@@ -54,6 +54,11 @@ def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> Response:
     return json_response(shown(twin), 201)
 
 
+def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Takes the world back to a time; what came later is gone."""
+    return shown(worlds.fork(name, name, body["at"], replacing=True))
+
+
 def explain(world: World, request_id: str) -> dict[str, Any]:
     """Why a call was answered so."""
     exchange = world.exchange_of(request_id)

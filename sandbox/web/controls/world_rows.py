@@ -123,6 +123,17 @@ WORLD_ROWS: tuple[Control, ...] = (
         body_name="Fork",
     ),
     Control(
+        "POST",
+        "/worlds/<name>/rewind",
+        "time_travel.rewind",
+        "Takes the world back to a time: its acts until then are kept, all later ones are gone.",
+        (Field("at", read_instant, required=True, about=TIME),),
+        {"at": "2027-03-01T09:00"},
+        commands=(Command("rewind"),),
+        buttons=(Button("rewind", "World {name} is as it was at {at}."),),
+        body_name="Rewind",
+    ),
+    Control(
         "GET",
         "/export",
         "transfers.send",

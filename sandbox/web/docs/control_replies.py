@@ -53,6 +53,7 @@ REPLIES: dict[str, Any] = {
     "PUT /worlds/<name>": World,
     "DELETE /worlds/<name>": None,
     "POST /worlds/<name>/fork": World,
+    "POST /worlds/<name>/rewind": World,
     "GET /export": {"application/x-ndjson": TEXT},
     "POST /import": ImportedWorld,
     "POST /await": Awaited,
