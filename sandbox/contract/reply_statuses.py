@@ -24,6 +24,9 @@ ANSWERS: dict[str, tuple[int, ...]] = {
     "transactions": _READ,
 }
 
+# What a gateway in front of the bank answers for any operation; only a fault rule gives them (choice 13).
+GATEWAY = (502, 504)
+
 # The operation that an initiation of each kind begins with (choice 13).
 INITIATES = {
     "payment": "payment_initiation",

@@ -4,13 +4,15 @@ from typing import Any
 
 import orjson
 
-from sandbox.contract.reply_statuses import ANSWERS, answers_of
-from sandbox.scenario.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of
+from sandbox.contract.reply_statuses import ANSWERS, GATEWAY, answers_of
+from sandbox.scenario.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of, text
 from sandbox.scenario.scenario_errors import Wrong, join_names
 from sandbox.scenario.shapes import Plain, Table
 from sandbox.world.faults import CHANGES, CUTS, Answer, Fault, When
 
 DELAY_MAX = 600  # seconds of machine time
+TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
+MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
 STATUSES = sorted({status for statuses in ANSWERS.values() for status in statuses})
 
 
@@ -42,7 +44,7 @@ def _answer(rows: dict[str, Any]) -> Answer:
 
 
 ANSWER = Table(
-    {"status": number(100, 599), "retry_after": number(0, 86_400), "body": Plain()},
+    {"status": number(100, 599), "retry_after": number(0, 86_400), "body": Plain(), "content_type": MEDIA_TYPE},
     _answer,
     ("status",),
 )
@@ -51,14 +53,14 @@ ANSWER = Table(
 def _fault(rows: dict[str, Any]) -> Fault:
     when: When = rows.get("when", When())
     answer: Answer | None = rows.get("answer")
-    if answer is not None and answer.status not in (statuses := answers_of(when.operation)):
+    if answer is not None and answer.status not in (*(statuses := answers_of(when.operation)), *GATEWAY):
         if when.operation is None:
             why = f"not every operation may answer {answer.status}"
             named = [name for name, known in ANSWERS.items() if answer.status in known]
             raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
         raise Wrong(
             f"{when.operation} never answers {answer.status}",
-            f"it may: {join_names(map(str, statuses))}",
+            f"it may: {join_names(map(str, (*statuses, *GATEWAY)))}",
             "answer.status",
         )
     if rows.get("cut") == "before" and answer is not None:

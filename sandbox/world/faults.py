@@ -13,11 +13,12 @@ CUTS = ("before", "within")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP status that the operation may give, with the bank's body or one of the tester's."""
+    """An HTTP status of the operation or of a gateway, with the bank's body or one of the tester's."""
 
     status: int
     retry_after: int | None = None
     body: Any = None
+    content_type: str | None = None  # of the tester's body; None: the bank's JSON, or a gateway's HTML
 
 
 @dataclass(frozen=True, slots=True)

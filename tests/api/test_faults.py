@@ -8,6 +8,8 @@ from flask import Flask
 
 from sandbox.contract.reply_statuses import ANSWERS
 from sandbox.web.api.fault_replies import Cut
+from sandbox.world.faults import Answer
+from sandbox.world.log import codec
 from tests.reader import consent_uris, post_token, refresh_form
 from tests.stories import explained, faulty, follow
 from tests.tpp import SCT, Tpp, refused, version
@@ -184,6 +186,70 @@ def test_a_cut_reaches_also_a_reply_without_a_body(tpp: Tpp, place: str) -> None
     assert tpp.status(payment_id).get_json()["status"] == "CANC"
 
 
+# What a gateway in front of the bank answers
+
+
+def gateway(tpp: Tpp, **answer: Any) -> Any:
+    tpp.control("DELETE", "/faults")
+    faulty(tpp, when={"operation": "payment_status"}, answer=answer)
+    return tpp.status("x")
+
+
+def test_a_gateway_speaks_html_and_carries_of_the_banks_headers_response_id_alone(tpp: Tpp) -> None:
+    page = "<html><h1>Délai dépassé</h1></html>\n"
+    reply = gateway(tpp, status=504, body=page, content_type="text/html")
+    assert (reply.status_code, reply.text, reply.headers["Content-Type"]) == (504, page, "text/html")
+    assert set(reply.headers.keys()) == {"Content-Type", "Content-Length", "Response-ID"}
+    assert explained(tpp, reply.headers["Response-ID"])["status"] == 504
+    reply = gateway(tpp, status=502, retry_after=9, body=page)
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8" and reply.headers["Retry-After"] == "9"
+
+
+@pytest.mark.parametrize("status, phrase", ((502, "Bad Gateway"), (504, "Gateway Timeout")))
+@pytest.mark.parametrize("operation", ANSWERS)
+def test_a_gateway_may_answer_any_operation(tpp: Tpp, operation: str, status: int, phrase: str) -> None:
+    faulty(tpp, when={"operation": operation}, answer={"status": status})
+    if operation == "payment_status":
+        assert f"<h1>{status} {phrase}</h1>" in tpp.status("x").text
+    assert len(tpp.listed("faults")) == 1
+
+
+def test_a_gateway_may_answer_nothing_or_json(tpp: Tpp) -> None:
+    assert gateway(tpp, status=502, body="").data == b""
+    assert gateway(tpp, status=502, content_type="text/plain").data == b""
+    reply = gateway(tpp, status=502, body={"message": "upstream"})
+    assert reply.get_json() == {"message": "upstream"}
+
+
+def test_a_status_of_the_bank_may_come_with_a_page_too(tpp: Tpp) -> None:
+    reply = gateway(tpp, status=503, body="<h1>Closed</h1>", content_type="text/html; charset=utf-8")
+    assert (reply.status_code, reply.text) == (503, "<h1>Closed</h1>")
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8" and "Retry-After" not in reply.headers
+    assert gateway(tpp, status=503, body="words").get_json() == "words"  # without a type it is the bank's JSON
+
+
+def test_a_page_of_a_gateway_may_be_cut_and_is_not_changed(tpp: Tpp) -> None:
+    faulty(tpp, when={"operation": "accounts"}, answer={"status": 502, "body": "abcd"}, change="malformed")
+    assert tpp.call("GET", "/accounts", accept=version(2)).text == "abcd"
+    faulty(tpp, when={"operation": "payment_status"}, answer={"status": 504}, cut="within")
+    with pytest.raises(Cut):
+        assert tpp.status("x").data
+
+
+def test_an_answer_that_an_older_version_wrote_has_no_content_type() -> None:
+    assert codec.decode({"~": "faults.Answer", "v": [503, 5, None]}) == Answer(503, 5, None, None)
+
+
+def test_a_forked_world_and_an_imported_one_keep_the_page(tpp: Tpp, app: Flask) -> None:
+    gateway(tpp, status=502, body="<p>", content_type="text/html")
+    assert tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code == 201
+    content = tpp.control("GET", "/export").data
+    assert tpp.http.post("/_sandbox/import?as=c", data=content).status_code == 201
+    for name in ("b", "c"):
+        reply = Tpp(app, name).status("x")
+        assert (reply.status_code, reply.text, reply.headers["Content-Type"]) == (502, "<p>", "text/html")
+
+
 # What a tester orders
 
 
@@ -210,6 +276,10 @@ def test_faults_are_listed_with_how_often_they_were_met_and_all_are_dropped(tpp:
         ({"delay": "1h"}, "600"),
         ({"answer": {"status": 200}}, "200"),
         ({"answers": {}}, "answers"),
+        ({"answer": {"status": 501}}, "501"),
+        ({"answer": {"status": 502, "content_type": "html"}}, "content_type"),
+        ({"answer": {"status": 502, "content_type": "text/html\r\nX-Evil: 1"}}, "content_type"),
+        ({"answer": {"status": 502, "content_type": 7}}, "content_type"),
         ({"cut": "before", "answer": {"status": 503}}, "cut"),
     ),
 )

@@ -150,7 +150,7 @@ BUTTONS: dict[str, dict[str, str]] = {
     "book": {"iban": contracts.ALICE, "currency": "EUR", "amount": "2500.00", "counterparty": "Employer NV"},
     "load": {"name": "default"},
     "load own": {"yaml": "scenario: Mine\nclock: {at: 2027-03-01T09:00, frozen: true}\n"},
-    "fault": {"operation": "payment_status", "nth": "2", "status": "503", "delay": "1s"},
+    "fault": {"operation": "token", "nth": "2", "status": "502", "body": "<p>", "content_type": "text/html"},
     "drop faults": {},
     "register": {"client_id": "my-tpp", "secret": "my-secret", "PIS": "1", "redirect_uris": "http://127.0.0.1:*/*"},
     "amend": {"client_id": "idle-tpp", "name": "Awake", "active": "yes", "PIS": "1", "AIS": "1"},

@@ -104,6 +104,11 @@ def test_faults_become_records() -> None:
     assert (token.delay, token.when.chance, token.when.since) == (2.0, 0.1, datetime(2027, 2, 28, 23, tzinfo=UTC))
 
 
+def test_a_fault_may_answer_as_a_gateway_does() -> None:
+    story = "faults: [{answer: {status: 504, body: <p>, content_type: text/html}}]"
+    assert read_scenario(story, "story.yaml").faults[0].answer == Answer(504, None, "<p>", "text/html")
+
+
 def test_steps_keep_their_content_and_place() -> None:
     pay, *_, status, reset = read_scenario(STORY, "story.yaml").steps
     assert (pay.what, pay.as_name, pay.line, pay.column) == ("pay", "rent", 24, 5)

@@ -210,6 +210,9 @@ FAULTS = (
     WrongFile(FAULT + "{when: {chance: 1.5}, delay: 1s}", 2, 21, "a number from 0 to 1 is expected"),
     WrongFile(FAULT + "{when: {nth: 0}, delay: 1s}", 2, 18, "a number from 1 to"),
     WrongFile(FAULT + "answer: {retry_after: 5}", 2, 13, "'status' is missing"),
+    WrongFile(FAULT + "answer: {status: 501}", 2, 22, "not every operation may answer 501", None, False),
+    WrongFile(FAULT + "answer: {status: 502, content_type: html}", 2, 41, "'html' is not written so", "like text/html"),
+    WrongFile(FAULT + "answer: {status: 502, content: x}", 2, 27, "an unknown key 'content'", "did you mean"),
     WrongFile(FAULT + "answer: {status: 20}", 2, 22, "a number from 100 to 599 is expected"),
     WrongFile(
         FAULT + "{when: {operation: token}, answer: {status: 409}}", 2, 49, "token never answers 409",

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
 from typing import Any
 
 import orjson
 from flask import Response, request
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.replies import MEDIA, json_response
 from sandbox.world.faults import Answer, Fault
@@ -28,6 +30,7 @@ BY_STATUS = {
     500: Error.INTERNAL,
     503: Error.UNAVAILABLE,
 }
+HTML = "text/html; charset=utf-8"
 WITH_RETRY = (429, 503)
 RETRY_AFTER = 5  # seconds, where the tester names none
 
@@ -48,6 +51,8 @@ def answered(fault: Fault, view: Callable[[], Response]) -> Response:
 
 
 def _answer(answer: Answer) -> Response:
+    if answer.status in GATEWAY or answer.content_type is not None:
+        return _foreign(answer)
     error = BY_STATUS[answer.status]
     seconds = RETRY_AFTER if answer.retry_after is None else answer.retry_after
     why = "a fault rule says so"
@@ -58,6 +63,19 @@ def _answer(answer: Answer) -> Response:
         response = json_response(answer.body, answer.status)
     if answer.retry_after is not None or answer.status in WITH_RETRY:
         response.headers["Retry-After"] = str(seconds)
+    return response
+
+
+def _foreign(answer: Answer) -> Response:
+    """The answer of a gateway in front of the bank: of the bank's headers it gets Response-ID alone, like any reply."""
+    body, media = answer.body, answer.content_type or (HTML if isinstance(answer.body, str | None) else MEDIA)
+    if body is None and answer.content_type is None:
+        named = f"{answer.status} {HTTPStatus(answer.status).phrase}"
+        body = f"<html><head><title>{named}</title></head><body><h1>{named}</h1></body></html>\n"
+    content = (body or "").encode() if isinstance(body, str | None) else orjson.dumps(body)
+    response = Response(content, answer.status, content_type=media)
+    if answer.retry_after is not None:
+        response.headers["Retry-After"] = str(answer.retry_after)
     return response
 
 

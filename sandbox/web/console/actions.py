@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.web.console.control_calls import Ask
 from sandbox.web.controls.client_views import ROLES
@@ -79,6 +80,10 @@ def _fault(form: Form) -> dict[str, Any]:
     when |= {name: number(text) for name, text in given(form, "nth", "chance").items()}
     body: dict[str, Any] = given(form, "title", "delay", "cut", "change")
     answer = {name: number(text) for name, text in given(form, "status", "retry_after").items()}
+    answer |= given(form, "content_type")
+    if form.get("body", "").strip():
+        is_page = "content_type" in answer or answer.get("status") in GATEWAY
+        answer["body"] = form["body"] if is_page else parsed(form["body"])
     if answer:
         body["answer"] = answer
     return body | ({"when": when} if when else {})

@@ -37,7 +37,10 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "POST",
         "/faults",
         "scenario_views.add_fault",
-        "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change.",
+        "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change. An answer has a `status` of "
+        "the operation, or 502 or 504 of a gateway, and may have `retry_after`, `body` and `content_type`. With a "
+        "`content_type`, and at 502 and 504, a body that is a text is sent as it is, so a gateway may speak HTML; such "
+        "an answer carries Response-ID and no other header of the bank.",
         (
             Field("title"),
             Field("when", type="object"),
