@@ -165,7 +165,7 @@ class Error(Enum):
     FILES_WAITING = Row(
         429,
         "TOO_MANY_REQUESTS",
-        "SBX-0429-000002",
+        "SBX-0429-000001",
         "{count} files wait for their validation, and more than {most} bytes of them do not fit; "
         "try again after {seconds} seconds.",
         "choice 7",
@@ -173,7 +173,7 @@ class Error(Enum):
     FILES_FULL = Row(
         503,
         "SERVICE_UNAVAILABLE",
-        "SBX-0503-000004",
+        "SBX-0503-000001",
         "The files of all worlds that wait for their validation fill this server (serve --history-mb).",
         "choice 7",
     )

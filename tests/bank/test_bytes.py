@@ -195,7 +195,7 @@ def test_files_that_wait_are_bounded_in_bytes_and_the_refusal_says_when_to_come_
     first = files.sent(tpp, noise(60_000), "csv")
     tpp.advance("30s")
     reply = files.send(tpp, noise(60_000, 2), "csv")
-    assert refused(reply, 429, "SBX-0429-000002", "1 files wait")
+    assert refused(reply, 429, "SBX-0429-000001", "1 files wait")
     assert reply.headers["Retry-After"] == "90"
     assert files.send(tpp, noise(1_000, 3), "csv").status_code == 201
     tpp.advance("90s")
@@ -269,7 +269,7 @@ def test_the_server_weighs_its_worlds_by_itself(worlds: Worlds, tenants: Callabl
 def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(worlds: Worlds, tenants: Callable[[str], Tpp]) -> None:
     files.sent(tenants("first"), noise(60_000), "csv")
     reply = files.send(tenants("second"), noise(60_000), "csv")
-    assert refused(reply, 503, "SBX-0503-000004", "--history-mb")
+    assert refused(reply, 503, "SBX-0503-000001", "--history-mb")
     assert reply.headers["Retry-After"]
     told = explained(tenants("second"), reply.headers["Response-ID"])
     assert (told["error"], told["clause"]) == ("FILES_FULL", "choice 7")

@@ -43,11 +43,11 @@ def test_a_psu_refuses(language: str, visit: Visit) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_psu_picks_another_account_when_funds_are_missing(language: str, visit: Visit) -> None:
-    visit.page.goto(visit.address(language, instructed_amount__amount="8000.00"))
-    visit.log_in("alice")
-    visit.choose("account")
-    assert LANGUAGES[language][3] in visit.page.get_by_role("alert").inner_text()
+    visit.page.goto(visit.address(language, instructed_amount__amount="28000.00"))
+    visit.log_in("bakkerij")
     visit.choose("account", 1)
+    assert LANGUAGES[language][3] in visit.page.get_by_role("alert").inner_text()
+    visit.choose("account", 0)
     assert "code" in visit.sign()
     visit.demand_quiet()
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -168,7 +169,8 @@ def by_pyhanko(folder: Path, file: Path) -> bool:
     )
     validator = CertificateValidator(der(file), validation_context=context)
     try:
-        asyncio.run(validator.async_validate_usage(set()))
+        with ThreadPoolExecutor(1) as thread:  # of its own: a browser's tests may have a loop in this one
+            thread.submit(lambda: asyncio.run(validator.async_validate_usage(set()))).result()
     except RevokedError:
         return False
     return True
