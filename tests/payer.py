@@ -45,6 +45,10 @@ def cosign(tpp: Tpp, payment_id: str, customer: str) -> TestResponse:
     return tpp.control("POST", "/psu/sign", payment_id=payment_id, customer=customer)
 
 
+def refuse_further(tpp: Tpp, payment_id: str, customer: str) -> TestResponse:
+    return tpp.control("POST", "/psu/refuse", payment_id=payment_id, customer=customer)
+
+
 def move(tpp: Tpp, payment_id: str, status: str, **more: Any) -> TestResponse:
     return tpp.control("POST", f"/payments/{payment_id}/move", status=status, **more)
 

@@ -81,6 +81,15 @@ def test_a_second_signature(client: Client, controls: Controls) -> None:
     assert client.status(payment).status == "PDNG"
 
 
+def test_a_second_signer_who_refuses(client: Client, controls: Controls) -> None:
+    payment = pay(client)
+    controls.psu.approve(payment.sca_address or "", "notaris")
+    (sign,) = bodies("a second signature")
+    controls.call("POST", "/psu/refuse", sign | {"payment_id": payment.payment_id})
+    found = client.status(payment)
+    assert (found.status, found.reason) == ("CANC", "PSU_REFUSED")
+
+
 def test_paging(client: Client, controls: Controls) -> None:
     tokens, account = consented(client, controls)
     first = client.transactions(account, tokens)

@@ -122,12 +122,18 @@ def wrong_codes(bank: Bank) -> str:
 
 def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Refuses: the PSU's choice, or after too many wrong codes."""
+    _turn_down(bank, found)
+    uri = found.origin.redirect_uri
+    return with_query(uri, error="access_denied", error_description=description, state=state)
+
+
+def _turn_down(bank: Bank, found: Initiation) -> None:
+    """Cancelled by a signer; it waits in nobody's channel any more."""
     if isinstance(found, Bulk):
         bulks.refuse(bank, found, PSU_REFUSED)
     else:
         bank.move(found, Trigger.REFUSED, PSU_REFUSED)
-    uri = found.origin.redirect_uri
-    return with_query(uri, error="access_denied", error_description=description, state=state)
+    bank.partly_signed.pop(found.id, None)
 
 
 def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
@@ -179,6 +185,23 @@ def may_sign(bank: Bank, found: Initiation) -> tuple[str, ...]:
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """A further signature, in the PSU's own channel (service 1)."""
+    found = _waiting_for(bank, payment_id, customer)
+    demand_signer(bank, found, customer, debtor_of(found))
+    if isinstance(found, Bulk):
+        bulk_checks.demand_funds(bank, found)
+    _add_signature(bank, found, customer)
+    return found.status
+
+
+def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
+    """A further signer refuses, in the PSU's own channel; nobody is sent back to the TPP (choice 10)."""
+    found = _waiting_for(bank, payment_id, customer)
+    _turn_down(bank, found)
+    return found.status
+
+
+def _waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
+    """The payment or file that waits for a further signature of this customer."""
     customer_of(bank, customer)
     found = bank.known(payment_id)
     if found is None or isinstance(found, Part):
@@ -187,11 +210,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
         raise Refusal(Error.ALREADY_OVER, status=found.status.value)
     if customer in found.signatures or customer not in may_sign(bank, found):
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="it is not this customer's turn to sign")
-    demand_signer(bank, found, customer, debtor_of(found))
-    if isinstance(found, Bulk):
-        bulk_checks.demand_funds(bank, found)
-    _add_signature(bank, found, customer)
-    return found.status
+    return found
 
 
 def to_sign(bank: Bank, customer: str) -> list[Initiation]:

@@ -123,6 +123,14 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
     return status
 
 
+def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
+    """A further signer refuses; as at an address, that takes no code."""
+    session = session_of(bank, session_id, CHANNEL)
+    if session.customer is None:
+        raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
+    return signing.refuse_in_channel(bank, payment_id, session.customer)
+
+
 def leave_channel(bank: Bank, session_id: str) -> None:
     """The PSU logs out."""
     del bank.sessions[session_of(bank, session_id, CHANNEL).id]

@@ -92,6 +92,10 @@ class PsuControl:
         """A further signature, in the bank's own channel."""
         return self._desk.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer})
 
+    def refuse_in_channel(self, payment_id: str, customer: str) -> Reply:
+        """A further signer refuses, in the bank's own channel."""
+        return self._desk.call("POST", "/psu/refuse", {"payment_id": payment_id, "customer": customer})
+
     def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> Reply:
         """Ends a consent."""
         body = {"client_id": client_id, "customer": customer, "scope": scope}

@@ -72,6 +72,17 @@ def psu() -> None:
 
 
 @psu.command()
+@click.argument("address", required=False)
+@click.option("--payment", help="The payment or file that a further signer refuses in the bank's own channel.")
+@click.option("--customer", help="Who.")
+@remote
+def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer: str | None) -> None:
+    """Refuses at ADDRESS, or as a further signer what --payment names."""
+    found = far.control("psu refuse", {"address": address, "payment_id": payment, "customer": customer or None})
+    far.tell(found, lambda: str(found["status"] if payment else found["redirect"]))
+
+
+@psu.command()
 @click.option("--customer", required=True, help="Whose consent.")
 @click.option("--client", default="demo-tpp", show_default=True, help="The TPP that has it.")
 @click.option("--scope", default="AIS", show_default=True, help="AIS or CAF.")

@@ -32,6 +32,7 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "call": tpp_steps.call,
     "psu": tester_steps.psu,
     "sign": tester_steps.sign,
+    "refuse": tester_steps.refuse,
     "withdraw": tester_steps.withdraw,
     "clock": tester_steps.clock,
     "await": tester_steps.wait,

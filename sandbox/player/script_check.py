@@ -14,7 +14,7 @@ NAMED = {
     **dict.fromkeys(
         ("status", "details", "cancel", "token", "refresh", "accounts", "account", "transactions"), ("of",)
     ),
-    **dict.fromkeys(("sign", "await", "move"), ("of", "payment")),
+    **dict.fromkeys(("sign", "refuse", "await", "move"), ("of", "payment")),
 }
 ID_LENGTH = 36  # of a payment that stands there itself
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")

@@ -35,6 +35,12 @@ def sign(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("POST", "/psu/sign", body)
 
 
+def refuse(stage: Stage, content: Content) -> Reply:
+    """A further signer refuses in the bank's own channel."""
+    body = {"payment_id": _id(stage, content), "customer": content.get("customer")}
+    return stage.controls.call("POST", "/psu/refuse", body)
+
+
 def withdraw(stage: Stage, content: Content) -> Reply:
     body = {"client_id": "demo-tpp", "scope": "AIS"} | {
         {"client": "client_id"}.get(name, name): content[name]

@@ -45,6 +45,7 @@ STEPS: dict[str, Word] = {
     ),
     "psu": Word(PSU_KEYS),
     "sign": Word(("of", "customer", *JUDGED)),
+    "refuse": Word(("of", "customer", *JUDGED)),
     "clock": Word(("advance", "set", "mode", "rate", *JUDGED), "advance"),
     "await": Word(("of", "payment", "status", "within", *JUDGED)),
     "reset": Word((), "reset"),

@@ -30,10 +30,13 @@ initiations = st.tuples(
 )
 approvals = st.tuples(st.just("approve"), which, st.sampled_from(PAYERS))
 signatures = st.tuples(st.just("sign"), which, st.sampled_from(("griet", "notaris", "alice")))
+further_declines = st.tuples(st.just("refuse_further"), which, st.sampled_from(("griet", "notaris", "alice")))
 declines = st.tuples(st.just("refuse"), which)
 forced = st.tuples(st.just("move"), which, st.sampled_from(STATUSES))
 passing = st.tuples(st.just("pass"), spans, spans)
-LIVES = st.lists(st.one_of(initiations, initiations, approvals, signatures, declines, forced, passing), max_size=14)
+LIVES = st.lists(
+    st.one_of(initiations, initiations, approvals, signatures, further_declines, declines, forced, passing), max_size=14
+)
 
 
 class Life:
@@ -82,6 +85,10 @@ class Life:
     def refuse(self, number: int) -> None:
         if self.ids:
             self.tpp.control("POST", "/psu/refuse", address=self.signs_at[number % len(self.ids)])
+
+    def refuse_further(self, number: int, customer: str) -> None:
+        if self.ids:
+            self.tpp.control("POST", "/psu/refuse", payment_id=self.ids[number % len(self.ids)], customer=customer)
 
     def move(self, number: int, status: str) -> None:
         if self.ids:

@@ -27,6 +27,7 @@ from sandbox.world.world import World
 from tests.bank.conftest import Lives
 from tests.bank.lives import LIVES, Life, Step
 from tests.conftest import MORNING
+from tests.psu.psu import Psu
 from tests.tpp import CALLBACK, ISCT, SCT, VERIFIER, XB, Tpp, payment, refused, version
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,23 @@ def test_a_full_life_is_full(new_life: Lives) -> None:
     life.lead(FULL_LIFE)
     assert {row["status"] for row in life.tpp.listed("payments")} == {"ACSC", "RJCT"}
     assert any(life.world.bank.ledger.added().values())
+
+
+def test_a_further_refusal_by_control_and_on_the_page_is_replayed(new_life: Lives, crowd_app: Flask) -> None:
+    life = new_life()
+    life.lead([("initiate", SCT, "notaris", "240.00", None)] * 2 + [("approve", 0, None), ("approve", 1, None)])
+    life.refuse_further(0, "griet")
+    root = f"/worlds/{life.world.name}/psu/channel"
+    psu = Psu(crowd_app)
+    psu.open(root)
+    psu.send(f"{root}/login", login="griet")
+    psu.open(f"{root}/payments/{life.ids[1]}")
+    page = psu.send(f"{root}/payments/{life.ids[1]}/refuse")
+    assert page.status_code == 200, page.text
+    assert {row["status"] for row in life.tpp.listed("payments")} == {"CANC"}
+    world = life.world
+    again = replayed(world.beginning, world.log, world.bank.clock.now)
+    assert state_hash(again) == state_hash(world.bank)
 
 
 def test_a_log_without_its_last_act_gives_another_bank(new_life: Lives) -> None:
@@ -211,6 +229,7 @@ def test_refused_signatures_and_moves_leave_no_trace(new_life: Lives) -> None:
         ("/psu/approve", {"address": "http://localhost/psu/sign/nothing"}),
         ("/psu/refuse", {"address": free, "customer": "nobody"}),
         ("/psu/sign", {"payment_id": life.ids[0], "customer": "poor"}),
+        ("/psu/refuse", {"payment_id": life.ids[0], "customer": "poor"}),
         (f"/payments/{life.ids[0]}/move", {"status": "ACSC"}),
         (f"/payments/{life.ids[0]}/move", {"status": "GONE"}),
         ("/payments/none/move", {"status": "CANC"}),

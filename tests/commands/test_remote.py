@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from sandbox.cli import main
 from sandbox.client import Client, Initiation
+from tests.spec.files import NOTARIS
 
 Run = Callable[..., Result]
 
@@ -106,6 +107,15 @@ def test_a_second_signature_and_a_move(run: Run, url: str) -> None:
     assert said(run("psu", "sign", made.payment_id, "--customer", "griet")) == "PDNG"
     assert said(run("move", made.payment_id, "RJCT", "--reason", "AC04")) == "RJCT AC04"
     assert run("move", made.payment_id, "PDNG").exit_code == 1
+
+
+def test_a_second_signer_refuses(run: Run, url: str) -> None:
+    with Client(url) as tpp:
+        made = tpp.pay(creditor_iban="BE68539007547034", creditor_name="Jan", amount="1.00", debtor_iban=NOTARIS)
+    run("psu", "approve", address_of(made))
+    assert run("psu", "refuse", "--payment", made.payment_id, "--customer", "notaris").exit_code == 1
+    assert said(run("psu", "refuse", "--payment", made.payment_id, "--customer", "griet")) == "CANC"
+    assert run("psu", "refuse").exit_code == 1
 
 
 def test_a_consent_is_given_and_withdrawn(run: Run, url: str) -> None:

@@ -202,6 +202,16 @@ def test_a_button_does_what_its_curl_line_says(action: str, app: Flask, tpp: Tpp
     assert "curl -X" in page.text
 
 
+def test_a_further_signer_refuses_by_a_button(tpp: Tpp, visitor: Visitor) -> None:
+    begun = tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS}))
+    tpp.signed(begun, "notaris")
+    payment_id = begun.get_json()["payment_id"]
+    for path in ("/_sandbox/console/inbox", f"/_sandbox/console/payments/{payment_id}"):
+        assert "Refuse as griet" in visitor.open(path).text
+    assert "<b>Done.</b>" in visitor.press("refuse", payment_id=payment_id, customer="griet").text
+    assert tpp.control("GET", f"/payments/{payment_id}").get_json()["reason"] == "PSU_REFUSED"
+
+
 def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
     payment_id = tpp.initiated()
     visitor.open("/_sandbox/")

@@ -167,3 +167,19 @@ def test_a_world_as_the_story_wants_it_runs_when_it_says_so(play: Play) -> None:
 def test_an_accounts_id_is_asked_for_once(play: Play) -> None:
     *_, one, two = play(CONSENT, {"account": "alice-current"}, {"account": "alice-current"})
     assert (len(one.exchanges), len(two.exchanges)) == (2, 1)
+
+
+def test_a_further_signer_refuses_by_a_step(play: Play) -> None:
+    deed = {"pay": {"debtor": "notaris", "amount": "25.00"}, "as": "deed"}
+    no = {"of": "deed", "customer": "griet"}
+    early, late = {"refuse": {**no, "refused": 409}}, {"refuse": {**no, "expect": {"reason": "PSU_REFUSED"}}}
+    went = {"expect": {"payment": "deed", "went": ["RCVD", "PATC", "CANC"]}}
+    told = play(deed, early, {"psu": {"approves": "deed", "customer": "notaris"}}, late, went)
+    assert [step.passed for step in told] == [True] * 5
+
+
+def test_a_step_that_refuses_for_the_wrong_customer_fails(play: Play) -> None:
+    deed = {"pay": {"debtor": "notaris", "amount": "25.00"}, "as": "deed"}
+    signed = {"psu": {"approves": "deed", "customer": "notaris"}}
+    *_, failed = play(deed, signed, {"refuse": {"of": "deed", "customer": "alice"}})
+    assert not failed.passed and "ACCESS_DENIED" in failed.faults[0]

@@ -47,6 +47,45 @@ def test_the_second_signer_signs_in_the_channel(query: str, heading: str, waitin
     assert status_of(tpp) == "PDNG"
 
 
+NO = {
+    "?lang=fr": ("Refuser le virement", "L’opération est annulée et rien n’est débité."),
+    "?lang=nl": ("De overschrijving weigeren", "De verrichting is geannuleerd en er wordt niets gedebiteerd."),
+}
+
+
+@pytest.mark.parametrize("query", NO)
+def test_the_second_signer_refuses_in_the_channel(query: str, waiting: str, tpp: Tpp, psu: Psu) -> None:
+    button, news = NO[query]
+    enter(psu, "griet", query)
+    assert button in psu.open(waiting + query).text
+    page = psu.send(f"{waiting}/refuse{query}")
+    assert news in page.text and 'role="status"' in page.text and waiting not in page.text
+    assert (status_of(tpp), tpp.listed("payments")[0]["reason"]) == ("CANC", "PSU_REFUSED")
+    assert psu.open(waiting).status_code == 404
+
+
+@pytest.mark.parametrize("customer", ["notaris", "alice"])
+def test_nobody_else_refuses_it(customer: str, waiting: str, tpp: Tpp, psu: Psu) -> None:
+    enter(psu, customer)
+    assert psu.send(f"{waiting}/refuse").status_code == 404
+    assert status_of(tpp) == "PATC"
+
+
+def test_it_is_not_refused_before_logging_in(waiting: str, tpp: Tpp, psu: Psu) -> None:
+    assert psu.http.post(f"{waiting}/refuse").status_code == 403
+    psu.open("/psu/channel")
+    assert psu.send(f"{waiting}/refuse").status_code == 404
+    assert status_of(tpp) == "PATC"
+
+
+def test_what_was_signed_meanwhile_is_not_refused(waiting: str, tpp: Tpp, psu: Psu) -> None:
+    enter(psu, "griet", "?lang=fr")
+    psu.open(f"{waiting}?lang=fr")
+    tpp.control("POST", "/psu/sign", payment_id=waiting.rpartition("/")[2], customer="griet")
+    assert problem(psu.send(f"{waiting}/refuse?lang=fr")) == "Cette opération n’attend plus de signature."
+    assert status_of(tpp) == "PDNG"
+
+
 @pytest.mark.parametrize("customer", ["notaris", "alice"])
 def test_nobody_else_sees_it(customer: str, waiting: str, psu: Psu) -> None:
     assert "Aucune opération n’attend votre signature." in enter(psu, customer, "?lang=fr")
@@ -105,7 +144,7 @@ def test_a_form_of_another_session_is_refused(app: Flask, waiting: str, psu: Psu
     foreign = Psu(app)
     enter(foreign, "griet")
     foreign.open(waiting)
-    for path in (waiting, "/psu/channel/login", "/psu/channel/leave"):
+    for path in (waiting, f"{waiting}/refuse", "/psu/channel/login", "/psu/channel/leave"):
         assert psu.http.post(path, data={"code": code, "login": "griet"}).status_code == 403
         assert foreign.send(path, proof="0" * 48, code=code, login="griet").status_code == 403
         foreign.open(waiting)

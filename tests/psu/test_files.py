@@ -197,3 +197,18 @@ def test_an_unknown_number_of_a_file_is_not_found_in_the_channel(tpp: Tpp, psu: 
     psu.send("/psu/channel/login", login="bakkerij")
     for name in (found, f"{found}/1", "x"):
         assert psu.open(f"/psu/channel/payments/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("language, button", [("fr", "Refuser le fichier"), ("nl", "Het bestand weigeren")])
+def test_a_second_signer_refuses_a_file_in_the_channel(language: str, button: str, tpp: Tpp, psu: Psu) -> None:
+    found = file_id(tpp, *OF_THE_OFFICE, language=language)
+    psu.sign(file_address(tpp, found), "notaris")
+    query = f"?lang={language}"
+    psu.open(f"/psu/channel{query}")
+    assert found in psu.send(f"/psu/channel/login{query}", login="griet").text
+    assert button in psu.open(f"/psu/channel/payments/{found}{query}").text
+    page = psu.send(f"/psu/channel/payments/{found}/refuse{query}")
+    assert 'role="status"' in page.text and found not in page.text
+    file = tpp.listed("bulk-payments")[0]
+    assert (file["status"], file["reason"]) == ("CANC", "PSU_REFUSED")
+    assert {part["status"] for part in file["bulks"]} == {"CANC"}

@@ -6,6 +6,7 @@ from sandbox.referee.rule import Rule
 from sandbox.referee.table import BY_ID, TABLE
 from tests.referee.actor import Actor
 from tests.referee.clients import PLAYS
+from tests.spec.files import NOTARIS
 
 RULES_LEAST = 40
 
@@ -43,4 +44,16 @@ def test_an_outdated_address_for_a_second_authentication_is_asked_for_again(acto
         reply = actor.get(f"/accounts/{account}/transactions?date_from=2027-05-31", tokens)
         assert reply.get_json()["error"] == "SCA_REQUIRED"
         actor.advance(span)
+    assert actor.rules() == []
+
+
+def test_a_further_signer_who_refuses_is_not_held_against_the_client(actor: Actor) -> None:
+    flow = actor.pay(debtor_account={"iban": NOTARIS})
+    actor.approve(flow, customer="notaris")
+    assert actor.status(flow).get_json()["status"] == "PATC"
+    actor.tokens(flow)
+    reply = actor.tpp.control("POST", "/psu/refuse", payment_id=flow.id, customer="griet")
+    assert reply.status_code == 200
+    assert actor.status(flow).get_json()["status"] == "CANC"
+    actor.advance("2d")
     assert actor.rules() == []

@@ -7,7 +7,9 @@ from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Payment
 from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
 from sandbox.web.controls import bulk_views, registers, standing_order_views
+from sandbox.web.controls.request_bodies import refuse as refusal
 from sandbox.world.world import World
 
 
@@ -17,8 +19,23 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    if "payment_id" in body:
+        return _refuse_in_channel(world, body)
+    if "address" not in body:
+        raise Refusal(Error.INPUT_MISSING, input="address")
     token, state = body["address"]
     return {"redirect": world.act(psu_actions.decline, token, body.get("customer"), state)}
+
+
+def _refuse_in_channel(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """A further signer refuses what waits in the bank's own channel."""
+    for name in body:
+        if name not in ("payment_id", "customer"):
+            raise refusal(name, "with payment_id only customer is sent")
+    if "customer" not in body:
+        raise Refusal(Error.INPUT_MISSING, input="customer")
+    status = world.act(signing.refuse_in_channel, body["payment_id"], body["customer"])
+    return {"payment_id": body["payment_id"], "status": status.value, "reason": signing.PSU_REFUSED}
 
 
 def sign(world: World, body: dict[str, Any]) -> dict[str, Any]:

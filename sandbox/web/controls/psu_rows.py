@@ -24,8 +24,16 @@ APPROVAL = (
     ACCOUNT._replace(option="The IBAN to pay from; left out, their first current account."),
     ACCOUNTS._replace(option="The IBANs of a consent; may be given several times."),
 )
-# The accounts are taken, not read: so the body of an approval fits.
-REFUSAL = (ADDRESS, CUSTOMER._replace(option="Who."), ACCOUNT._replace(read=None), ACCOUNTS._replace(read=None))
+FURTHER = (Field("payment_id", text, required=True), Field("customer", text, required=True, option="Who signs."))
+# At an address, or of what waits in the bank's channel: the view asks for one of the two. The accounts are taken, not
+# read: so the body of an approval fits.
+REFUSAL = (
+    ADDRESS._replace(required=False),
+    Field("payment_id", text),
+    CUSTOMER,
+    ACCOUNT._replace(read=None),
+    ACCOUNTS._replace(read=None),
+)
 
 PSU_ROWS: tuple[Control, ...] = (
     Control(
@@ -50,19 +58,19 @@ PSU_ROWS: tuple[Control, ...] = (
         "POST",
         "/psu/refuse",
         "psu.refuse",
-        "Acts as the customer, who refuses.",
+        "Acts as the customer, who refuses. Replies the callback address. With `payment_id` in place of `address`, a "
+        "further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason `PSU_REFUSED`.",
         REFUSAL,
         PSU,
-        commands=(Command("psu refuse", "Refuses at ADDRESS.", ("address",), "{redirect}"),),
-        buttons=(Button("refuse", "Refused, as the PSU.", ("address", "customer")),),
-        body_name="Approval",
+        commands=(Command("psu refuse"),),
+        buttons=(Button("refuse", "Refused, as the PSU.", ("address", "payment_id", "customer")),),
     ),
     Control(
         "POST",
         "/psu/sign",
         "psu.sign",
         "A further signature, in the bank's own channel.",
-        (Field("payment_id", text, required=True), Field("customer", text, required=True, option="Who signs.")),
+        FURTHER,
         {"payment_id": "...", "customer": "griet"},
         commands=(Command("psu sign", "A further signature, in the bank's own channel.", ("payment_id",), "{status}"),),
         buttons=(Button("sign", "Signed by {customer}."),),

@@ -29,6 +29,7 @@ class Counterparty(Schema):
 # Components that are made from the tables that read scenarios, and the two that hold a scenario or its name.
 SCENARIO, FAULT, SETTINGS_CHANGE = "Scenario", "Fault", "SettingsChange"
 NEW_WORLD, SCENARIO_CHOICE = "NewWorld", "ScenarioChoice"
+REFUSAL = "Refusal"  # the body of an approval or of a further signature
 
 # Bodies whose fields come from other tables; all others are documented by the fields of their rows.
 COMPOSED: dict[str, str] = {
@@ -36,6 +37,7 @@ COMPOSED: dict[str, str] = {
     "PUT /scenario": SCENARIO_CHOICE,
     "POST /faults": FAULT,
     "PATCH /settings": SETTINGS_CHANGE,
+    "POST /psu/refuse": REFUSAL,
 }
 MAY_BE_LEFT_OUT = {"POST /reset", "PUT /worlds/<name>"}
 TEXT = {"type": "string"}

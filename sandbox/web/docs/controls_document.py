@@ -1,7 +1,7 @@
 """The OpenAPI document of the controls, made by apispec from their table and their schemas (choice 10)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -13,6 +13,7 @@ from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.web.controls.control_row import Control, Field
+from sandbox.web.controls.psu_rows import APPROVAL, FURTHER
 from sandbox.web.controls.world_rows import REPLACE
 from sandbox.web.docs import control_bodies, control_replies
 from sandbox.web.docs.control_bodies import COMPOSED, MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES, SINCE
@@ -89,6 +90,7 @@ def composed() -> dict[str, JsonSchema]:
         control_bodies.FAULT: FAULT.schema(),
         control_bodies.SETTINGS_CHANGE: settings,
         control_replies.SETTINGS: closed({"settings": whole}, "settings"),
+        control_bodies.REFUSAL: {"anyOf": [schema_of_fields(APPROVAL), schema_of_fields(FURTHER)]},
         control_bodies.NEW_WORLD: closed(world),
         control_bodies.SCENARIO_CHOICE: {**closed(choice), "description": "One of the two."},
     }
@@ -104,7 +106,10 @@ def body_name(row: Control) -> str:
 
 
 def schema_of_body(row: Control) -> JsonSchema:
-    fields = row.body or ()
+    return schema_of_fields(row.body or ())
+
+
+def schema_of_fields(fields: Sequence[Field]) -> JsonSchema:
     return closed(
         {field.name: shape_of(field) for field in fields}, *(field.name for field in fields if field.required)
     )

@@ -98,6 +98,12 @@ class SignedPayment(Schema):
     status = text()
 
 
+class RefusedPayment(SignedPayment):
+    """Cancelled by a further signer."""
+
+    reason = text()
+
+
 class Withdrawal(Schema):
     withdrawn = number()
 

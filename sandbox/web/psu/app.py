@@ -49,6 +49,7 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
     ("POST", "/channel/leave", channel.log_out),
     ("GET", "/channel/payments/<payment_id>", channel.see_payment),
     ("POST", "/channel/payments/<payment_id>", channel.sign_payment),
+    ("POST", "/channel/payments/<payment_id>/refuse", channel.refuse_payment),
     ("GET", "/channel/consents/<consent_id>", channel.see_consent),
     ("POST", "/channel/consents/<consent_id>", channel.withdraw_consent),
     ("GET", "/static/<name>", see_file),

@@ -13,7 +13,7 @@ from sandbox.web.psu.shared_views import session_at
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
-NEWS = ("signed", "waiting", "withdrawn")
+NEWS = ("signed", "waiting", "refused", "withdrawn")
 
 
 def open_channel(visit: Visit) -> Response:
@@ -54,6 +54,17 @@ def sign_payment(visit: Visit) -> Response:
             return show(visit, session_id, refusal=refusal)
         return show_payment(visit, session_id, refusal=refusal)
     return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
+
+
+def refuse_payment(visit: Visit) -> Response:
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    try:
+        visit.world.act(signing_sessions.refuse_in_channel, session_id, visit.path["payment_id"])
+    except Refusal as refusal:
+        if refusal.error in ENDS:
+            return show(visit, session_id, refusal=refusal)
+        return show_payment(visit, session_id, refusal=refusal)
+    return go(visit.to("/channel", news="refused"))
 
 
 def see_consent(visit: Visit) -> Response:
