@@ -99,7 +99,8 @@ def run(
 def world_name(script: Script, apart: str = "") -> str:
     """The scenario's name, reduced to the characters and the length of a world's name."""
     signs = (sign if sign.isascii() and sign.isalnum() else "-" for sign in script.scenario.name)
-    return "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
+    name = "".join(signs).strip("-")[:NAME_MAX] + apart or "scenario"
+    return "default-scenario" if name == "default" else name  # every server has a world of that name already
 
 
 def run_one(

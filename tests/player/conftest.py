@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from sandbox.player.runs import Script, run_one, serve_worlds
 from sandbox.scenario import read_scenario
 
 Play = Callable[..., tuple[StepResult, ...]]
+numbers = count(1)
 
 
 @pytest.fixture(scope="session")
@@ -22,12 +24,12 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def play(url: str) -> Play:
-    """Plays steps, and more of a scenario when it is given."""
+    """Plays steps, and more of a scenario when it is given; each time in a world of its own."""
 
     def played(*steps: Any, **more: Any) -> tuple[StepResult, ...]:
         content = {"clock": {"at": "2027-03-01T09:00"}, "steps": list(steps), **more}
         text = json.dumps(content)
-        report = run_one(Script(read_scenario(text, "test"), text), url, machine_time)
+        report = run_one(Script(read_scenario(text, "test"), text), url, machine_time, world=f"test-{next(numbers)}")
         assert report.trouble is None, report.trouble
         return report.steps
 
