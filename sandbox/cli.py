@@ -69,20 +69,20 @@ main.add_command(pki)
     default=None,
     help="Same seed, same bytes. Left out, one is drawn; on a network its secret part is not shown.",
 )
-@option("--at", type=Instant(), default=None, help="Where the bank's clock begins, such as 2027-03-01T09:00.")
-@option("--frozen", is_flag=True, help="The bank's clock stands until it is moved.")
+@option("--at", type=Instant(), default=None, help="Start time of the bank's clock, such as 2027-03-01T09:00.")
+@option("--frozen", is_flag=True, help="Freeze the bank's clock until it is moved.")
 @option(
     "--threads",
     default=THREADS,
     type=click.IntRange(1, 64),
-    help="Calls worked on at once: not for speed, but so that a long one does not hold the others up.",
+    help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
 )
 @option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
 @option(
     "--sync",
     default="normal",
     type=click.Choice(["normal", "full"]),
-    help="With --state: whether an answer waits until the disk has its act (full), or only the system (normal).",
+    help="With --state: wait for the disk before each reply (full), or for the operating system only (normal).",
 )
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
 @capacity_options(option)

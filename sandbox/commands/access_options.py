@@ -79,7 +79,7 @@ class AccessOptions:
     def demand_closed(self) -> None:
         """Refuses to start when the controls listen on a network without a key."""
         if self.key == "":
-            raise click.BadParameter("an empty key locks nothing", param_hint="--key")
+            raise click.BadParameter("an empty key protects nothing", param_hint="--key")
         if self.tls and self.pki is None:
             raise click.UsageError("--tls needs --pki, a folder that `bank-sandbox pki init` makes.")
         assert self.lock  # reads --allowed-hosts
@@ -171,17 +171,25 @@ def is_loopback(host: str) -> bool:
 def access_options(option: Option) -> Callable[[Any], Any]:
     """The options of `serve` that end up in AccessOptions, beside host, port and threads."""
     rows = (
-        option("--pki", type=click.Path(file_okay=False, path_type=Path), help="Whose certificates are believed."),
+        option(
+            "--pki",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="The PKI folder whose certificates are trusted.",
+        ),
         option("--tls", is_flag=True, help="Serve TLS and ask for client certificates; needs the extra [tls]."),
-        option("--client-certificates", type=click.Choice(["off", "proxy", "tls"]), help="Where they come from."),
-        option("--key", help="What the controls ask for, as X-Sandbox-Key; better given as SANDBOX_KEY."),
+        option(
+            "--client-certificates",
+            type=click.Choice(["off", "proxy", "tls"]),
+            help="Where client certificates come from.",
+        ),
+        option("--key", help="The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY."),
         option("--controls", default="on", type=click.Choice(["on", "off"]), help="The controls below /_sandbox."),
-        option("--controls-port", type=click.IntRange(0, 65535), help="The controls on a port of their own."),
+        option("--controls-port", type=click.IntRange(0, 65535), help="Serve the controls on a separate port."),
         option("--controls-host", default="127.0.0.1", help="The address of that port."),
         option(
             "--connections",
             type=click.IntRange(1, 100_000),
-            help="Connections held at once; one more closes the longest silent. 4000, or what the system allows.",
+            help="Most open connections; one more closes the longest idle. Default: 4000, or the system's limit.",
         ),
         option(
             "--allowed-hosts",
@@ -190,7 +198,7 @@ def access_options(option: Option) -> Callable[[Any], Any]:
             "names and the address listened on are allowed; on a network also addresses, private names and this "
             "machine's.",
         ),
-        option("--open", is_flag=True, help="Leave the controls open to whoever reaches the server."),
+        option("--open", is_flag=True, help="Leave the controls open to anyone who can reach the server."),
     )
 
     def decorate(command: Any) -> Any:

@@ -12,8 +12,8 @@ from sandbox.commands.remote import RemoteWorld, at, cell, remote, table
 
 @click.command()
 @click.argument("name")
-@click.option("--at", help="As it was then; left out, as it is.")
-@click.option("--from", "source", default=None, help="The world to fork; left out, the one of --world.")
+@click.option("--at", help="Copy the world as it was at this time; default: now.")
+@click.option("--from", "source", default=None, help="The world to fork; default: that of --world.")
 @click.option("--replace", is_flag=True, help="Replace a world NAME that exists; without, that is refused.")
 @remote
 def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool) -> None:

@@ -35,10 +35,10 @@ def kind_of(content: bytes) -> str:
 
 @bulk.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--today", type=DAY, help="The day on which the bank validates it; the machine's when left out.")
-@click.option("--kind", type=click.Choice(KINDS), help="The product; when left out, as the file begins.")
+@click.option("--today", type=DAY, help="The day of the validation; default: the machine's date.")
+@click.option("--kind", type=click.Choice(KINDS), help="The product; default: detected from the file.")
 def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
-    """Says what the bank would find in FILE (- for standard input). Ends with 1 when the bank refuses any of it.
+    """Checks FILE (- for standard input) as the bank would. Exits with 1 when the bank refuses any of it.
 
     It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
     from sandbox.files.admission import FILE_BYTES_MAX
@@ -59,7 +59,7 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
 
 @bulk.command()
 @click.argument("name")
-@click.option("--today", type=DAY, help="The day that the bank's clock shows; the machine's when left out.")
+@click.option("--today", type=DAY, help="The date of the bank's clock; default: the machine's date.")
 @click.option("--message-id", help="A MsgId of your own, as a client uses each once; pain.001 only.")
 def sample(name: str, today: datetime | None, message_id: str | None) -> None:
     """Writes the sample NAME to standard output, with its dates filled in. `bulk samples` lists them."""

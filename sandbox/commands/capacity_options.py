@@ -44,21 +44,21 @@ def capacity_options(option: Option) -> Callable[[Any], Any]:
             "--worlds-max",
             default=10_000,
             type=click.IntRange(1, 1_000_000),
-            help="Worlds in memory. With --state the longest idle one is put away, else a new one is refused.",
+            help="Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",
         ),
         option(
-            "--put-away-after", default="30m", type=Span(), help="With --state: how long nobody calls a world first."
+            "--put-away-after", default="30m", type=Span(), help="With --state: unload a world after this idle time."
         ),
         option(
             "--history-mb",
             default=500,
             type=click.IntRange(1, 1_000_000),
-            help="Megabytes that memory keeps of calls, acts and waiting files; the oldest go, never money.",
+            help="Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
         ),
         option(
             "--acts-kept",
             type=click.IntRange(1, 1_000_000_000),
-            help="Acts of a world that memory keeps to fork from; 100000, or what the scenario says.",
+            help="Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
         ),
     )
 

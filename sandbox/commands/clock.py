@@ -40,7 +40,7 @@ def freeze(far: RemoteWorld) -> None:
 
 
 @clock.command()
-@click.option("--rate", type=float, default=1, show_default=True, help="Seconds at the bank for each of yours.")
+@click.option("--rate", type=float, default=1, show_default=True, help="Seconds of bank time per real second.")
 @remote
 def run(far: RemoteWorld, rate: float) -> None:
     """Lets it run."""

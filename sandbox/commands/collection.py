@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("kind", type=click.Choice(["http", "bruno"]))
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The sandbox that they are sent to.")
+@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The address of the sandbox to call.")
 @click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
 def collection(kind: str, target: Path, url: str, vendor: str) -> None:
     """Writes every example of the reference: as one .http file TARGET, or as a Bruno collection in the folder TARGET.

@@ -45,7 +45,7 @@ def command_of(row: Control, command: Command) -> click.Command:
         if field.option:
             run = _option(field)(run)
     if row.since:
-        run = click.option("--since", type=click.IntRange(0), default=0, help="Only what came after this number.")(run)
+        run = click.option("--since", type=click.IntRange(0), default=0, help="Only entries after this number.")(run)
     for name in reversed(command.arguments):
         run = click.argument(name)(run)
     return click.command(command.last_word, help=command.about)(run)

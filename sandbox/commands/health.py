@@ -18,17 +18,17 @@ PAUSE = 0.1  # seconds between two tries
 
 
 @click.command()
-@option("--url", default=None, help="The sandbox; left out, the one that `serve` starts with the options below.")
-@option("--host", default="127.0.0.1", help="As given to `serve`, and so on.")
+@option("--url", default=None, help="The sandbox; default: the one that `serve` starts with the options below.")
+@option("--host", default="127.0.0.1", help="The option of `serve`.")
 @option("--port", default=8080, type=click.IntRange(1, 65535))
 @option("--tls", is_flag=True)
 @option("--controls", default="on", type=click.Choice(["on", "off"]))
 @option("--controls-port", type=click.IntRange(1, 65535))
 @option("--controls-host", default="127.0.0.1")
 @option("--key", help="The key of its controls.")
-@click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Try for so many seconds.")
+@click.option("--wait", default=0, type=click.IntRange(0, 3600), show_default=True, help="Retry for this many seconds.")
 def health(url: str | None, key: str | None, wait: int, **served: Any) -> None:
-    """Says whether the sandbox is up: ends with 0, or with 1.
+    """Checks whether the sandbox is up: exits with 0, or with 1.
 
     It takes the options of `serve`, from the environment too, so that beside a server it needs none."""
     where = url.rstrip("/") if url else address_of(served)

@@ -12,7 +12,7 @@ from sandbox.machine import machine_time
 @click.option(
     "--output", type=click.File("wb", lazy=True, atomic=True), default="-", help="A file; - writes to standard output."
 )
-@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The base address that it names.")
+@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The base address in the document.")
 @click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
 @click.option("--controls", is_flag=True, help="The sandbox's controls instead of the bank's interface.")
 def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:

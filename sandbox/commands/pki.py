@@ -36,18 +36,18 @@ def explain_failure(act: Callable[..., Any], *given: Any) -> Any:
 
 @click.group()
 def pki() -> None:
-    """Certificates as TPPs and banks use them, made on the spot: QWAC and QSealC, right or wrong on purpose."""
+    """Makes test certificates of TPPs and banks: QWAC and QSealC, valid or wrong on purpose."""
 
 
 @pki.command()
 @directory
 @click.option("--host", "hosts", multiple=True, help="A further name or address of the sandbox's own server.")
-@click.option("--keep", is_flag=True, help="A PKI that is there already is no mistake: it stays as it is.")
+@click.option("--keep", is_flag=True, help="Keep an existing PKI instead of failing.")
 @click.option(
     "--address",
     default="http://127.0.0.1:8080",
     show_default=True,
-    help="The base address of the sandbox that serves this PKI: certificates name it for their revocation lists.",
+    help="The base address of the sandbox that serves this PKI; certificates name it for their revocation lists.",
 )
 def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
     """Makes a root, an issuing authority, the server's own certificate and empty revocation lists."""
@@ -69,10 +69,10 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
 @click.option("--kind", type=click.Choice(["qwac", "qseal", "both"]), default="both", show_default=True)
 @click.option("--roles", default="PIS,AIS", show_default=True, help="PIS, AIS, or PSP_AS, PSP_PI, PSP_AI, PSP_IC.")
 @click.option("--authority-name", default="Sandbox national authority", show_default=True)
-@click.option("--authority-id", default=None, help="Such as BE-NBB; by default as the organisation says.")
+@click.option("--authority-id", default=None, help="Such as BE-NBB; default: taken from the organisation.")
 @click.option("--key", type=click.Choice(["ec", "rsa"]), default="ec", show_default=True)
-@click.option("--from", "begins", type=Instant(), default=None, help="When it begins; now when left out.")
-@click.option("--days", type=click.IntRange(1, 3650), default=199, show_default=True, help="How long it is valid.")
+@click.option("--from", "begins", type=Instant(), default=None, help="Start of the validity; default: now.")
+@click.option("--days", type=click.IntRange(1, 3650), default=199, show_default=True, help="Days of validity.")
 @click.option("--host", "hosts", multiple=True, help="A name or address for the subject's alternative names.")
 @click.option(
     "--fault",
@@ -141,7 +141,7 @@ def authority_of(organisation: str) -> str:
 @directory
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def revoke(path: Path, file: Path) -> None:
-    """Puts a certificate on the revocation list; servers that run know it with their next call."""
+    """Puts a certificate on the revocation list; running servers read the list at their next call."""
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import read
 
@@ -153,7 +153,7 @@ def revoke(path: Path, file: Path) -> None:
 @directory
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 def show(path: Path, file: Path | None) -> None:
-    """Lists the certificates of TPPs, or one: what they say, and what a bank would say of them."""
+    """Lists the certificates of TPPs, or shows one: its content, and whether a bank would accept it."""
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import Trust, read
 

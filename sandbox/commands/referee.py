@@ -13,12 +13,12 @@ FORMATS = ("sarif", "junit", "html")
 
 
 @click.command()
-@click.option("--fail-on", type=click.Choice(LEVELS), help="Ends with 1 when a finding is as grave as this.")
-@click.option("--waive", multiple=True, metavar="RULE:REASON", help="Waves a rule's findings off; may be repeated.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 on findings of this severity or above.")
+@click.option("--waive", multiple=True, metavar="RULE:REASON", help="Suppress the findings of a rule; may be repeated.")
 @click.option("--format", "kind", type=click.Choice(["text", *FORMATS]), default="text", show_default=True)
 @remote
 def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind: str) -> None:
-    """Says what the clients of a running sandbox did wrong."""
+    """Lists the mistakes of the clients of a running sandbox."""
     waived = [("waive", text) for text in waive]
     report = far.call("GET", f"/referee?{urlencode(waived)}")
     if kind == "text":
@@ -55,7 +55,7 @@ def render_findings(report: dict[str, Any]) -> list[str]:
 @click.command()
 @remote
 def coverage(far: RemoteWorld) -> None:
-    """Says what of the bank the clients of a running sandbox have met, and what to try next."""
+    """Shows which of the bank's operations, replies and moves the clients have reached, and what to try next."""
     found = far.control("coverage")
     far.tell(found, lambda: render_coverage(found))
 

@@ -70,7 +70,7 @@ class RemoteWorld:
         except Refused as no:
             raise click.ClickException(f"{no.status} {no.error}: {no.error_description}") from None
         except (Unreadable, NotJson) as no:
-            raise click.ClickException(f"what answers there is no sandbox: {no}") from None
+            raise click.ClickException(f"the server at that address is no sandbox: {no}") from None
         except (httpx.TransportError, httpx.InvalidURL) as no:
             where = self.controls.desk.base_url
             raise click.ClickException(
@@ -88,7 +88,7 @@ class RemoteWorld:
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
     """The options of a command that drives a running sandbox; it gets a RemoteWorld first."""
 
-    @option("--url", default=URL, help="Where the sandbox runs.")
+    @option("--url", default=URL, help="The address of the sandbox.")
     @option("--world", default="default", help="The world; `default` is the bare address.")
     @option("--key", default=None, help="The key of its controls.")
     @option("--json", "as_json", is_flag=True, help="The answer as JSON.")

@@ -23,7 +23,7 @@ FAILED, UNREADABLE = 1, 2
 
 @click.group()
 def scenario() -> None:
-    """Scenarios: a bank, a day, its people, and what shall happen."""
+    """Scenarios: files with a bank, its people, rules, faults and steps."""
 
 
 @scenario.command("list")
@@ -45,7 +45,7 @@ def list_shipped(as_json: bool) -> None:
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def check(files: tuple[str, ...]) -> None:
-    """Says what is wrong with scenario files, by line and column. Ends with 1 when something is."""
+    """Checks scenario files; reports errors by line and column. Exits with 1 when there are any."""
     faults = [fault for file in files for fault in _faults(file)]
     for fault in faults:
         click.echo(fault)
@@ -76,7 +76,7 @@ def schema() -> None:
 @scenario.command()
 @click.argument("name", default="default")
 def values(name: str) -> None:
-    """Prints the well-known values of a scenario as a table in Markdown: what to write, and what it leads to."""
+    """Prints the well-known values of a scenario and their outcomes as a table in Markdown."""
     from sandbox.scenario.values import markdown
 
     (script,) = _scripts((name,))
@@ -86,16 +86,16 @@ def values(name: str) -> None:
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE_OR_NAME...")
 @option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML there.")
-@option("--url", default=None, help="A sandbox that runs already; without it one of its own is started.")
+@option("--url", default=None, help="A running sandbox; default: start a new one.")
 @option("--key", default=None, help="The key of that sandbox's controls.")
-@option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="How many play at once.")
-@option("--quiet", is_flag=True, help="Only what did not hold, and the sum.")
+@option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="Scenarios played at once.")
+@option("--quiet", is_flag=True, help="Print only failures and the total.")
 def run(
     scenarios: tuple[str, ...], junit: Path | None, url: str | None, key: str | None, jobs: int, quiet: bool
 ) -> None:
-    """Plays scenarios, each in a world of its own, and says step by step what held.
+    """Plays scenarios, each in its own world, and reports each step.
 
-    Ends with 0 when all held, 1 when one did not, 2 when a file cannot be read."""
+    Exits with 0 when all passed, 1 when one failed, 2 when a file cannot be read."""
     from sandbox.player.junit import junit as junit_of
     from sandbox.player.runs import run as play_all
     from sandbox.player.runs import serve_worlds
@@ -108,7 +108,7 @@ def run(
             _clear_progress()
             _print_report(report, quiet)
             if url is not None and not report.passed:
-                click.echo(f"    its world stays for a look: --world {report.world}")
+                click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
             _progress(f"{len(reports)} of {len(scripts)} played")
     _clear_progress()

@@ -14,11 +14,11 @@ GZIP = b"\x1f\x8b"
 
 
 @click.command()
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; .gz packs it.")
-@click.option("--strip-secrets", is_flag=True, help="Without what callers kept secret; it replays all the same.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; .gz compresses it.")
+@click.option("--strip-secrets", is_flag=True, help="Replace callers' secrets; the export still replays.")
 @remote
 def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
-    """Writes a world as one file, which on any machine gives the same bank: attach it to a report of a fault."""
+    """Exports a world as one file, which replays to the same bank on any machine: attach it to a bug report."""
     content = far.carry("GET", f"/export?{urlencode({'secrets': 'strip' if strip_secrets else 'keep'})}")
     if output is None:
         click.echo(content, nl=False)
@@ -33,7 +33,7 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--as", "name", help="What the world is called here; left out, as it was called there.")
+@click.option("--as", "name", help="The name of the new world; default: its name in the export.")
 @click.option("--replace", is_flag=True, help="Replace a world of that name; without, that is refused.")
 @remote
 def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:

@@ -27,7 +27,7 @@ def constant(seen: Observation, own: Own) -> str | None:
     "request-id-reused",
     ERROR,
     "service 4.0",
-    "A Request-ID comes back later",
+    "A Request-ID is reused later",
     "Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.",
 )
 def reused(seen: Observation, own: Own) -> str | None:
@@ -78,7 +78,7 @@ def version_old(seen: Observation, own: Own) -> str | None:
     "language-unknown",
     WARNING,
     "service 4.0",
-    "Accept-Language names what is no language",
+    "Accept-Language contains no valid language",
     "Send ISO 639-1 codes, such as fr or nl.",
     only=lambda kind: bool(strangers(kind.language)),
 )
@@ -99,7 +99,7 @@ def strangers(header: str) -> str:
     "language-without-screens",
     ADVICE,
     "service 4.0",
-    "The PSU is sent to screens without a language that they have",
+    "The initiation asks for no language that the PSU's screens have",
     "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
     REDIRECTING,
     refused=False,

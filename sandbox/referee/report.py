@@ -43,7 +43,7 @@ def read_waive(text: str) -> tuple[str, str]:
     """Reads `rule: reason`; raises ValueError."""
     name, _, reason = (part.strip() for part in text.partition(":"))
     if not name or not reason:
-        raise ValueError("a finding is waved off as `rule: reason`")
+        raise ValueError("a finding is suppressed by `rule: reason`")
     if all(row.id != name for row in TABLE):
         raise ValueError(f"{name[:60]} is no rule of the referee")
     return name, reason

@@ -65,7 +65,7 @@ def expired_again(seen: Observation, own: Own) -> str | None:
     ERROR,
     "service 3.5",
     "Two refreshes with one token at once",
-    "Let one caller refresh while the others wait: the loser's pair is dead.",
+    "Let one caller refresh while the others wait: only one of the two new pairs is valid.",
     ("token",),
 )
 def race(seen: Observation, own: Own) -> str | None:
@@ -84,7 +84,7 @@ def race(seen: Observation, own: Own) -> str | None:
     ERROR,
     "service 3.5",
     "A refresh token is used a second time",
-    "Store the new pair before anything else is done with it; the old one is dead.",
+    "Store the new pair before using it; the old one is invalid.",
     ("token",),
 )
 def refresh_reused(seen: Observation, own: Own) -> str | None:
@@ -102,7 +102,7 @@ def refresh_reused(seen: Observation, own: Own) -> str | None:
     "token-refreshed-always",
     WARNING,
     "service 2.6",
-    "Tokens are refreshed again and again though they live",
+    "Valid tokens are refreshed again and again",
     "Use an access token for its hour (expires_in), then refresh.",
     ("token",),
     refused=False,
@@ -147,7 +147,7 @@ def scope_version(seen: Observation, own: Own) -> str | None:
     "secret-in-address",
     ERROR,
     "service 5.5",
-    "A token or a secret stands in an address",
+    "A token or a secret is part of an address",
     "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
     only=lambda kind: kind.queried,
 )
@@ -159,8 +159,8 @@ def in_address(seen: Observation, own: Own) -> str | None:
     "secret-on-redirection",
     ERROR,
     "service 5.3",
-    "A token or a secret stands on the address that the PSU is sent to",
-    "Append the state only, and nothing that the PSU's browser must not know.",
+    "A token or a secret is part of the address that the PSU is sent to",
+    "Append only the state, as the PSU's browser sees the address.",
     (PSU_OPENS,),
 )
 def on_redirection(seen: Observation, own: Own) -> str | None:
@@ -244,7 +244,7 @@ def credentials_again(seen: Observation, own: Own) -> str | None:
     WARNING,
     "choice 2",
     "An initiation is sent again with a token that was refused",
-    "Renew the token, or leave it out and send the PKCE headers: there is no falling back.",
+    "Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.",
     PAYMENTS,
     refused=True,
     only=refused_as("ACCESS_TOKEN_REFUSED"),

@@ -39,7 +39,7 @@ def _answer(rows: dict[str, Any]) -> Answer:
     try:
         orjson.dumps(rows.get("body"))
     except TypeError:
-        raise Wrong("no reply could tell it: numbers have 64 bits at most", key="body") from None
+        raise Wrong("a JSON number has 64 bits at most, and NaN and Infinity are not JSON", key="body") from None
     return Answer(**rows)
 
 
@@ -60,11 +60,11 @@ def _fault(rows: dict[str, Any]) -> Fault:
             raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
         raise Wrong(
             f"{when.operation} never answers {answer.status}",
-            f"it may: {join_names(map(str, (*statuses, *GATEWAY)))}",
+            f"its statuses are {join_names(map(str, (*statuses, *GATEWAY)))}",
             "answer.status",
         )
     if rows.get("cut") == "before" and answer is not None:
-        raise Wrong("a reply that is cut off before it begins has no answer", "take one of the two away", "cut")
+        raise Wrong("a reply cut off before it begins has no content", "take one of the two away", "cut")
     delay = rows["delay"].total_seconds() if "delay" in rows else 0.0
     if delay > DELAY_MAX:
         raise Wrong(f"a delay is at most {DELAY_MAX} s: it passes on the machine's clock", key="delay")

@@ -22,10 +22,10 @@ def _then(rows: dict[str, Any]) -> Then:
     what, after = exactly_one(rows, ("move", *BACK)), rows.get("after", timedelta())
     if what in BACK:
         if "reason" in rows:
-            raise Wrong(f"the reason stands behind {what}", f"{what}: {rows['reason']}", "reason")
+            raise Wrong(f"the reason is the value of {what}", f"{what}: {rows['reason']}", "reason")
         on = Status(rows.get("on", Status.ACSC))
         if on not in SETTLED:
-            raise Wrong(f"what is not settled is not sent back: {on.value}", "say on: ACSC", "on")
+            raise Wrong(f"only a settled payment can be sent back, not one that is {on.value}", "say on: ACSC", "on")
         return Then(on, on, after, rows[what], what)
     if "on" not in rows:
         raise Wrong("'on' is missing")
@@ -55,7 +55,8 @@ def check_debit(rule: Rule, given: Iterable[str]) -> None:
     """Checks that a rule about direct debits only returns the money."""
     others = [name for name in given if name not in ("title", "when", "then")]
     if others:
-        raise Wrong("a direct debit is no TPP's: only its money can come back", "then: [{refund: MD06}]", others[0])
+        why = "a direct debit belongs to no TPP: a rule can only return its money"
+        raise Wrong(why, "then: [{refund: MD06}]", others[0])
     if len(rule.then) != 1 or not rule.then[0].back:
         raise Wrong("a direct debit has no statuses", "then: [{refund: MD06, after: 5d}]", "then")
     unknown = [name for name in ("product", "client", "endtoend_identification") if getattr(rule.when, name)]

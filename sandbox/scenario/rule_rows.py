@@ -115,7 +115,7 @@ WHEN = Table(
 def _psu(rows: dict[str, Any]) -> Psu:
     does = exactly_one(rows, BEHAVIOURS)
     if does == "never" and (extra := [name for name in rows if name not in ("never", "customer")]):
-        raise Wrong("a customer who never comes does nothing else", key=extra[0])
+        raise Wrong("`never` excludes all other acts of the customer", key=extra[0])
     if "account" in rows and "accounts" in rows:
         raise Wrong("only one of account and accounts can hold", "accounts belong to a consent", "accounts")
     if "second" in rows and does != "approves":
@@ -201,7 +201,7 @@ def _check_moves(when: When, moves: Iterable[Then]) -> None:
         targets = dict.fromkeys(row.target.value for row in rows if row.source is then.on)
         if then.on not in {row.source for row in rows} | {row.target for row in rows}:
             there = dict.fromkeys(row.source.value for row in rows)
-            why = f"nothing that fits is ever {then.on.value}"
+            why = f"no initiation that fits can be {then.on.value}"
             raise Wrong(
                 why, f"it can be {join_names(there)}" if there else "a consent has no statuses", f"then.{at}.on"
             )
@@ -234,7 +234,7 @@ def _rule(rows: dict[str, Any]) -> Rule:
         named = join_names([INITIATES[kind] for kind in kinds])
         raise Wrong(f"{named} never answers {NAMES[rule.refuse].value.status}", key="refuse")
     if rule.refuse and (others := [name for name in ("then", "timings", "psu", "validation") if name in rows]):
-        raise Wrong("what is refused goes no further", "take one of the two away", others[0])
+        raise Wrong("a refused initiation ends there", "take one of the two away", others[0])
     return rule
 
 

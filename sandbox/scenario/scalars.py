@@ -37,7 +37,7 @@ def text(pattern: str | None = None, example: str = "") -> Leaf:
     def read(node: Node, notes: Notes) -> str:
         found = text_of(node)
         if grammar and not grammar.fullmatch(found):
-            raise Wrong(f"{quote(found)} is not written so", f"like {example}")
+            raise Wrong(f"{quote(found)} has the wrong form", f"like {example}")
         return found
 
     return Leaf(read, {"type": "string", "minLength": 1} | ({"pattern": f"^({pattern})$"} if pattern else {}))

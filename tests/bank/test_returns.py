@@ -266,22 +266,22 @@ def test_a_variable_standing_order_leaves_the_overdraft_alone(tpp: Tpp) -> None:
         ({"when": {"kind": "bulk"}, "then": [{"return": "AC04"}]}, "a return is of a payment or direct_debit only"),
         ({"when": {}, "then": [{"recall": "FOCR"}]}, "a recall is of a payment only"),
         ({"when": {"kind": "payment"}, "then": [{"refund": "MD06"}]}, "a refund is of a direct_debit only"),
-        ({"when": {"kind": "payment"}, "then": [{"on": "PDNG", "return": "AC04"}]}, "what is not settled"),
-        ({"when": {"kind": "payment"}, "then": [{"return": "closed"}]}, "'closed' is not written so"),
+        ({"when": {"kind": "payment"}, "then": [{"on": "PDNG", "return": "AC04"}]}, "only a settled payment"),
+        ({"when": {"kind": "payment"}, "then": [{"return": "closed"}]}, "'closed' has the wrong form"),
         (
             {"when": {"kind": "payment"}, "then": [{"return": "AC04", "recall": "FOCR"}]},
             "only one of return and recall",
         ),
         (
             {"when": {"kind": "payment"}, "then": [{"return": "AC04", "reason": "AC04"}]},
-            "the reason stands behind return",
+            "the reason is the value of return",
         ),
         (
             {"when": {"kind": "direct_debit"}, "then": [{"on": "ACSP", "move": "RJCT"}]},
             "a direct debit has no statuses",
         ),
-        ({"when": {"kind": "direct_debit"}, "psu": {"approves": True}}, "only its money can come back"),
-        ({"when": {"kind": "direct_debit"}, "refuse": "FORBIDDEN"}, "only its money can come back"),
+        ({"when": {"kind": "direct_debit"}, "psu": {"approves": True}}, "a rule can only return its money"),
+        ({"when": {"kind": "direct_debit"}, "refuse": "FORBIDDEN"}, "a rule can only return its money"),
         (
             {"when": {"kind": "direct_debit", "client": "demo-tpp"}, "then": [{"refund": "MD06"}]},
             "a direct debit has none",

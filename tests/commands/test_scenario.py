@@ -80,7 +80,7 @@ def test_it_plays_on_a_sandbox_that_runs(url: str, failing: str) -> None:
     assert run("run", SHORT, "--url", url, "--jobs", "1").exit_code == 0
     done = run("run", failing, SANDBOX_URL=url)
     assert done.exit_code == 1
-    world = done.output.partition("its world stays for a look: --world ")[2].split()[0]
+    world = done.output.partition("its world is kept for inspection: --world ")[2].split()[0]
     looked = CliRunner().invoke(main, ["payments", "--url", url, "--world", world])
     assert "RCVD" in looked.output
 

@@ -276,7 +276,7 @@ def test_a_wrong_word_in_a_marker_is_told(run: Run) -> None:
 @pytest.mark.parametrize(
     "option, said",
     [
-        ("--bank-waive=nothing", "*a finding is waved off as `rule: reason`*"),
+        ("--bank-waive=nothing", "*a finding is suppressed by `rule: reason`*"),
         ("--bank-waive=no-rule: why", "*no-rule is no rule of the referee*"),
     ],
 )

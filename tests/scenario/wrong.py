@@ -48,7 +48,7 @@ TOP = (
         f"{FAULT}when: {{operation: token}}\n    answer: {{status: 500, body: {{a: {10**20}}}}}",
         3,
         33,
-        "no reply could tell it: numbers have 64 bits at most",
+        "a JSON number has 64 bits at most, and NaN and Infinity are not JSON",
         schema=False,
     ),
     WrongFile(f"scenario: {'x' * 301}", 1, 11, "a title of over 300 characters", "say the rest in 'about'"),
@@ -89,7 +89,7 @@ SETTINGS = (
     WrongFile("settings: {unsigned_after: 5 minutes}", 1, 28, "a duration is written like 90s"),
     WrongFile("settings: {closed_days: skip}", 1, 25, "'skip' is no value of closed_days", "known: ignore or respect"),
     WrongFile("settings: {page_size: 51}", 1, 23, "a number from 1 to 50 is expected"),
-    WrongFile("settings: {vendor: My Bank}", 1, 20, "'My Bank' is not written so", "like service"),
+    WrongFile("settings: {vendor: My Bank}", 1, 20, "'My Bank' has the wrong form", "like service"),
 )
 
 RULES = (
@@ -116,7 +116,7 @@ RULES = (
         "rules:\n  - {when: {amount: {over: 5, under: 4}}, refuse: FORBIDDEN}", 2, 38,
         "no amount is both over and under these", None, False,
     ),
-    WrongFile("rules:\n  - when: {currency: euro}", 2, 22, "'euro' is not written so", "like EUR"),
+    WrongFile("rules:\n  - when: {currency: euro}", 2, 22, "'euro' has the wrong form", "like EUR"),
     WrongFile("rules:\n  - when: {nth: 0}", 2, 17, "a number from 1 to"),
     WrongFile("rules:\n  - when: {creditor_name: no, nth: true}", 2, 36, "a whole number is expected"),
     WrongFile(
@@ -142,7 +142,7 @@ RULES = (
     WrongFile(RULE + "then: [{on: PATC}]", 3, 12, "one of move, return, recall or refund is missing"),
     WrongFile(RULE + "then: [{on: PNDG, move: RJCT}]", 3, 17, "'PNDG' is no status", "did you mean 'PDNG'?"),
     WrongFile(
-        PAYMENT + "then: [{on: ACSP, move: RJCT, reason: closed}]", 3, 43, "'closed' is not written so", "like AC04"
+        PAYMENT + "then: [{on: ACSP, move: RJCT, reason: closed}]", 3, 43, "'closed' has the wrong form", "like AC04"
     ),
     WrongFile(
         PAYMENT + "then: [{on: ACSP, move: ACSC, reason: AC04}]", 3, 43, "a reason goes with RJCT or CANC only",
@@ -157,12 +157,13 @@ RULES = (
         False,
     ),
     WrongFile(
-        PAYMENT + "then: [{on: ACWP, move: CANC}]", 3, 17, "nothing that fits is ever ACWP", "it can be RCVD, PATC",
+        PAYMENT + "then: [{on: ACWP, move: CANC}]", 3, 17, "no initiation that fits can be ACWP",
+        "it can be RCVD, PATC",
         False,
     ),
     WrongFile(
         "rules:\n  - when: {kind: consent}\n    then: [{on: PATC, move: CANC}]", 3, 17,
-        "nothing that fits is ever PATC", "a consent has no statuses", False,
+        "no initiation that fits can be PATC", "a consent has no statuses", False,
     ),
     WrongFile(RULE + "timings: {page_size: 5s}", 3, 15, "an unknown key 'page_size'", "known: technical_checks"),
     WrongFile(RULE + "timings: [5s]", 3, 14, "a mapping of timings is expected", "with technical_checks"),
@@ -172,7 +173,7 @@ RULES = (
         RULE + "psu: {approves: true, refuses: true}", 3, 36, "only one of approves and refuses can hold", None, False
     ),
     WrongFile(
-        RULE + "psu: {never: true, after: 2s}", 3, 31, "a customer who never comes does nothing else", None, False
+        RULE + "psu: {never: true, after: 2s}", 3, 31, "`never` excludes all other acts of the customer", None, False
     ),
     WrongFile(
         RULE + "psu: {approves: true, account: alice, accounts: [alice]}", 3, 53,
@@ -195,7 +196,7 @@ RULES = (
     WrongFile(RULE + "refuse: MOVE_ILLEGAL", 3, 13, "'MOVE_ILLEGAL' is no error of the bank"),
     WrongFile(PAYMENT + "refuse: CONFLICT", 3, 13, "payment_initiation never answers 409", None, False),
     WrongFile(
-        PAYMENT + "refuse: FORBIDDEN\n    timings: {code_life: 1s}", 4, 14, "what is refused goes no further",
+        PAYMENT + "refuse: FORBIDDEN\n    timings: {code_life: 1s}", 4, 14, "a refused initiation ends there",
         "take one of the two away", False,
     ),
 )  # fmt: skip
@@ -211,12 +212,14 @@ FAULTS = (
     WrongFile(FAULT + "{when: {nth: 0}, delay: 1s}", 2, 18, "a number from 1 to"),
     WrongFile(FAULT + "answer: {retry_after: 5}", 2, 13, "'status' is missing"),
     WrongFile(FAULT + "answer: {status: 501}", 2, 22, "not every operation may answer 501", None, False),
-    WrongFile(FAULT + "answer: {status: 502, content_type: html}", 2, 41, "'html' is not written so", "like text/html"),
+    WrongFile(
+        FAULT + "answer: {status: 502, content_type: html}", 2, 41, "'html' has the wrong form", "like text/html",
+    ),
     WrongFile(FAULT + "answer: {status: 502, content: x}", 2, 27, "an unknown key 'content'", "did you mean"),
     WrongFile(FAULT + "answer: {status: 20}", 2, 22, "a number from 100 to 599 is expected"),
     WrongFile(
         FAULT + "{when: {operation: token}, answer: {status: 409}}", 2, 49, "token never answers 409",
-        "it may: 400, 401, 403", False,
+        "its statuses are 400, 401, 403", False,
     ),
     WrongFile(
         FAULT + "answer: {status: 408}", 2, 22, "not every operation may answer 408",
@@ -225,7 +228,7 @@ FAULTS = (
     WrongFile(FAULT + "delay: 601s", 2, 12, "a delay is at most 600 s", None, False),
     WrongFile(FAULT + "cut: after", 2, 10, "'after' is no place to cut", "known: before or within"),
     WrongFile(
-        FAULT + "{cut: before, answer: {status: 503}}", 2, 11, "a reply that is cut off before it begins has no answer",
+        FAULT + "{cut: before, answer: {status: 503}}", 2, 11, "a reply cut off before it begins has no content",
         "take one of the two away", False,
     ),
     WrongFile(FAULT + "change: key_oder", 2, 13, "'key_oder' is no change", "did you mean 'key_order'?"),
@@ -243,7 +246,7 @@ STEPS = (
     WrongFile("steps:\n  - pay: {}\n    expect: {}", 3, 5, "pay and expect are two", "give each a dash of its own"),
     WrongFile("steps:\n  - pay: {ammount: 5}", 2, 11, "pay knows no 'ammount'", "did you mean 'amount'?"),
     WrongFile("steps:\n  - pay: 5", 2, 10, "pay takes a mapping", "with product"),
-    WrongFile("steps:\n  - pay: {}\n    as: 'my rent'", 3, 9, "'my rent' is not written so", "like rent"),
+    WrongFile("steps:\n  - pay: {}\n    as: 'my rent'", 3, 9, "'my rent' has the wrong form", "like rent"),
 )
 
 EVERY = (*NOT_YAML, *TOP, *BANK, *SETTINGS, *RULES, *FAULTS, *STEPS)
