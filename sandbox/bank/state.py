@@ -62,7 +62,7 @@ class Bank:
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
         self._begin_grants()
-        # What was signed once and needs more; a dict for its order.
+        # Payments and files with one signature that need more; a dict keeps their order.
         self.partly_signed: dict[str, None] = {}
         # What is promised to leave: at once, or on a later day.
         self.reserved: dict[Compartment, Decimal] = {}
