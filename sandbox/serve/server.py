@@ -154,7 +154,10 @@ def port_of(server: Any) -> int:
 def end(server: Any) -> None:
     """Ends, from another thread, a server of one address: first who works, then who listens."""
     server.task_dispatcher.shutdown()
-    server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map))
+    trigger = server.trigger
+    with trigger.lock:  # the order closes the trigger: the loop, which may be awake, runs it after the pull
+        trigger.thunks.append(lambda: wasyncore.close_all(server._map))
+        trigger._physical_pull()
 
 
 @contextmanager

@@ -239,7 +239,7 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
         ("register", {"client_id": "my-tpp", "secret": "short"}, "8 to 256"),
         ("amend", {"client_id": "demo-tpp", "keys": "no JSON"}, "it is a list"),
         ("amend", {"client_id": "nobody", "active": "no"}, "client"),
-        ("waive", {"rule": "pkce-plain", "reason": ""}, "not written so"),
+        ("waive", {"rule": "pkce-plain", "reason": ""}, "wrong form"),
         ("fault", {"chance": "2", "status": "503"}, "chance"),
     ],
 )
