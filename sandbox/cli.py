@@ -24,6 +24,7 @@ from sandbox.commands.options import Instant, Seed, SeedText, option
 from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
+from sandbox.commands.variants import variants
 from sandbox.machine import machine_time, stopwatch
 from sandbox.web.controls.rows import CONTROLS
 
@@ -52,6 +53,7 @@ main.add_command(collection)
 main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
+main.add_command(variants)
 main.add_command(clock)
 for command in (*actions.COMMANDS, *transfer.COMMANDS):
     main.add_command(command)
@@ -200,7 +202,9 @@ def _stop(number: int, frame: Any) -> None:
 
 @main.command()
 @click.argument(
-    "names", nargs=-1, type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee"])
+    "names",
+    nargs=-1,
+    type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee", "variants"]),
 )
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""

@@ -13,9 +13,11 @@ from flask import Flask, Response, request, request_finished
 from jsonschema import Draft202012Validator
 
 from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.variants import Pairs
 from sandbox.web.api.gate import Call
 from sandbox.web.docs.controls_document import document as controls_document
-from sandbox.web.docs.document import addresses_of, document
+from sandbox.web.docs.document import addresses_of, usual_document
+from sandbox.web.docs.variant_amendments import amended
 
 LOOKS = 3  # at replies of the same form
 VENDOR = "service"
@@ -25,15 +27,21 @@ Form = tuple[Any, ...]
 
 
 @cache
-def told() -> dict[str, Any]:
-    return document("http://127.0.0.1:8080", VENDOR, TODAY)
+def usual() -> bytes:
+    return orjson.dumps(usual_document("http://127.0.0.1:8080", VENDOR, TODAY))
 
 
 @cache
-def operations() -> dict[tuple[str, str], dict[str, Any]]:
+def told(variants: Pairs) -> dict[str, Any]:
+    """The document of a bank with these variants."""
+    return amended(orjson.loads(usual()), variants)
+
+
+@cache
+def operations(variants: Pairs) -> dict[tuple[str, str], dict[str, Any]]:
     """What the document says about an operation and a product; a product that it leaves out has none."""
     return {
-        (operation.name, product): told()["paths"][address][operation.method.lower()]
+        (operation.name, product): told(variants)["paths"][address][operation.method.lower()]
         for operation in OPERATIONS
         for address, products in addresses_of(operation)
         for product in products or ("",)
@@ -41,16 +49,16 @@ def operations() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 @cache
-def judge(name: str, product: str, status: int, version: int) -> Draft202012Validator | None:
+def judge(variants: Pairs, name: str, product: str, status: int, version: int) -> Draft202012Validator | None:
     """The schema of a reply, ready to use; None where there is to be no body."""
-    response = operations()[name, product]["responses"][str(status)]
+    response = operations(variants)[name, product]["responses"][str(status)]
     if "content" not in response:
         return None
     media = f"application/vnd.{VENDOR}.api+json; version={version}"
     on_the_wire = response["content"]["application/json"]
     chosen = response["content"].get(media) or on_the_wire
     both = [chosen["schema"], on_the_wire["schema"]]
-    return Draft202012Validator({"allOf": both, "components": told()["components"]})
+    return Draft202012Validator({"allOf": both, "components": told(variants)["components"]})
 
 
 @cache
@@ -113,9 +121,10 @@ class Recorder:
 
     def fault_of(self, call: Call, response: Response) -> str | None:
         name, product, status = call.operation.name, call.path.get("product", ""), response.status_code
-        if (name, product) not in operations():
+        variants = call.world.bank.settings.variants
+        if (name, product) not in operations(variants):
             return None if status in (404, 405, 406) else "the document has no such product"
-        if str(status) not in operations()[name, product]["responses"]:
+        if str(status) not in operations(variants)[name, product]["responses"]:
             return "the document has no such status"
         self.held += 1
         body = response.get_data()
@@ -125,11 +134,11 @@ class Recorder:
             return f"the Content-Type is {response.content_type}"
         content = orjson.loads(body)
         code = content.get("error_code") if isinstance(content, dict) else None
-        form = (name, product, status, call.version, code, form_of(content))
+        form = (variants, name, product, status, call.version, code, form_of(content))
         self.looked[form] += 1
         if self.looked[form] > LOOKS:
             return None
-        return self.look(judge(name, product, status, call.version), content)
+        return self.look(judge(variants, name, product, status, call.version), content)
 
     def fault_of_control(self, endpoint: str, response: Response) -> str | None:
         status = response.status_code

@@ -23,6 +23,7 @@ from sandbox.contract.fields import FIELDS
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.settings import Settings
+from sandbox.contract.variants import AXES
 
 ROOT = Path(__file__).parents[1]
 LISTENING = "listening on http://127.0.0.1:"
@@ -168,6 +169,7 @@ ROWS = {
     "operations": len(OPERATIONS),
     "products": len(FIELDS),
     "settings": len(fields(Settings)),
+    "variants": len(AXES),
 }
 
 

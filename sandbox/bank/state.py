@@ -18,13 +18,31 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.settings import Settings
+from sandbox.contract.variants import DEFAULTS, chosen
 
 # The paths of single payments; what they wait in for a customer is RCVD.
 PAYMENT_PATHS = frozenset(path for path in moves.MOVES if "credit-transfers" in path)
 
 
-class Bank:
+def _ignore(axis: str) -> None:
+    """Nobody wants to know which axes were met."""
+
+
+class Watched:
+    """Whom a bank tells which axes it met. That is no part of its state, so no register."""
+
+    __slots__ = ("met",)
+
+    met: Callable[[str], None]
+
+
+class Bank(Watched):
     """A pure function of its beginning and the acts that followed. A register is a dict."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> "Bank":
+        bank = super().__new__(cls)
+        bank.met = _ignore
+        return bank
 
     def __init__(
         self,
@@ -82,6 +100,12 @@ class Bank:
         self.answered: dict[str, str] = {}  # consent addresses that were used, and how
         self.consents: dict[str, Consent] = {}
         self.consent_of: dict[PairKey, str] = {}  # the one that counts
+
+    def variant(self, axis: str) -> str:
+        """How this bank decides on a point that the service leaves open (contract/variants)."""
+        self.met(axis)
+        pairs = self.settings.variants
+        return chosen(pairs).get(axis, DEFAULTS[axis]) if pairs else DEFAULTS[axis]
 
     @property
     def next_at(self) -> datetime | None:

@@ -66,6 +66,8 @@ class Settings:
     contents_kept: int = choice(200, "choice 10")  # of the last calls: headers and bodies, for the console; 0 is none
     due_events_max: int = choice(10_000_000, "choice 10")  # an endless agenda is our bug, so find it
     body_size_max: int = choice(1_000_000, "choice 2")  # bytes of a JSON or form body
+    # How this bank differs: the axes of variants.py that are not at their default, each with its value, by name.
+    variants: tuple[tuple[str, str], ...] = choice((), "choice 13")
 
 
 def clause_of(name: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.contract.settings import Settings
+from sandbox.contract.variants import with_changes
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, Scenario
@@ -67,7 +68,13 @@ def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenari
 
 def read_settings(content: Any, onto: Settings) -> Settings:
     """The settings with the changes of the content, for a running world (choice 10)."""
-    return replace(onto, **_part(SETTINGS, content, "settings", None))
+    return with_changes(onto, read_changes(content))
+
+
+def read_changes(content: Any) -> dict[str, Any]:
+    """The settings that the content names, and those that its variants stand for."""
+    changes: dict[str, Any] = _part(SETTINGS, content, "settings", None)
+    return changes
 
 
 def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fault:
@@ -144,7 +151,7 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
         clock.get("at", parent.at if parent else None),
         clock.get("rate", parent.rate if parent else None),
         fixtures,
-        replace(parent.settings if parent else Settings(), **rows.get("settings", {})),
+        with_changes(parent.settings if parent else Settings(), rows.get("settings", {})),
         _add_titles(rows.get("rules", ()), name, "rule") + (parent.rules if parent else ()),
         _add_titles(rows.get("faults", ()), name, "fault") + (parent.faults if parent else ()),
         rows.get("steps", ()),

@@ -5,8 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 from sandbox.contract.settings import Settings
+from sandbox.contract.variants import ALSO, AXES
 from sandbox.scenario.scalars import DURATION, FLAG, TEXT, at_most, number, one_of, text
-from sandbox.scenario.shapes import Each, Shape, Table
+from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, quote, suggestion
+from sandbox.scenario.shapes import Each, Json, Notes, Shape, Table
+from sandbox.scenario.tree import Node
 
 WORDS = {
     "request_id_reuse": ("replay", "refuse", "allow"),
@@ -35,10 +38,67 @@ NETWORK = text(r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", 
 LONGEST = {"instant_settlement": timedelta(seconds=10)}  # choice 5: never over 10 s
 
 
+class VariantsShape:
+    """A mapping of axes to their values. A number or null is the value that is written so, such as 403."""
+
+    def read(self, node: Node, notes: Notes) -> tuple[tuple[str, str], ...]:
+        if not isinstance(node.value, dict):
+            raise Wrong("a mapping of axes to values is expected", "like {final_status: ACSP}")
+        count, found = len(notes.errors), []
+        for key, entry in node.rows.items():
+            name = ALSO.get(key, key)
+            if name not in AXES:
+                notes.add(entry.key, f"an unknown axis {quote(key)}", suggestion(name, AXES))
+                continue
+            value = _value_of(entry.value)
+            if value not in AXES[name].names:
+                hint = suggestion(value, AXES[name].names)
+                notes.add(entry.value, f"{quote(value)} is no value of {name}", hint)
+            found.append((name, value))
+        if len(notes.errors) > count:
+            raise AlreadyReported
+        return tuple(found)
+
+    def schema(self) -> Json:
+        axes = {name: {"enum": _spellings(axis.names), "description": axis.about} for name, axis in AXES.items()}
+        axes |= {other: axes[name] for other, name in ALSO.items() if name in axes}
+        return {"type": "object", "properties": axes, "additionalProperties": False}
+
+
+def _value_of(node: Node) -> str:
+    match node.value:
+        case dict() | tuple() | bool() | float():
+            raise Wrong("a value's name is expected")
+        case None:
+            return "null"
+        case int() as number:
+            return str(number)
+        case text:
+            return text
+
+
+def _spellings(names: tuple[str, ...]) -> list[str | int | None]:
+    """The names as texts, and those that YAML reads as numbers and as nothing."""
+    numbers = [int(name) for name in names if name.isdecimal()]
+    return [*names, *numbers, *([None] if "null" in names else [])]
+
+
+def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
+    """The settings that variants name, beside those that are given; the two must not differ."""
+    found = dict(rows)
+    for axis, value in rows.get("variants", ()):
+        for name, wanted in AXES[axis].value(value).settings:
+            if found.setdefault(name, wanted) != wanted:
+                raise Wrong(f"{axis}: {value} sets {name}, which is set otherwise", key=f"variants.{axis}")
+    return found
+
+
 def shape_of(name: str, default: Any) -> Shape:
     """The shape of a setting, derived from its default."""
     if name in WORDS:
         return one_of(WORDS[name], f"value of {name}")
+    if name == "variants":
+        return VariantsShape()
     if name == "vendor":
         return text(r"[a-z0-9][a-z0-9.-]{0,60}", "service")
     if name == "certificate_header":
@@ -57,5 +117,7 @@ def shape_of(name: str, default: Any) -> Shape:
 
 
 SETTINGS = Table(
-    {row.name: shape_of(row.name, row.default) for row in fields(Settings)}, called="a mapping of settings"
+    {row.name: shape_of(row.name, row.default) for row in fields(Settings)},
+    add_settings_of_variants,
+    called="a mapping of settings",
 )

@@ -36,6 +36,7 @@ class Exchange(NamedTuple):
     subject: str | None = None
     state: str | None = None
     scenario_rule: str | None = None
+    variants: str = ""  # the axes that it met and that are not at their default: `axis=value`, with blanks between
 
     @property
     def weight(self) -> int:

@@ -11,6 +11,7 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
+from sandbox.world.axes_met import AxesMet
 from sandbox.world.beginning import Beginning, Pace
 from sandbox.world.calls import Exchange, Recent
 from sandbox.world.faults import Faults
@@ -79,11 +80,13 @@ class Unloadable:
         if self._store is not None:
             self.faults.keep = partial(self._store.writer.note, "faults", self._backlog)
         self.limits = Limits()
+        self.axes = AxesMet()
         self.exchanges_made = 0
 
     def _hold(
         self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
     ) -> None:
+        bank.met = self.axes.note
         self.in_memory = Loaded(bank, log, Recent(calls), dict(kept or {}))
         if self.returned is not None:
             self.returned(self)
@@ -219,6 +222,7 @@ class Unloadable:
             bank = bank_back(log, self.name, self.beginning, self.opening)
             self._packed()
             held = self.loaded()
+            bank.met = self.axes.note
             held.bank, held.log = bank, log
         rules, met = faults or (self.beginning.faults, {})
         self.faults.restore(rules, met, partial(self._store.writer.note, "faults", backlog))

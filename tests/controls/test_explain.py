@@ -194,6 +194,7 @@ def test_an_accepted_call_is_explained_by_its_operation_the_state_and_the_rule_i
         "subject": payment_id,
         "state": "RCVD",
         "scenario_rule": "the rule",
+        "variants": {},
     }
     tpp.advance("1m")
     later = why(tpp, tpp.status(payment_id))

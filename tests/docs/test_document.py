@@ -27,12 +27,12 @@ from tests.tpp import Tpp
 
 
 def entries(operation: Operation) -> list[dict[str, Any]]:
-    return [told()["paths"][address][operation.method.lower()] for address, _ in addresses_of(operation)]
+    return [told(())["paths"][address][operation.method.lower()] for address, _ in addresses_of(operation)]
 
 
 def test_the_document_is_valid_openapi_3_1() -> None:
-    assert told()["openapi"] == "3.1.0"
-    validate(told())
+    assert told(())["openapi"] == "3.1.0"
+    validate(told(()))
 
 
 def test_the_document_of_the_controls_is_valid() -> None:
@@ -88,22 +88,22 @@ def test_what_only_a_fault_rule_gives_says_so() -> None:
 
 
 def test_what_is_ours_is_marked_with_the_number_of_the_choice() -> None:
-    response = operations()["payment_status", "sepa-credit-transfers"]["responses"]["409"]
+    response = operations(())["payment_status", "sepa-credit-transfers"]["responses"]["409"]
     assert (response["x-errors"][0]["x-clause"], response["x-errors"][0]["x-choice"]) == ("choice 5", 5)
-    name = told()["components"]["schemas"]["SepaPayment"]["properties"]["creditor_name"]
+    name = told(())["components"]["schemas"]["SepaPayment"]["properties"]["creditor_name"]
     assert name["x-choice"] == 5
-    structured = told()["components"]["schemas"]["SepaPayment"]["properties"]["remittance_information_structured"]
+    structured = told(())["components"]["schemas"]["SepaPayment"]["properties"]["remittance_information_structured"]
     assert "x-choice" not in structured and structured["x-clause"] == "service 2.1"
 
 
 def test_each_note_is_about_a_field_that_is_there() -> None:
-    text = json.dumps(told())
+    text = json.dumps(told(()))
     assert [name for name, (words, _) in NOTES.items() if json.dumps(words) not in text] == []
 
 
 @pytest.mark.parametrize("product", PRODUCTS.values(), ids=lambda row: row.name)
 def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) -> None:
-    body = told()["components"]["schemas"][body_name(product.name)]
+    body = told(())["components"]["schemas"][body_name(product.name)]
     for path in FIELDS:
         outer, _, inner = path.partition(".")
         place = body["properties"].get(outer, {})
@@ -115,13 +115,13 @@ def test_the_body_of_a_product_is_its_column_of_the_field_table(product: Any) ->
 
 
 def test_the_newest_version_is_offered_first_and_what_is_on_the_wire_last() -> None:
-    content = operations()["payment_status", "sepa-credit-transfers"]["responses"]["200"]["content"]
+    content = operations(())["payment_status", "sepa-credit-transfers"]["responses"]["200"]["content"]
     assert [name.rpartition("=")[2] for name in content] == ["3", "2", "1", "application/json"]
 
 
 def test_a_cancellation_names_its_version_although_its_success_has_no_body() -> None:
     """A generated client takes its Accept from the media types of the replies."""
-    responses = operations()["payment_cancellation", "sepa-credit-transfers"]["responses"]
+    responses = operations(())["payment_cancellation", "sepa-credit-transfers"]["responses"]
     assert "content" not in responses["204"]
     for status in set(responses) - {"204"}:
         assert list(responses[status]["content"]) == ["application/vnd.service.api+json; version=2", "application/json"]
@@ -129,18 +129,18 @@ def test_a_cancellation_names_its_version_although_its_success_has_no_body() -> 
 
 def test_what_is_on_the_wire_is_one_of_the_versions() -> None:
     """Version 1 of an initiation replies otherwise."""
-    content = operations()["payment_initiation", "sepa-credit-transfers"]["responses"]["201"]["content"]
+    content = operations(())["payment_initiation", "sepa-credit-transfers"]["responses"]["201"]["content"]
     assert len(content["application/json"]["schema"]["anyOf"]) == 2
-    content = operations()["payment_initiation", "instant-sepa-credit-transfers"]["responses"]["201"]["content"]
+    content = operations(())["payment_initiation", "instant-sepa-credit-transfers"]["responses"]["201"]["content"]
     assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/PaymentInitiationReply"}
 
 
 def test_no_example_has_a_hole() -> None:
-    assert "{{" not in json.dumps(told())
+    assert "{{" not in json.dumps(told(()))
 
 
 def test_the_two_variants_of_the_token_form_are_never_mixed() -> None:
-    form = Draft202012Validator(told()["components"]["schemas"]["TokenForm"])
+    form = Draft202012Validator(told(())["components"]["schemas"]["TokenForm"])
     code = {"grant_type": "authorization_code", "code": "c", "redirect_uri": "u", "code_verifier": "v"}
     refresh = {"grant_type": "refresh_token", "refresh_token": "r"}
     for good in (code, refresh, refresh | {"scope": "AIS"}):
@@ -161,7 +161,7 @@ def test_the_document_names_the_world_and_the_vendor(tpp: Tpp) -> None:
 
 
 def test_a_reply_that_the_document_does_not_tell_is_found() -> None:
-    schema = judge("payment_status", "sepa-credit-transfers", 200, 3)
+    schema = judge((), "payment_status", "sepa-credit-transfers", 200, 3)
     good = {"payment_id": "a", "status": "ACSC"}
     look = Recorder().look
     assert look(schema, good) is None
@@ -175,10 +175,10 @@ def test_a_reply_that_the_document_does_not_tell_is_found() -> None:
     for bad in wrong:
         assert look(schema, bad) is not None, bad
     error = {"error": "X", "error_code": "SBX-0404-000001", "error_description": "x"}
-    refusal = judge("payment_status", "sepa-credit-transfers", 404, 3)
+    refusal = judge((), "payment_status", "sepa-credit-transfers", 404, 3)
     assert look(refusal, error) is None
     assert look(refusal, error | {"error_code": "GEN-1201-100001"}) is not None
-    assert look(judge("payment_cancellation", "sepa-credit-transfers", 204, 2), {}) is not None
+    assert look(judge((), "payment_cancellation", "sepa-credit-transfers", 204, 2), {}) is not None
 
 
 def test_the_recorder_hears_what_is_replied(app: Flask, tpp: Tpp) -> None:

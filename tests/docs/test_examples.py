@@ -72,7 +72,7 @@ def test_every_version_of_every_operation_has_an_example(operation: Any) -> None
 
 
 def test_every_body_of_an_example_stands_in_the_document() -> None:
-    text = json.dumps(told())
+    text = json.dumps(told(()))
     for step in steps(TODAY):
         if isinstance(step, Example) and step.body is not None:
             assert json.dumps(step.shown) in text, step.title

@@ -89,6 +89,11 @@ SETTINGS = (
     WrongFile("settings: {unsigned_after: 5 minutes}", 1, 28, "a duration is written like 90s"),
     WrongFile("settings: {closed_days: skip}", 1, 25, "'skip' is no value of closed_days", "known: ignore or respect"),
     WrongFile("settings: {page_size: 51}", 1, 23, "a number from 1 to 50 is expected"),
+    WrongFile("settings: {variants: {final_stat: ACSP}}", 1, 23, "an unknown axis", "did you mean 'final_status'?"),
+    WrongFile("settings: {variants: {final_status: ACPS}}", 1, 37, "'ACPS' is no value", "did you mean 'ACSP'?"),
+    WrongFile(
+        "settings: {settled_status: ACSC, variants: {final_status: ACSP}}", 1, 59, "sets settled_status", None, False
+    ),
     WrongFile("settings: {vendor: My Bank}", 1, 20, "'My Bank' has the wrong form", "like service"),
 )
 

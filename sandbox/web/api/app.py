@@ -16,7 +16,7 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import accounts, bulks, consents, oauth, payments, standing_orders
 from sandbox.web.api.call_contents import keep_content
 from sandbox.web.api.credentials import client_named
-from sandbox.web.api.explanations import why
+from sandbox.web.api.explanations import variants_met, why
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.api.gate import UUID_4, Call, admit
@@ -180,6 +180,8 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
         environ["sandbox.call"] = call
         world = call.world
+        if world.bank.settings.variants:
+            world.axes.begin_call()
         fault = world.fault_for(operation.name, client_of(call))
         if fault is None:
             return view(admit(call))
@@ -271,6 +273,7 @@ def note(
         response.status_code,
         client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
         *why(environ),
+        variants_met(call) if call else "",
     )
     exchange = world.note(exchange)
     response.headers["Response-ID"] = exchange.request_id

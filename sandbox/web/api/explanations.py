@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.subjects import Subject
 from sandbox.contract.errors import Refusal
+from sandbox.contract.variants import AXES
 from sandbox.web.api.gate import Call
 
 
@@ -40,6 +41,15 @@ def why(environ: dict[str, Any]) -> Why:
     if call is None:
         return NOWHERE
     return Why(None, f"{call.operation.name} was admitted and done", call.operation.clause, subject, state, rule)
+
+
+def variants_met(call: Call) -> str:
+    """The axes that a call met and that are not at their default (contract/variants)."""
+    variants = call.world.bank.settings.variants
+    if not variants:
+        return ""
+    met = call.world.axes.end_call()
+    return " ".join(f"{axis}={value}" for axis, value in variants if axis in met or AXES[axis].by_settings)
 
 
 def state_of(call: Call, found: Subject, *, refused: bool) -> str:

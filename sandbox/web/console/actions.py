@@ -118,6 +118,10 @@ LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
 
 def _setting(form: Form) -> dict[str, Any]:
     name, value = form.get("setting", ""), form.get("value", "").strip()
+    if name == "variants":
+        return {
+            name: {axis.strip(): one.strip() for axis, _, one in (row.partition(":") for row in value.splitlines())}
+        }
     if name in LISTS:
         return {name: value.splitlines()}
     return {name: number(value) if name in NUMBERS else value}

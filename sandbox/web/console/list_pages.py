@@ -223,7 +223,13 @@ def settings(visit: Visit) -> Response:
 
 def typed(values: dict[str, Any]) -> dict[str, str]:
     """As a person types them: a list has a line for each."""
-    return {name: "\n".join(value) if isinstance(value, tuple | list) else str(value) for name, value in values.items()}
+    return {name: _typed(value) for name, value in values.items()}
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {one}" for name, one in value.items())
+    return "\n".join(value) if isinstance(value, tuple | list) else str(value)
 
 
 def worlds(visit: Visit) -> Response:

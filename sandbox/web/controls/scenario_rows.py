@@ -74,7 +74,8 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "PATCH",
         "/settings",
         "settings_views.change",
-        "Changes settings from now on; what was promised before keeps its time.",
+        "Changes settings from now on; what was promised before keeps its time. `variants` is merged: axes that are "
+        "not named stay as they are, and an axis at its first value is as it was by default.",
         SETTINGS,
         {"unsigned_after": "5m"},
         commands=(Command("settings"),),
@@ -83,6 +84,14 @@ SCENARIO_ROWS: tuple[Control, ...] = (
             Button("waive", "{rule} is waved off."),
             Button("unwaive", "{rule} counts again."),
         ),
+    ),
+    Control(
+        "GET",
+        "/variants",
+        "variant_views.every",
+        "How this bank could differ within the service's word: each axis with its values, the value that this world "
+        "has (null where its settings are those of none), and whether a call met it. It is changed by the setting "
+        "`variants`.",
     ),
     Control(
         "GET",

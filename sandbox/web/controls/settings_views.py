@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.bank.settings_change import change_settings
 from sandbox.banking.durations import write_duration
 from sandbox.contract.settings import Settings
-from sandbox.scenario.reading import read_settings
+from sandbox.scenario.reading import read_changes
 from sandbox.web.controls.scenario_bodies import reading
 from sandbox.world.world import World
 
@@ -20,11 +20,12 @@ def show(world: World) -> dict[str, Any]:
 
 def written(settings: Settings) -> dict[str, Any]:
     found = {name: getattr(settings, name) for name in NAMES}
-    return {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in found.items()}
+    shown = {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in found.items()}
+    return shown | {"variants": dict(settings.variants)}
 
 
 def change(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    """Changes apply from now on; scheduled events keep their times."""
-    changed = reading(lambda: read_settings(body, Settings()), "settings")
-    world.act(change_settings, tuple((name, getattr(changed, name)) for name in sorted(body)))
+    """Changes apply from now on; scheduled events keep their times. Variants are merged into those of the world."""
+    changes = reading(lambda: read_changes(body), "settings")
+    world.act(change_settings, tuple(sorted(changes.items())))
     return show(world)

@@ -64,7 +64,8 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
     exchange = world.exchange_of(request_id)
     if exchange is None:
         raise Refusal(Error.NOT_FOUND, input="request")
-    row = exchange._asdict() | {"at": write_instant(exchange.at)}
+    variants = dict(pair.split("=", 1) for pair in exchange.variants.split())
+    row = exchange._asdict() | {"at": write_instant(exchange.at), "variants": variants}
     return {name: value for name, value in row.items() if name != "seq"}
 
 

@@ -84,13 +84,14 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/worlds/<name>",
         "world_views.make",
         "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
-        "customers' habits go on under its clock. 409 where a world of that name exists, also one that a call made on "
-        "demand, and `default` always does: `replace` true replaces it.",
+        "customers' habits go on under its clock; `variants` says how this bank differs. 409 where a world of "
+        "that name exists, also one that a call made on demand, and `default` always does: `replace` true replaces it.",
         (
             Field("scenario", type=""),
             Field("seed", type="integer"),
             Field("clock", type="object"),
             Field("life"),
+            Field("variants", type="object", about="Axes and their values, over those of the scenario."),
             Field("replace", flag, type="boolean", about=REPLACE),
         ),
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},

@@ -1,6 +1,7 @@
 """Worlds: made, shown, dropped and begun again."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from flask import Response
@@ -41,9 +42,11 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
         beginning = seeded(beginning, value_of(content, "seed", _seed), worlds.guarded)
     if "clock" in content:
         beginning = _clocked(beginning, content["clock"])
-    if "life" in content:
-        settings = reading(lambda: read_settings({"life": content["life"]}, beginning.settings), "life")
-        beginning = replace(beginning, settings=settings)
+    for field in ("life", "variants"):
+        if field in content:
+            changes, before = {field: content[field]}, beginning.settings
+            settings = reading(partial(read_settings, changes, before), field)
+            beginning = replace(beginning, settings=settings)
     return json_response(shown(worlds.make(name, beginning, replacing=content.get("replace", False))), 201)
 
 

@@ -10,6 +10,7 @@ from flask import Flask, Response, request
 
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.variants import Pairs
 from sandbox.web.api.addresses import bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.world.registry import Worlds
@@ -30,11 +31,11 @@ SWAGGER = {
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
-def bank_document(root: str, vendor: str, today: date) -> bytes:
+def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
     """The library is asked for only when somebody wants the document."""
     from sandbox.web.docs.document import document
 
-    return orjson.dumps(document(root, vendor, today), option=orjson.OPT_INDENT_2)
+    return orjson.dumps(document(root, vendor, today, variants), option=orjson.OPT_INDENT_2)
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
@@ -72,7 +73,8 @@ def route(app: Flask, worlds: Worlds) -> None:
 
     def openapi() -> Response:
         bank = here(worlds).bank
-        return _json(bank_document(bank_root_of(request), bank.settings.vendor, brussels_date(bank.clock.now)))
+        settings, today = bank.settings, brussels_date(bank.clock.now)
+        return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
 
     def controls() -> Response:
         return _json(controls_document(root_of(request)))

@@ -4,6 +4,7 @@ from typing import Any
 
 from sandbox.web.docs.control_schemas import (
     Awaited,
+    AxisRow,
     Callback,
     Clock,
     ComingEvent,
@@ -70,6 +71,7 @@ REPLIES: dict[str, Any] = {
     "DELETE /faults": None,
     "GET /settings": SETTINGS,
     "PATCH /settings": SETTINGS,
+    "GET /variants": listed("variants", AxisRow),
     "GET /callbacks": listed("callbacks", Callback),
     "GET /customers": listed("customers", Customer),
     "GET /clients": listed("clients", Client),

@@ -103,7 +103,7 @@ class CallSummary(Schema):
 
 
 class Explanation(CallSummary):
-    """The rule that decided, its clause, and what it was judged on."""
+    """The rule that decided, its clause, what it was judged on, and the axes it met that are not at their default."""
 
     error = text_or_null()
     rule = text()
@@ -111,6 +111,7 @@ class Explanation(CallSummary):
     subject = text_or_null()
     state = text_or_null()
     scenario_rule = text_or_null()
+    variants = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
 
 
 class LoggedCall(CallSummary):
@@ -173,6 +174,31 @@ class CurrentScenario(Schema):
 class OrderedFault(Schema):
     title = text()
     met = number()
+
+
+class ExclusionRow(Schema):
+    """A value that leaves a value of another axis without effect."""
+
+    value = text()
+    axis = text()
+    other = text()
+
+
+class AxisRow(Schema):
+    """A point on which a bank could differ. `outside` are the values that a right client refuses."""
+
+    name = text()
+    topic = text()
+    clause = text()
+    about = text()
+    values = texts()
+    does = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    brings = text()
+    within = flag()
+    outside = texts()
+    excludes = rows(ExclusionRow)
+    value = text_or_null()
+    met = flag()
 
 
 class Callback(Schema):

@@ -31,6 +31,7 @@ TAGS = {
     "clock": "Time", "reset": "Time", "await": "Time", "timeline": "Time",
     "worlds": "Worlds", "export": "Worlds", "import": "Worlds",
     "scenario": "Scenario", "scenarios": "Scenario", "faults": "Scenario", "settings": "Scenario",
+    "variants": "Scenario",
     "psu": "PSU",
     "customers": "Registers", "clients": "Registers", "accounts": "Registers", "payments": "Registers",
     "standing-orders": "Registers", "bulk-payments": "Registers",
@@ -83,6 +84,7 @@ def composed() -> dict[str, JsonSchema]:
     seed = {"type": "integer", "minimum": 0}
     named_or_whole = {"anyOf": [{"type": "string"}, reference(control_bodies.SCENARIO)]}
     world = {"scenario": named_or_whole, "seed": seed, "clock": reference("WorldClock"), "life": told["life"]}
+    world["variants"] = told["variants"]
     world["replace"] = {"type": "boolean", "description": REPLACE}
     choice = {"name": {"type": "string"}, "scenario": reference(control_bodies.SCENARIO)}
     return {

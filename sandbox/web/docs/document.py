@@ -11,6 +11,7 @@ from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
+from sandbox.contract.variants import Pairs
 from sandbox.web.api import account_replies, replies
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.docs import reply_schemas
@@ -18,6 +19,7 @@ from sandbox.web.docs.examples import Example, accept_of, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
 from sandbox.web.docs.responses import responses_of
 from sandbox.web.docs.schemas import JsonSchema, clause_marks, of_product, plugin, reference, teach
+from sandbox.web.docs.variant_amendments import amended
 
 OPENAPI = "3.1.0"
 VERSION = "3.0.1"  # service 9.3
@@ -62,8 +64,13 @@ ABOUT = (
 )
 
 
-def document(root: str, vendor: str, today: date) -> dict[str, Any]:
-    """The whole document for one base address; `today` is what the examples' days are counted from."""
+def document(root: str, vendor: str, today: date, variants: Pairs = ()) -> dict[str, Any]:
+    """The document of a bank with these variants; `today` is what the examples' days are counted from."""
+    return amended(usual_document(root, vendor, today), variants)
+
+
+def usual_document(root: str, vendor: str, today: date) -> dict[str, Any]:
+    """The document of a bank as it is by default."""
     made = plugin()
     spec = APISpec(
         "Sandbox bank", VERSION, OPENAPI, [made],

@@ -11,6 +11,7 @@ from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.settings import Settings
+from sandbox.contract.variants import AXES
 from sandbox.referee.table import TABLE as REFEREE
 
 Row = tuple[str, ...]
@@ -79,6 +80,22 @@ def referee() -> Table:
     return ("rule", "severity", "what is seen", "instead", "clause", ""), _with_ours(rows)
 
 
+def variants() -> Table:
+    rows: list[Row] = [
+        (
+            row.name,
+            row.topic,
+            " ".join(row.names),
+            row.about,
+            row.brings,
+            "" if row.within else "not within",
+            row.clause,
+        )
+        for row in AXES.values()
+    ]
+    return ("axis", "topic", "values", "text", "brings to light", "within", "clause", ""), _with_ours(rows)
+
+
 TABLES = {
     "moves": moves,
     "errors": errors,
@@ -86,6 +103,7 @@ TABLES = {
     "products": products,
     "settings": settings,
     "referee": referee,
+    "variants": variants,
 }
 
 

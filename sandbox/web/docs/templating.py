@@ -17,6 +17,7 @@ TITLES = {
     "moves": "Moves between statuses",
     "products": "Fields by product",
     "settings": "Settings",
+    "variants": "Axes: how a bank could differ",
 }
 
 

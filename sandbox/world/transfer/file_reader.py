@@ -139,7 +139,7 @@ def demand_settings(settings: Settings) -> Settings:
     spans = {name: write_duration(value) for name, value in rows.items() if hasattr(value, "total_seconds")}
     lists = {name: list(value) for name, value in rows.items() if isinstance(value, tuple)}
     try:
-        read_settings(rows | spans | lists, Settings())
+        read_settings(rows | spans | lists | {"variants": dict(settings.variants)}, Settings())
     except ScenarioErrors as errors:
         raise ParcelError(f"settings: {errors.errors[0]}") from None
     return settings

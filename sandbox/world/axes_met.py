@@ -1,0 +1,31 @@
+"""Which axes a world met, beside the bank: it is no part of its state and of no log."""
+
+import threading
+
+
+class AxesMet:
+    """The axes that were asked for since the world began, and those of the call at hand."""
+
+    def __init__(self) -> None:
+        self._met: set[str] = set()
+        self._call = threading.local()
+
+    def note(self, axis: str) -> None:
+        """Asked for by the bank, as often as a call meets the axis; so it is cheap."""
+        self._met.add(axis)
+        asked: set[str] | None = getattr(self._call, "asked", None)
+        if asked is not None:
+            asked.add(axis)
+
+    def begin_call(self) -> None:
+        """From here on, what this thread meets is of one call."""
+        self._call.asked = set()
+
+    def end_call(self) -> set[str]:
+        """The axes that the call met."""
+        asked: set[str] = getattr(self._call, "asked", None) or set()
+        self._call.asked = None
+        return asked
+
+    def met(self) -> frozenset[str]:
+        return frozenset(self._met)

@@ -1,0 +1,161 @@
+"""The setting `variants`: where it is given, what refuses it, and what knows of it (choice 13)."""
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+
+from sandbox.cli import main
+from sandbox.contract.variants import AXES, TOPICS
+from tests.payer import signed
+from tests.tpp import Tpp, refused
+
+
+def variants(tpp: Tpp) -> dict[str, str]:
+    found: dict[str, str] = tpp.control("GET", "/settings").get_json()["settings"]["variants"]
+    return found
+
+
+def row(tpp: Tpp, name: str) -> dict[str, Any]:
+    return next(row for row in tpp.listed("variants") if row["name"] == name)
+
+
+def patched(tpp: Tpp, **values: Any) -> Any:
+    return tpp.control("PATCH", "/settings", variants=values)
+
+
+# Where it is given
+
+
+def test_a_patch_merges_variants_and_the_first_value_takes_one_away(tpp: Tpp) -> None:
+    assert variants(tpp) == {}
+    assert patched(tpp, final_status="ACSP").status_code == 200
+    assert patched(tpp, closed_days="respect").status_code == 200
+    assert variants(tpp) == {"closed_days": "respect", "final_status": "ACSP"}
+    assert patched(tpp, final_status="ACSC").status_code == 200
+    assert variants(tpp) == {"closed_days": "respect"}
+    settings = tpp.control("GET", "/settings").get_json()["settings"]
+    assert (settings["closed_days"], settings["settled_status"]) == ("respect", "ACSC")
+
+
+def test_a_setting_that_is_changed_by_itself_overrules_the_axis(tpp: Tpp) -> None:
+    patched(tpp, final_status="ACSP")
+    assert tpp.control("PATCH", "/settings", settled_status="ACSC").status_code == 200
+    assert variants(tpp) == {}
+    assert tpp.control("PATCH", "/settings", code_life="7s").status_code == 200
+    assert row(tpp, "code_life")["value"] is None
+    assert tpp.control("PATCH", "/settings", code_life="30s").status_code == 200
+    assert row(tpp, "code_life")["value"] == "short"
+
+
+def test_a_scenario_gives_variants_and_a_reset_keeps_them(tpp: Tpp) -> None:
+    scenario = {"settings": {"variants": {"recycling_tries": 0}}}
+    assert tpp.control("PUT", "/scenario", scenario=scenario).status_code == 200
+    assert variants(tpp) == {"recycling_tries": "0"}
+    patched(tpp, recycling_tries=10)
+    tpp.control("POST", "/reset")
+    assert variants(tpp) == {"recycling_tries": "0"}
+
+
+def test_a_new_world_takes_variants_over_those_of_its_scenario(tpp: Tpp, app: Flask) -> None:
+    scenario = {"settings": {"variants": {"final_status": "ACSP", "closed_days": "respect"}}}
+    made = tpp.control("PUT", "/worlds/b", scenario=scenario, variants={"closed_days": "ignore", "code_life": "short"})
+    assert made.status_code == 201, made.text
+    assert variants(Tpp(app, "b")) == {"code_life": "short", "final_status": "ACSP"}
+    assert variants(tpp) == {}
+
+
+def test_a_fork_and_an_export_know_the_variants(tpp: Tpp, app: Flask) -> None:
+    patched(tpp, final_status="ACSP")
+    assert tpp.control("POST", "/worlds/default/fork", **{"as": "b"}).status_code == 201
+    assert variants(Tpp(app, "b")) == {"final_status": "ACSP"}
+    parcel = tpp.http.get("/_sandbox/export").data
+    sent = {"Content-Type": "application/x-ndjson"}
+    assert tpp.http.post("/_sandbox/import?as=c", data=parcel, headers=sent).status_code == 201
+    assert variants(Tpp(app, "c")) == {"final_status": "ACSP"}
+
+
+def test_a_rewind_goes_back_behind_a_change_of_variants(tpp: Tpp) -> None:
+    tpp.advance("1h")
+    patched(tpp, final_status="ACSP")
+    tpp.control("POST", "/worlds/default/rewind", at="2027-03-01T09:30")
+    assert variants(tpp) == {}
+
+
+# What refuses it
+
+
+@pytest.mark.parametrize(
+    "values, why",
+    [
+        ({"final_statu": "ACSP"}, "did you mean 'final_status'?"),
+        ({"final_status": "ACPS"}, "'ACPS' is no value of final_status (did you mean 'ACSP'?)"),
+        ({"final_status": ["ACSP"]}, "a value's name is expected"),
+        ({"final_status": True}, "a value's name is expected"),
+        ([], "a mapping of axes to values is expected"),
+        ("final_status", "a mapping of axes to values is expected"),
+    ],
+)
+def test_an_unknown_axis_or_value_is_refused_with_the_nearest_name(tpp: Tpp, values: Any, why: str) -> None:
+    assert refused(tpp.control("PATCH", "/settings", variants=values), 400, "SBX-0400-000001", why)
+    assert refused(tpp.control("PUT", "/worlds/b", variants=values), 400, "SBX-0400-000001", why)
+    assert variants(tpp) == {}
+
+
+def test_an_axis_and_its_setting_must_not_differ(tpp: Tpp) -> None:
+    reply = tpp.control("PATCH", "/settings", variants={"final_status": "ACSP"}, settled_status="ACSC")
+    assert refused(reply, 400, "SBX-0400-000001", "sets settled_status, which is set otherwise")
+
+
+def test_an_axis_that_goes_by_another_name_is_taken_by_both(tpp: Tpp) -> None:
+    assert patched(tpp, settled_status="ACSP").status_code == 200
+    assert variants(tpp) == {"final_status": "ACSP"}
+
+
+# What is shown
+
+
+def test_the_table_shows_each_axis_with_the_value_of_the_world(tpp: Tpp) -> None:
+    rows = tpp.listed("variants")
+    assert [row["name"] for row in rows] == list(AXES)
+    assert all(row["value"] == row["values"][0] for row in rows)
+    patched(tpp, final_status="ACSP")
+    assert row(tpp, "final_status")["value"] == "ACSP"
+
+
+def test_explain_names_the_axes_that_a_call_met(tpp: Tpp) -> None:
+    patched(tpp, final_status="ACSP")
+    paid = signed(tpp)
+    reply = tpp.status(paid.id)
+    found = tpp.control("GET", f"/explain/{reply.headers['Response-ID']}").get_json()
+    assert found["variants"] == {"final_status": "ACSP"}
+
+
+def test_the_document_says_how_the_bank_differs(tpp: Tpp) -> None:
+    patched(tpp, final_status="ACSP")
+    info = tpp.control("GET", "/openapi.json").get_json()["info"]
+    assert info["x-variants"] == {"final_status": "ACSP"}
+    assert "`final_status: ACSP` (service 3.1)" in info["description"]
+
+
+def test_the_command_prints_the_table() -> None:
+    done = CliRunner().invoke(main, ["variants"])
+    assert done.exit_code == 0
+    assert all(name in done.output for name in AXES)
+    one = CliRunner().invoke(main, ["variants", "--topic", "proof", "--json"])
+    assert '"client_certificates"' in one.output and '"final_status"' not in one.output
+    assert CliRunner().invoke(main, ["variants", "--topic", "money"]).exit_code == 2
+
+
+# The table itself
+
+
+def test_every_axis_says_what_it_is() -> None:
+    for name, axis in AXES.items():
+        assert axis.name == name and axis.topic in TOPICS, name
+        assert len(axis.values) > 1 and len(set(axis.names)) == len(axis.values), name
+        assert axis.clause.partition(" ")[0] in ("service", "choice"), name
+        assert axis.about.endswith(".") and axis.brings and all(value.does.endswith(".") for value in axis.values), name
+        for value, other, theirs in axis.excludes:
+            assert value in axis.names and theirs in AXES[other].names, name
