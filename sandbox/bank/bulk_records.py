@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 from datetime import date
+from typing import ClassVar
 
 from sandbox.bank.records import Debtor, Fact, Origin
+from sandbox.contract import kinds
 from sandbox.contract.moves import Status
 from sandbox.files.reader import Kind
 from sandbox.files.report import Batch, Findings, RefusedBatch
@@ -12,6 +14,8 @@ from sandbox.files.report import Batch, Findings, RefusedBatch
 @dataclass(slots=True)
 class Part:
     """A bulk of a file."""
+
+    rule: ClassVar[None] = None  # a scenario's rule is about the whole file
 
     id: str
     bulk_id: str
@@ -57,6 +61,10 @@ class Part:
 class Bulk:
     """A file."""
 
+    kind: ClassVar[kinds.Kind] = kinds.BULK
+    sepa: ClassVar[bool] = True
+    debtor: ClassVar[None] = None  # each of its bulks names its own
+
     id: str
     format: Kind
     origin: Origin
@@ -76,7 +84,7 @@ class Bulk:
     history: list[Fact] = field(default_factory=list)
 
     @property
-    def kind(self) -> str:
+    def reference_group(self) -> str:
         return f"bulk {self.format}"
 
     @property

@@ -1,9 +1,10 @@
 """Payments after the last signature: reservation, execution, recycling, settlement, return (choice 5)."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from sandbox.bank import accounts, payment_entries
+from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
@@ -25,6 +26,11 @@ def day_of(bank: Bank, order: Order) -> date | None:
     if respected and not is_banking_day(today):
         return next_banking_day(today)
     return None
+
+
+def due_at(subject: Payment | Part, promised: datetime) -> datetime:
+    """The instant of its day, where it waits for one."""
+    return promised if subject.executes_on is None else at_brussels(subject.executes_on, AT_SIX)
 
 
 def complete(bank: Bank, payment: Payment) -> None:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from sandbox.bank import accounts
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
@@ -23,7 +22,7 @@ class InitiationReply:
 def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
     """Registers an initiation in the journal and under its TPP's own reference."""
     if reference is not None:
-        key = (subject.origin.client_id, subject.kind, reference)
+        key = (subject.origin.client_id, subject.reference_group, reference)
         known = bank.references.get(key)
         if isinstance(known, list):
             known.append(subject.id)
@@ -33,23 +32,23 @@ def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
 
 
 def find(
-    bank: Bank, client_id: str, kind: str, reference: str, *, external: bool, field: str = "payment-id"
+    bank: Bank, client_id: str, group: str, reference: str, *, external: bool, field: str = "payment-id"
 ) -> Initiation:
-    """One of the caller's own initiations of that kind; never another's."""
+    """One of the caller's own initiations of that group; never another's."""
     if external:
-        fitting = bank.references.get((client_id, kind, reference), ())
+        fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1:
             raise Refusal(Error.CONFLICT, input=field)
         reference = fitting[0] if fitting else ""
-    subject = bank.known(reference)
-    if subject is None or isinstance(subject, Part) or subject.origin.client_id != client_id or subject.kind != kind:
+    subject = bank.initiation(reference)
+    if subject is None or subject.origin.client_id != client_id or subject.reference_group != group:
         raise Refusal(Error.NOT_FOUND, input=field)
     return subject
 
 
-def own(bank: Bank, client_id: str, customer: str | None, kind: str, reference: str, *, external: bool) -> Initiation:
+def own(bank: Bank, client_id: str, customer: str | None, group: str, reference: str, *, external: bool) -> Initiation:
     """What a token may read and cancel: the initiations of its own client and PSU; no token names no customer."""
-    subject = find(bank, client_id, kind, reference, external=external)
+    subject = find(bank, client_id, group, reference, external=external)
     if customer is not None and not _concerns(bank, subject, customer):
         raise Refusal(Error.ACCESS_DENIED, input="payment-id", why="it is another customer's")
     return subject
@@ -59,7 +58,7 @@ def _concerns(bank: Bank, subject: Initiation, customer: str) -> bool:
     """Whether the initiation is the customer's; before a signature the debtor account decides."""
     if subject.customer is not None:
         return customer == subject.customer or customer in subject.signatures
-    return isinstance(subject, Bulk) or subject.debtor is None or _has(bank, subject.debtor.iban, customer)
+    return subject.debtor is None or _has(bank, subject.debtor.iban, customer)
 
 
 def _has(bank: Bank, iban: str, customer: str) -> bool:

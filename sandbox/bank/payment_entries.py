@@ -77,8 +77,9 @@ def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> No
 
 def credit(bank: Bank, payment: Payment) -> None:
     """A beneficiary in this bank is credited when the settlement is complete."""
+    order = payment.order
     for theirs in _credit_lines(bank, payment):
-        _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, payment.order.amount)), REMARKS[payment.kind])
+        _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, order.amount)), REMARKS[order.product])
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:

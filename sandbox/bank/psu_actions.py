@@ -1,7 +1,7 @@
 """Acts of a PSU without a browser, with defaults for missing choices (choice 10)."""
 
 from sandbox.bank import consents, signing
-from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.records import Debtor
 from sandbox.bank.signing import customer_of
 from sandbox.bank.state import Bank
@@ -32,15 +32,15 @@ def _default_signer(
     bank: Bank, found: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
     """Defaults: the debtor account's first owner, and that customer's first current account."""
-    if isinstance(found, Bulk):
-        return customer_of(bank, customer or bank.accounts[found.payable_parts[0].debtor.iban].owners[0]).id, None
+    owner = behaviour_of(found).owner
+    if not found.kind.one_account:
+        return customer_of(bank, customer or owner(bank, found) or "").id, None
     if found.debtor is not None:
-        given = bank.accounts[found.debtor.iban]
-        if account is not None and account != given.iban:
+        if account is not None and account != found.debtor.iban:
             raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
-        return customer_of(bank, customer or given.owners[0]).id, found.debtor
-    owner = bank.accounts[account].owners[0] if account in bank.accounts else None
-    who = customer or found.origin.customer or owner
+        return customer_of(bank, customer or owner(bank, found) or "").id, found.debtor
+    holder = bank.accounts[account].owners[0] if account in bank.accounts else None
+    who = customer or found.origin.customer or holder
     if who is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="no debtor account tells who it is")
     iban = account or first_current(bank, customer_of(bank, who).id)

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sandbox.bank.ledger import Entry
 from sandbox.banking.money import Money
+from sandbox.contract import kinds
 from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.products import PRODUCTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ class Callback(NamedTuple):
 class Payment:
     """A single payment."""
 
+    kind: ClassVar[kinds.Kind] = kinds.PAYMENT
+
     id: str
     order: Order
     origin: Origin
@@ -194,8 +198,13 @@ class Payment:
     returned: bool = False  # by the beneficiary's bank, after the settlement
 
     @property
-    def kind(self) -> str:
+    def reference_group(self) -> str:
+        """A reference of the TPP is looked up among the initiations of its group."""
         return self.order.product
+
+    @property
+    def sepa(self) -> bool:
+        return PRODUCTS[self.order.product].sepa
 
     @property
     def deferred(self) -> bool:

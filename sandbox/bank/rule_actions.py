@@ -28,7 +28,7 @@ DEFAULTS = (
 
 def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
     """The moves of the rule from the current status, by time; the first of each time counts."""
-    if isinstance(found, Part) or found.rule is None:
+    if found.rule is None:
         return {}
     reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
     moves = [then for then in bank.rulebook.rules[found.rule].then if then.on is found.status]
@@ -63,7 +63,7 @@ def by_rule(bank: Bank, found: Subject) -> None:
 @contextmanager
 def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
     """Marks moves in this block with the rule's title in the journal."""
-    assert not isinstance(found, Part) and found.rule is not None
+    assert found.rule is not None
     bank.rule_at_work = bank.rulebook.rules[found.rule].title
     try:
         yield

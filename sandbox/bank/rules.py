@@ -6,10 +6,11 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sandbox.contract import kinds
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings
 
-KINDS = ("payment", "standing_order", "bulk", "consent")  # what a TPP asks for
+KINDS = (*kinds.KINDS, "consent")  # what a TPP asks for
 DEBIT = "direct_debit"  # a habit of a customer; only rules that say so are about it
 
 

@@ -38,7 +38,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
     known = signing.customer_of(bank, customer)
-    debtor = signing.debtor_of(payment)
+    debtor = payment.debtor
     if not signing.needs_account(payment):
         signing.demand_signer(bank, payment, known.id, debtor)
     session.customer = known.id

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sandbox.bank.records import Debtor, Fact, Origin
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
+from sandbox.contract import kinds
 from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status
 
@@ -57,6 +58,9 @@ class Run(NamedTuple):
 class StandingOrder:
     """A contract and where it stands."""
 
+    kind: ClassVar[kinds.Kind] = kinds.STANDING_ORDER
+    sepa: ClassVar[bool] = True
+
     id: str
     order: Contract
     origin: Origin
@@ -73,7 +77,7 @@ class StandingOrder:
     history: list[Fact] = field(default_factory=list)
 
     @property
-    def kind(self) -> str:
+    def reference_group(self) -> str:
         return "periodic-payments"
 
     @property

@@ -1,6 +1,6 @@
 """One bank: its registers, its clock, and the one line that changes a status."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -16,12 +16,10 @@ from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.subjects import Initiation, Subject
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import Kind
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import DEFAULTS, chosen
-
-# The paths of single payments; what they wait in for a customer is RCVD.
-PAYMENT_PATHS = frozenset(path for path in moves.MOVES if "credit-transfers" in path)
 
 
 def _ignore(axis: str) -> None:
@@ -117,9 +115,18 @@ class Bank(Watched):
 
     def known(self, subject_id: str) -> Subject | None:
         """The subject of that id: an initiation, a bulk of a file, or None."""
-        found = self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
+        found = self.initiation(subject_id)
         if found is None and "/" in subject_id:
             return self._part(*subject_id.split("/", 1))
+        return found
+
+    def initiation(self, subject_id: str) -> Initiation | None:
+        """The same without the bulks of a file, which go with their file."""
+        return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
+
+    def register_of(self, kind: Kind) -> Mapping[str, Initiation]:
+        """All initiations of a kind."""
+        found: Mapping[str, Initiation] = getattr(self, kind.register)
         return found
 
     def _part(self, bulk_id: str, number: str) -> Part | None:
@@ -161,7 +168,7 @@ class Bank(Watched):
         fact = Fact(len(self.journal) + 1, self.clock.now, subject.id, trigger, source, target, reason, rule)
         self.journal.append(fact)
         subject.history.append(fact)
-        if source is not target and not isinstance(subject, Part) and subject.rule is not None:
+        if source is not target and subject.rule is not None:
             self._promise_by_rule(subject, target)
 
     def _promise_by_rule(self, subject: Initiation, status: Status) -> None:
@@ -170,8 +177,7 @@ class Bank(Watched):
         for then in rule.then:
             if then.on is status:
                 self.agenda.add(self.clock.now + then.after, subject.id, Trigger.RULED)
-        waits = Status.RCVD if subject.path in PAYMENT_PATHS else Status.PATC
-        if rule.psu is not None and status is waits:
+        if rule.psu is not None and status is subject.kind.waits:
             self.promise_customer(subject, rule.psu.after)
 
     def promise_customer(self, subject: Initiation, after: timedelta) -> None:
@@ -180,8 +186,7 @@ class Bank(Watched):
 
     def title_of(self, subject: Subject) -> str | None:
         """The rule that a subject met."""
-        met = None if isinstance(subject, Part) else subject.rule
-        return None if met is None else self.rulebook.rules[met].title
+        return None if subject.rule is None else self.rulebook.rules[subject.rule].title
 
     def settings_of(self, subject: Initiation) -> Settings:
         """The settings, with the timings of the rule that a subject met."""

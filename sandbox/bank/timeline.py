@@ -5,71 +5,18 @@ from datetime import datetime
 from heapq import merge
 from operator import attrgetter
 
-from sandbox.bank import bulk_checks, bulks, execution, returns, rule_actions, standing_orders
-from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank import execution, returns, rule_actions
+from sandbox.bank.bulk_records import Part
 from sandbox.bank.clock import Promise
+from sandbox.bank.effects import effect_of
 from sandbox.bank.records import Payment
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
-from sandbox.banking.calendar import at_brussels
 from sandbox.contract.moves import Status, Trigger
 
-TIME_OUT = "TIME_OUT"
 UNSIGNED = (Status.RCVD, Status.PATC)
 
 Happening = Callable[[Bank, Subject], None]
-
-
-def _checked(bank: Bank, subject: Subject) -> None:
-    bank.move(subject, Trigger.CHECKED)
-
-
-def _timed_out(bank: Bank, subject: Subject) -> None:
-    bank.move(subject, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
-
-
-def _executed(bank: Bank, payment: Subject) -> None:
-    """Executes, unless the execution was postponed since."""
-    if bank.clock.now < _execution_of(payment, bank.clock.now):
-        return
-    if isinstance(payment, Part):
-        bulks.execute(bank, payment)
-    elif isinstance(payment, Payment):
-        execution.execute(bank, payment)
-
-
-def _settled(bank: Bank, payment: Subject) -> None:
-    assert isinstance(payment, Payment)
-    execution.settle(bank, payment)
-
-
-def _activated(bank: Bank, order: Subject) -> None:
-    assert isinstance(order, StandingOrder)
-    standing_orders.activate(bank, order)
-
-
-def _occurred(bank: Bank, order: Subject) -> None:
-    assert isinstance(order, StandingOrder)
-    standing_orders.run(bank, order)
-
-
-def _validated(bank: Bank, bulk: Subject) -> None:
-    assert isinstance(bulk, Bulk)
-    bulk_checks.validate(bank, bulk)
-
-
-# What a promise does when it rings.
-HAPPENINGS: dict[Trigger, Happening] = {
-    Trigger.CHECKED: _checked,
-    Trigger.UNSIGNED_TOO_LONG: _timed_out,
-    Trigger.EXECUTED: _executed,
-    Trigger.SETTLED: _settled,
-    Trigger.VALIDATED: _validated,
-    Trigger.ACTIVATED: _activated,
-    Trigger.OCCURRED: _occurred,
-}
-
 
 # What a scenario lets happen; each looks for itself whether it still matters.
 UNATTENDED: dict[Trigger, Happening] = {
@@ -96,7 +43,9 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
         return
     until = rule_actions.rule_delay(bank, subject, trigger)
     if until is None:
-        HAPPENINGS[trigger](bank, subject)
+        due = effect_of(subject, trigger).due
+        assert due is not None, f"no {trigger} is promised to {subject_id}"
+        due(bank, subject)
     else:
         bank.agenda.add(until, subject_id, trigger)
 
@@ -120,14 +69,14 @@ def matters(bank: Bank, promise: Promise) -> bool:
         return any(at == promise.at for at in rule_actions.rule_moves(bank, subject))
     if promise.trigger is Trigger.PSU_ACTS:
         return subject.status in UNSIGNED
-    put_off = promise.trigger is Trigger.EXECUTED and promise.at < _execution_of(subject, promise.at)
-    return bank.can(subject, promise.trigger) and not put_off
+    return bank.can(subject, promise.trigger) and not _is_postponed(subject, promise)
 
 
-def _execution_of(subject: Subject, promised: datetime) -> datetime:
-    """The instant of its day, where it waits for one."""
+def _is_postponed(subject: Subject, promise: Promise) -> bool:
+    if promise.trigger is not Trigger.EXECUTED:
+        return False
     assert isinstance(subject, Payment | Part)
-    return promised if subject.executes_on is None else at_brussels(subject.executes_on, execution.AT_SIX)
+    return promise.at < execution.due_at(subject, promise.at)
 
 
 def advance(bank: Bank, until: datetime) -> None:

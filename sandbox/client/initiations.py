@@ -13,7 +13,6 @@ from sandbox.client.transport import VERSIONS, Caller, segment
 Token = Tokens | str | None
 Target = Initiation | Reference
 
-OPERATION = {Kind.PAYMENT: "payment", Kind.STANDING_ORDER: "standing_order", Kind.BULK: "bulk"}
 MEDIA = {"pain.001": "application/xml", "csv": "text/csv"}
 WAITING = ("RCVD", "PATC")  # unsigned
 SCA_ADDRESS_LIFE = 300.0  # seconds (choice 5)
@@ -54,7 +53,7 @@ class Initiations:
         reply = self.caller.call(
             "POST",
             f"/{kind}/{segment(product)}",
-            version or VERSIONS[f"{OPERATION[kind]}_initiation"],
+            version or VERSIONS[f"{kind.row.name}_initiation"],
             token=access_of(token),
             flow=flow,
             content=json.dumps(body).encode(),
@@ -130,14 +129,8 @@ class Initiations:
     def _on(self, verb: str, method: str, target: Target, token: Token, end: str = "") -> Reply:
         """A call on something that was initiated."""
         known = target.reference if isinstance(target, Initiation) else target
-        names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
-        return self.caller.call(
-            method,
-            f"/{known.kind}/{segment(known.product)}/{segment(known.id)}{end}",
-            VERSIONS[f"{OPERATION[known.kind]}_{verb}"],
-            token=access_of(token),
-            query={names: "EXTERNAL"} if known.external else None,
-        )
+        version = VERSIONS[known.operation(verb)]
+        return self.caller.call(method, f"{known.path}{end}", version, token=access_of(token), query=known.query)
 
 
 def _bulk(reply: Reply, found: Any) -> Bulk:

@@ -8,14 +8,20 @@ from typing import Any
 
 from sandbox.client.flows import Flow
 from sandbox.client.reply import Reply
+from sandbox.client.transport import segment
+from sandbox.contract import kinds
 
 
 class Kind(StrEnum):
     """The first part of an initiation's path."""
 
-    PAYMENT = "payments"
-    STANDING_ORDER = "periodic-payments"
-    BULK = "bulk-payments"
+    PAYMENT = kinds.PAYMENT.path
+    STANDING_ORDER = kinds.STANDING_ORDER.path
+    BULK = kinds.BULK.path
+
+    @property
+    def row(self) -> kinds.Kind:
+        return kinds.BY_PATH[self.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,18 @@ class Reference:
     id: str
     kind: Kind = Kind.PAYMENT
     external: bool = False
+
+    @property
+    def path(self) -> str:
+        return f"/{self.kind}/{segment(self.product)}/{segment(self.id)}"
+
+    @property
+    def query(self) -> dict[str, str] | None:
+        """INTERNAL is the default (choice 5)."""
+        return {self.kind.row.id_type: "EXTERNAL"} if self.external else None
+
+    def operation(self, verb: str) -> str:
+        return f"{self.kind.row.name}_{verb}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,12 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote as escape
 
-from sandbox.client import Kind, Reply
+from sandbox.client import Reply
 from sandbox.player.matching import at, differences, in_order, number, quote
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
 
 HTTP = range(100, 600)
-REGISTERS = {Kind.PAYMENT: "payments", Kind.STANDING_ORDER: "standing-orders", Kind.BULK: "bulk-payments"}
 
 
 def of_reply(wanted: Content, reply: Reply | None) -> Iterator[str]:
@@ -59,7 +58,7 @@ def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
     reference = stage.capture_of_initiation(name).reference
     assert reference is not None
-    found = stage.controls.call("GET", f"/{REGISTERS[reference.kind]}/{escape(reference.id, safe='')}").body
+    found = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     found["went"] = _way([row["status"] for row in found["history"]])
     for field, value in rest.items():
         yield from differences(value, at(found, field), field)

@@ -71,22 +71,13 @@ def cancel(stage: Stage, content: Content) -> Reply:
     return _on(stage, content, "cancellation", "DELETE")
 
 
-OPERATION = {Kind.PAYMENT: "payment", Kind.STANDING_ORDER: "standing_order", Kind.BULK: "bulk"}
-
-
 def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
     """The client and tokens for a call on an initiation; `token` overrides the tokens."""
     found = stage.capture_of_initiation(content.get("of"))
     known = _target(found, content)
-    names = "paymentFileIdType" if known.kind is Kind.BULK else "paymentIdType"
     tpp = stage.tpp(content.get("client", found.client))
-    return tpp.caller.call(
-        method,
-        f"/{known.kind}/{segment(known.product)}/{segment(known.id)}{end}",
-        VERSIONS[f"{OPERATION[known.kind]}_{verb}"],
-        token=stage.access(content, found),
-        query={names: "EXTERNAL"} if known.external else None,
-    )
+    token, version = stage.access(content, found), VERSIONS[known.operation(verb)]
+    return tpp.caller.call(method, f"{known.path}{end}", version, token=token, query=known.query)
 
 
 def _target(found: Capture, content: Content) -> Reference:

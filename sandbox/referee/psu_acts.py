@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 import orjson
 from flask import Response
 
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
@@ -60,8 +59,8 @@ def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None
     """An act at an address, with the client of that address; None for an unknown address."""
     client = subject = None
     if (sca := bank.sca_addresses.get(token)) is not None:
-        found = bank.known(sca.subject_id)
-        assert found is not None and not isinstance(found, Part)
+        found = bank.initiation(sca.subject_id)
+        assert found is not None
         client, subject = found.origin.client_id, found.id
     elif (consent := bank.consent_addresses.get(token)) is not None:
         client = consent.client_id

@@ -1,6 +1,5 @@
 """Rules about retries after a refusal and about duplicates (service 7, choice 4)."""
 
-from sandbox.bank.bulk_records import Part
 from sandbox.contract.moves import Status
 from sandbox.referee.kinds import refused_as
 from sandbox.referee.observations import Observation, apart
@@ -79,14 +78,14 @@ def without_pause(seen: Observation, own: Own) -> str | None:
     refused=False,
 )
 def doubled(seen: Observation, own: Own) -> str | None:
-    found = seen.bank.known(seen.subject) if seen.subject else None
-    if found is None or isinstance(found, Part):
+    found = seen.bank.initiation(seen.subject) if seen.subject else None
+    if found is None:
         return None
     reference = getattr(getattr(found, "order", None), "endtoend_identification", None)
-    key = (seen.client, found.kind, reference or seen.body)
-    earlier = seen.bank.known(own[key]) if key in own else None
+    key = (seen.client, found.reference_group, reference or seen.body)
+    earlier = seen.bank.initiation(own[key]) if key in own else None
     own[key] = found.id
-    if earlier is None or isinstance(earlier, Part) or earlier.id == found.id or earlier.status not in ALIVE:
+    if earlier is None or earlier.id == found.id or earlier.status not in ALIVE:
         return None
     address = seen.bank.sca_addresses.get(earlier.sca_token or "")
     if earlier.status in UNSIGNED and address is not None and seen.bank.clock.now >= address.until:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from math import inf
 
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.contract.moves import Status, is_final
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
@@ -114,8 +113,8 @@ def outcome_unseen(seen: Observation, own: Own) -> str | None:
 
 def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     for subject, (exchange, until) in own.items():
-        found = bank.known(subject)
-        if found is not None and not isinstance(found, Part) and not found.signatures and bank.clock.now >= until:
+        found = bank.initiation(subject)
+        if found is not None and not found.signatures and bank.clock.now >= until:
             yield exchange, f"the address of {subject} outlived its use, and nothing was asked or done since"
 
 
@@ -141,13 +140,12 @@ def lost(seen: Observation, own: Own) -> str | None:
 def _begun(seen: Observation, own: Own) -> None:
     """Stores the address; it replaces that of an earlier initiation with the same reference."""
     assert seen.subject is not None
-    found = seen.bank.known(seen.subject)
+    found = seen.bank.initiation(seen.subject)
     if found is None:  # the world began again before this was heard of
         return
-    assert not isinstance(found, Part)
     address = seen.bank.sca_addresses.get(found.sca_token or "")
     reference = getattr(getattr(found, "order", None), "endtoend_identification", "")
-    for earlier in seen.bank.references.get((seen.client, found.kind, reference), ())[-2:-1]:
+    for earlier in seen.bank.references.get((seen.client, found.reference_group, reference), ())[-2:-1]:
         own.pop(earlier, None)
     if address is not None and not found.signatures:
         own[found.id] = seen.exchange, address.until

@@ -7,8 +7,9 @@ from typing import Any
 
 from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, Rule, Then, When
 from sandbox.contract.errors import OF_CONTROLS, Error
+from sandbox.contract.kinds import KINDS as INITIATIONS
+from sandbox.contract.kinds import PAYMENT
 from sandbox.contract.moves import MOVES
-from sandbox.contract.products import PRODUCTS, SCT
 from sandbox.contract.reply_statuses import ANSWERS, INITIATES
 from sandbox.contract.settings import Settings
 from sandbox.scenario.return_rows import THEN, check_debit, check_returns
@@ -36,13 +37,7 @@ from sandbox.scenario.setting_rows import shape_of
 from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
 from sandbox.scenario.tree import Node
 
-PRODUCTS_OF = {
-    "payment": tuple(PRODUCTS),
-    "standing_order": (SCT.name,),
-    "bulk": ("pain.001", "csv"),
-    "consent": (),
-}
-TABLES_OF = {"standing_order": ("periodic-payments",), "bulk": ("bulk-payments", "bulk in a file"), "consent": ()}
+PRODUCTS_OF = {name: kind.products for name, kind in INITIATIONS.items()} | {"consent": ()}
 # The spans that one initiation or one consent can have for itself; what a token lives is no matter of one.
 OWN_SPANS = (
     "technical_checks",
@@ -177,20 +172,21 @@ def _kinds(when: When) -> list[str]:
     return [
         kind
         for kind in KINDS
-        if when.kind in (None, kind)
-        and (when.product is None or any(fnmatchcase(name, when.product) for name in PRODUCTS_OF[kind]))
+        if when.kind in (None, kind) and (when.product is None or any(_fits(when, name) for name in PRODUCTS_OF[kind]))
     ]
+
+
+def _fits(when: When, product: str) -> bool:
+    return fnmatchcase(product, when.product or product)
 
 
 def _tables(when: When) -> list[str]:
     """The tables of moves that a rule can be about."""
     found: list[str] = []
     for kind in _kinds(when):
-        if kind == "payment":
-            fitting = [name for name in PRODUCTS if fnmatchcase(name, when.product or name)]
-            found += [path for path in MOVES if path.removesuffix(" (ACSP)") in fitting]
-        else:
-            found += TABLES_OF[kind]
+        tables = INITIATIONS[kind].moves if kind in INITIATIONS else ()
+        of_products = kind == PAYMENT.name  # a table for each product
+        found += [path for path in tables if not of_products or _fits(when, path.removesuffix(" (ACSP)"))]
     return found
 
 

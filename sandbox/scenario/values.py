@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from sandbox.bank.rules import Rule, Then
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
+from sandbox.contract.kinds import KINDS
 from sandbox.scenario.model import Scenario
 
 HEAD = ("write", "as the", "of a", "and", "which gives")
-KIND_WORDS = {"payment": "payment", "standing_order": "standing order", "bulk": "file", "consent": "consent"}
+KIND_WORDS = {name: kind.label for name, kind in KINDS.items()} | {"consent": "consent"}
 ANY = "payment or standing order"  # where a rule names no kind
 
 

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 import orjson
 
 from sandbox.bank import timeline
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
 from sandbox.banking.durations import write_duration
@@ -48,8 +47,8 @@ def foresee(world: World, subject_id: str, wanted: Status, within: timedelta) ->
 
 def moment_of(bank: Bank, subject_id: str, wanted: Status, within: timedelta) -> datetime:
     """Tried on a second bank, so that a wait that fails moves nothing."""
-    found = bank.known(subject_id)
-    if found is None or isinstance(found, Part):
+    found = bank.initiation(subject_id)
+    if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     now = bank.clock.now
     if found.status is wanted:

@@ -69,11 +69,11 @@ class Inbox:
 
 def inbox_of(bank: Bank, number: int, size: int) -> Inbox:
     waiting = list(islice(waiting_of(bank), (number - 1) * size, number * size + 1))
-    partly = (bank.subject(name) for name in islice(bank.partly_signed, size))
+    partly = (bank.initiation(name) for name in islice(bank.partly_signed, size))
     return Inbox(
         waiting[:size],
         len(waiting) > size,
-        [cosigning_of(bank, one) for one in partly if not isinstance(one, Part)],
+        [cosigning_of(bank, one) for one in partly if one],
         [
             Given(one.client_id, one.customer, one.scope, len(one.logical_ids), one.given, one.until)
             for one in reversed(bank.consents.values())
@@ -96,8 +96,8 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
             yield Waiting(consent.token, consent.until, consent.until - now, None, consent.client_id, asks, likely)
     seen = set()
     for address in reversed(bank.sca_addresses.values()):
-        found = bank.subject(address.subject_id) if address.until > now else None
-        if found is None or isinstance(found, Part) or found.id in seen:
+        found = bank.initiation(address.subject_id) if address.until > now else None
+        if found is None or found.id in seen:
             continue
         seen.add(found.id)
         if found.status in signing.UNSIGNED and not found.signatures:
@@ -114,12 +114,11 @@ def likely_of(bank: Bank, found: Initiation) -> str | None:
         return found.origin.customer
     if signing.needs_account(found):
         return None
-    return next(iter(signing.may_sign(bank, found)), None)
+    return next(iter(signing.left_to_sign(bank, found)), None)
 
 
 def cosigning_of(bank: Bank, found: Initiation) -> Cosigning:
-    left = tuple(name for name in signing.may_sign(bank, found) if name not in found.signatures)
-    return Cosigning(row_of(found), found.signatures, left)
+    return Cosigning(row_of(found), found.signatures, signing.left_to_sign(bank, found))
 
 
 def coming(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:

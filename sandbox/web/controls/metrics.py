@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from flask import Response
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import KINDS
 from sandbox.world.counters import UP_TO, Tally
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -104,12 +105,8 @@ def statuses_of(world: World) -> Counter[tuple[str, str]]:
     if world.in_memory is None:
         return Counter()
     bank = world.in_memory.bank
-    kinds = (
-        ("payment", list(bank.payments.values())),
-        ("standing_order", list(bank.standing_orders.values())),
-        ("bulk", list(bank.bulks.values())),
-    )
-    return Counter(chain.from_iterable(((kind, one.status.value) for one in held) for kind, held in kinds))
+    held = ((name, list(bank.register_of(kind).values())) for name, kind in KINDS.items())
+    return Counter((name, one.status.value) for name, found in held for one in found)
 
 
 def _acts_of(world: World) -> int:

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from flask import Response
 
-from sandbox.bank.bulk_records import Bulk, Part
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.standing_orders import CONTRACT_ENDED
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -76,10 +74,9 @@ def whose_address(bank: Bank, token: str) -> Whose:
     address = bank.sca_addresses.get(token)
     if address is None:
         return Whose()
-    found = bank.subject(address.subject_id)
-    assert not isinstance(found, Part)
-    kind = "order" if isinstance(found, StandingOrder) else "bulk" if isinstance(found, Bulk) else ""
-    return Whose(found.origin.language, tpp_name(bank, found.origin.client_id), kind, found.reason)
+    found = bank.initiation(address.subject_id)
+    assert found is not None
+    return Whose(found.origin.language, tpp_name(bank, found.origin.client_id), found.kind.words, found.reason)
 
 
 def _draw(visit: Visit, ending: Ending, whose: Whose) -> Response:

@@ -3,15 +3,14 @@
 from copy import copy
 from dataclasses import dataclass
 
-from sandbox.bank import accounts, bulk_checks, consents, signing, signing_sessions
-from sandbox.bank.bulk_records import Bulk
+from sandbox.bank import accounts, consents, signing, signing_sessions
+from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.grants import Session
-from sandbox.bank.records import Account, Customer, Debtor, Origin, Payment
+from sandbox.bank.records import Account, Customer, Debtor, Origin
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.products import PRODUCTS
 from sandbox.web.psu.consent_views import Allowed, allowed_by
 from sandbox.web.psu.initiation_views import Wanted, wanted_of
 from sandbox.web.psu.shared_views import tpp_name
@@ -115,27 +114,24 @@ def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
 
 def _signatures_required(bank: Bank, found: Initiation, picked: Debtor | None) -> int:
     """Of the account in sight, also of one that was only picked yet."""
-    if isinstance(found, Bulk):
-        return signing.signatures_required(bank, found)
-    debtor = picked or found.debtor
-    return bank.accounts[debtor.iban].signatures_required if debtor else 1
+    return behaviour_of(found).signatures_required(bank, found, picked or found.debtor)
 
 
 def _likely(bank: Bank, found: Initiation) -> str | None:
     """The first owner of the account that it names, or who signs for a whole file."""
-    if isinstance(found, Bulk):
-        return next(iter(bulk_checks.signers(bank, found)), None)
-    return bank.accounts[found.debtor.iban].owners[0] if found.debtor else None
+    behaviour = behaviour_of(found)
+    if found.kind.one_account:
+        return behaviour.owner(bank, found)
+    return next(iter(behaviour.may_sign(bank, found)), None)
 
 
 def _options(bank: Bank, customer: str | None, found: Initiation) -> list[Option]:
     """Every compartment in the electronic channels; within SEPA those in euro (service 2.1 rule 1)."""
-    sepa = not isinstance(found, Payment) or PRODUCTS[found.order.product].sepa
     return [
         Option(account, currency, bank.ledger.balance(*debtor), accounts.available(bank, debtor))
         for account in (signing.accounts_of(bank, customer) if customer else ())
         if account.online
         for currency in account.currencies
-        if currency == "EUR" or not sepa
+        if currency == "EUR" or not found.sepa
         for debtor in (Debtor(account.iban, currency),)
     ]

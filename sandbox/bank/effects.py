@@ -1,0 +1,116 @@
+"""What a trigger does, by kind of subject: one table for the timeline and for forced moves."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sandbox.bank import bulk_checks, bulks, execution, standing_orders
+from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.records import Payment
+from sandbox.bank.standing_order_records import StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+
+TIME_OUT = "TIME_OUT"
+
+Due = Callable[[Bank, Any], None]
+Forced = Callable[[Bank, Any, str | None], None]
+
+
+class Effect(NamedTuple):
+    """`due` runs when the event is due, `forced` when a rule or a control makes the move; None where it cannot."""
+
+    due: Due | None = None
+    forced: Forced | None = None
+
+
+def _move(trigger: Trigger) -> Forced:
+    """The move alone, without money."""
+
+    def move(bank: Bank, subject: Subject, reason: str | None = None) -> None:
+        bank.move(subject, trigger, reason)
+
+    return move
+
+
+def _both(effect: Any) -> Effect:
+    return Effect(effect, effect)
+
+
+def _on_its_day(execute: Due) -> Due:
+    """Executes, unless the execution was postponed since."""
+
+    def due(bank: Bank, subject: Payment | Part) -> None:
+        now = bank.clock.now
+        if now >= execution.due_at(subject, now):
+            execute(bank, subject)
+
+    return due
+
+
+def _time_out(bank: Bank, payment: Payment) -> None:
+    bank.move(payment, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
+
+
+def _sign_payment(bank: Bank, payment: Payment, reason: str | None) -> None:
+    """Signed by all who may sign; without an account there is nobody to sign."""
+    if payment.debtor is None or payment.debtor.iban not in bank.accounts:
+        raise Refusal(Error.MOVE_ILLEGAL, subject="a payment without a debtor account", status="PATC", target="signed")
+    account = bank.accounts[payment.debtor.iban]
+    payment.customer = payment.customer or account.owners[0]
+    payment.signatures = payment.signatures or account.may_sign[: account.signatures_required]
+    execution.complete(bank, payment)
+
+
+def _sign_order(bank: Bank, order: StandingOrder, reason: str | None) -> None:
+    if order.debtor is None:
+        raise Refusal(Error.MOVE_ILLEGAL, subject="an order without a debtor account", status="PATC", target="signed")
+    order.customer = order.customer or bank.accounts[order.debtor.iban].owners[0]
+    order.signatures = (order.customer,)
+    standing_orders.complete(bank, order)
+
+
+def _sign_file(bank: Bank, bulk: Bulk, reason: str | None) -> None:
+    signers = bulk_checks.signers(bank, bulk)
+    bulk.customer = bulk.customer or signers[0]
+    bulk.signatures = bulk.signatures or signers[: bulk_checks.signatures_required(bank, bulk)]
+    bulks.complete(bank, bulk)
+
+
+EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
+    Payment: {
+        Trigger.CHECKED: _both(_move(Trigger.CHECKED)),
+        Trigger.UNSIGNED_TOO_LONG: Effect(due=_time_out),
+        Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
+        Trigger.SIGNED: Effect(forced=_sign_payment),
+        Trigger.EXECUTED: Effect(_on_its_day(execution.execute), execution.begin_settlement),
+        Trigger.FUNDS_MISSING: Effect(forced=execution.recycle),
+        Trigger.GIVEN_UP: Effect(forced=execution.give_up),
+        Trigger.SETTLED: _both(execution.settle),
+        Trigger.REJECTED: Effect(forced=execution.reject),
+        Trigger.CANCELLED: Effect(forced=execution.cancel),
+    },
+    StandingOrder: {
+        Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
+        Trigger.SIGNED: Effect(forced=_sign_order),
+        Trigger.ACTIVATED: _both(standing_orders.activate),
+        Trigger.OCCURRED: Effect(due=standing_orders.run),
+        Trigger.ENDED: Effect(forced=_move(Trigger.ENDED)),
+        Trigger.CANCELLED: Effect(forced=standing_orders.cancel),
+    },
+    # Validation and execution of a file follow from its content, so neither is forced.
+    Bulk: {
+        Trigger.VALIDATED: Effect(due=bulk_checks.validate),
+        Trigger.REFUSED: Effect(forced=bulks.refuse),
+        Trigger.SIGNED: Effect(forced=_sign_file),
+        Trigger.REJECTED: Effect(forced=bulks.reject),
+        Trigger.CANCELLED: Effect(forced=bulks.cancel),
+    },
+    Part: {Trigger.EXECUTED: Effect(due=_on_its_day(bulks.execute))},
+}
+NONE = Effect()
+
+
+def effect_of(subject: Subject, trigger: Trigger) -> Effect:
+    return EFFECTS[type(subject)].get(trigger, NONE)

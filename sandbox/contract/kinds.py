@@ -1,0 +1,77 @@
+"""The kinds of initiations: payment, standing order, bulk. One row each, read by every room that asks for a kind."""
+
+from dataclasses import dataclass
+
+from sandbox.contract.moves import MOVES, Status
+from sandbox.contract.products import PRODUCTS, SCT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """What sets one kind of initiation apart."""
+
+    name: str  # in rules, figures and the names of operations
+    label: str  # in sentences
+    path: str  # the first part of its paths at the bank
+    list: str  # its list among the controls and in the console
+    register: str  # attribute of the bank
+    products: tuple[str, ...]
+    moves: tuple[str, ...]  # its tables of moves
+    waits: Status  # the status in which it first waits for its customer
+    one_account: bool  # whether one account pays; the PSU picks it where the TPP named none
+    words: str  # variant of the sentences on the bank's pages
+    clause: str
+    id: str = "payment_id"  # in paths and replies
+    id_type: str = "paymentIdType"  # the parameter of choice 5
+
+    @property
+    def id_input(self) -> str:
+        """How a refusal names the id."""
+        return self.id.replace("_", "-")
+
+
+PAYMENT = Kind(
+    name="payment",
+    label="payment",
+    path="payments",
+    list="payments",
+    register="payments",
+    products=tuple(PRODUCTS),
+    moves=tuple(path for path in MOVES if path.partition(" ")[0] in PRODUCTS),
+    waits=Status.RCVD,
+    one_account=True,
+    words="",
+    clause="service 2.1",
+)
+STANDING_ORDER = Kind(
+    name="standing_order",
+    label="standing order",
+    path="periodic-payments",
+    list="standing-orders",
+    register="standing_orders",
+    products=(SCT.name,),
+    moves=("periodic-payments",),
+    waits=Status.PATC,
+    one_account=True,
+    words="order",
+    clause="service 2.2",
+)
+BULK = Kind(
+    name="bulk",
+    label="file",
+    path="bulk-payments",
+    list="bulk-payments",
+    register="bulks",
+    products=("pain.001", "csv"),
+    moves=("bulk-payments", "bulk in a file"),
+    waits=Status.PATC,
+    one_account=False,
+    words="bulk",
+    clause="service 2.3",
+    id="payment_file_id",
+    id_type="paymentFileIdType",
+)
+
+KINDS = {kind.name: kind for kind in (PAYMENT, STANDING_ORDER, BULK)}
+BY_PATH = {kind.path: kind for kind in KINDS.values()}
+BY_LIST = {kind.list: kind for kind in KINDS.values()}
