@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import cluster, database
 from tests.world.tenancy import Server
+
+__all__ = ["cluster", "database"]
 
 
 @pytest.fixture

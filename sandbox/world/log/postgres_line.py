@@ -1,0 +1,155 @@
+"""One line to PostgreSQL: one caller at a time, made anew after it broke, and never waited on for ever."""
+
+import select
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import psycopg
+from psycopg import errors
+
+from sandbox.world.log.format import StateFileError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+TRIES = 8  # of a transaction that the database could not put in order with others
+CONNECT_WAITS = 5  # seconds
+# What the database says where two transactions met; done again, they pass. Two servers may also make the same at once.
+AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation, errors.DuplicateTable)
+READABLE, WRITABLE = 1, 2  # what psycopg's generators wait for
+
+
+class DatabaseError(StateFileError):
+    """The database cannot be used, or not now; nothing was changed."""
+
+
+class AgainError(DatabaseError):
+    """The same transaction passes when it is done again."""
+
+
+class _Bounded(psycopg.Connection[tuple[Any, ...]]):
+    """Waits for a reply no longer than a line may: a line that is cut off is silent."""
+
+    reply_waits = 10.0  # seconds
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        poll, waits = select.poll(), timeout or self.reply_waits
+        try:
+            wanted = next(gen)
+            while True:
+                asked = (select.POLLIN if wanted & READABLE else 0) | (select.POLLOUT if wanted & WRITABLE else 0)
+                poll.register(self.pgconn.socket, asked)
+                found = poll.poll(int(waits * 1000))
+                if not found:
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError(f"no reply within {waits:g} s")
+                writable = WRITABLE if found[0][1] & select.POLLOUT else 0
+                readable = READABLE if found[0][1] & ~select.POLLOUT else 0
+                wanted = gen.send((writable | readable) & wanted or wanted)
+        except StopIteration as end:
+            return end.value
+
+
+class Statements:
+    """Executes statements that are written as SQLite's, with `?` for a value."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self.connection = connection
+
+    def execute(self, query: str, values: tuple[Any, ...] = ()) -> psycopg.Cursor[tuple[Any, ...]]:
+        return self.connection.execute(query.replace("?", "%s").encode(), values)
+
+    def executemany(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.executemany(query.replace("?", "%s").encode(), rows)
+
+
+class Line:
+    """Connects when it is first used. What fails is a DatabaseError; the next use connects again."""
+
+    def __init__(self, url: str, reply_waits: float = 10.0) -> None:
+        self.url = url
+        self.reply_waits = reply_waits
+        self.turn = threading.RLock()
+        self.is_closed = False
+        self._connection: _Bounded | None = None
+
+    @contextmanager
+    def statements(self) -> Iterator[Statements]:
+        """Each statement is a transaction by itself."""
+        with self.turn, self._failures():
+            yield Statements(self._connected())
+
+    @contextmanager
+    def transaction(self) -> Iterator[Statements]:
+        """All or nothing; an AgainError where the same, done again, passes."""
+        with self.turn, self._failures():
+            connection = self._connected()
+            with connection.transaction():
+                yield Statements(connection)
+
+    def run(self, work: Callable[[Statements], T]) -> T:
+        """A transaction, done again where the database could not put it in order with others."""
+        for left in reversed(range(TRIES)):
+            try:
+                with self.transaction() as database:
+                    return work(database)
+            except AgainError:
+                if not left:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def close(self) -> None:
+        self.is_closed = True
+        with self.turn:
+            if self._connection is not None:
+                with suppress(psycopg.Error):
+                    self._connection.close()
+
+    def _connected(self) -> _Bounded:
+        if self.is_closed:
+            raise DatabaseError("the line to the database was closed")
+        if self._connection is None or self._connection.closed:
+            self._connection = _Bounded.connect(
+                self.url,
+                autocommit=True,
+                prepare_threshold=None,  # a pooler may give each transaction another session
+                connect_timeout=CONNECT_WAITS,
+                client_encoding="UTF8",
+                application_name="bank-sandbox",
+            )
+            self._connection.reply_waits = self.reply_waits
+        return self._connection
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, UnicodeDecodeError) as error:
+            connection = self._connection
+            if connection is not None and (connection.closed or connection.broken):
+                self._connection = None
+                with suppress(psycopg.Error):
+                    connection.close()
+            raise (AgainError if isinstance(error, AGAIN) else DatabaseError)(describe(error)) from error
+
+
+def again(method: Callable[P, T]) -> Callable[P, T]:
+    """For a method that is one transaction: done again where the database could not put it in order with others."""
+
+    @wraps(method)
+    def work(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(TRIES - 1):
+            with suppress(AgainError):
+                return method(*args, **kwargs)
+        return method(*args, **kwargs)
+
+    return work
+
+
+def describe(error: Exception) -> str:
+    """One line of what the database says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300]

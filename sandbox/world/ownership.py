@@ -1,0 +1,152 @@
+"""Which server has which world, where several servers share one database.
+
+    ownership = Ownership(Leases(line), "http://10.0.0.7:8080", lease=5.0, elapsed=machine.seconds_since_boot)
+    ownership.start()                      # registers this server, and renews its lease beside the calls
+    ownership.demand()                     # before an answer from memory: LeaseLostError without a fresh lease
+    taken = ownership.take(row)            # a world by its row, or ElsewhereError with its owner
+    ownership.has(row, taken.epoch)        # False once the world may be another server's: read it anew
+    ownership.give(row, taken.epoch)       # after all of it was written and its memory was given back
+    ownership.close()                      # at the end, after all worlds were given up
+
+A lease is believed for its length less a margin, counted from the moment before its renewal was sent, by a clock that
+nobody sets. A server whose row is gone registers anew; before it believes the new lease it has no world any more, so
+each world in memory is read anew, under an epoch of its own, before it answers.
+"""
+
+import threading
+from collections.abc import Callable
+from logging import getLogger
+
+from sandbox.world.log.format import StateFileError
+from sandbox.world.log.leases import Leases, Peer, Taken
+
+log = getLogger("sandbox")
+LEASE = 5.0  # seconds (choice 12)
+MARGIN_SHARE = 5  # a fifth of the lease: clocks of two machines do not run equally fast
+RENEWALS = 5  # in one lease
+
+
+class LeaseLostError(StateFileError):
+    """This server may not answer from memory now: another one may have taken its worlds."""
+
+
+class ElsewhereError(StateFileError):
+    """Another server has the world."""
+
+    def __init__(self, owner: Peer | None) -> None:
+        super().__init__(f"another server has this world: {owner.address if owner else 'it is being taken over'}")
+        self.owner = owner
+
+
+class Ownership:
+    """This server among those that share a database."""
+
+    def __init__(self, leases: Leases, address: str, lease: float, elapsed: Callable[[], float]) -> None:
+        self.leases = leases
+        self.address = address
+        self.lease = lease
+        self.id = 0
+        self.trouble: str | None = None  # why the last renewal failed
+        self.taken = self.given = 0  # worlds, ever
+        self._elapsed = elapsed
+        self._believed_until = float("-inf")
+        self._epochs: dict[int, int] = {}  # of the worlds that this server has
+        self._lock = threading.Lock()  # of id and epochs, which change together
+        self._renewing = threading.Lock()
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._renew_until_closed, name="lease", daemon=True)
+
+    def start(self) -> None:
+        self.renew()
+        self._thread.start()
+
+    def renew(self) -> None:
+        """Once, and registers a server that has no row."""
+        with self._renewing:
+            if self._ends.is_set():
+                return
+            sent = self._elapsed()
+            if not self.id or not self.leases.renew(self.id, self.address, self.lease):
+                self._forget_all()
+                sent = self._elapsed()
+                made = self.leases.register(self.address, self.lease)
+                with self._lock:
+                    self.id = made
+            self._believed_until = sent + self.lease * (1 - 1 / MARGIN_SHARE)
+            self.trouble = None
+
+    def _forget_all(self) -> None:
+        with self._lock:
+            if self.id:
+                log.warning("server %s was away for longer than its lease; it reads its worlds anew", self.id)
+            self.id, self._epochs = 0, {}
+
+    def _renew_until_closed(self) -> None:
+        while not self._ends.wait(self.lease / RENEWALS):
+            try:
+                self.renew()
+            except StateFileError as error:
+                if self.trouble is None:
+                    log.warning("the lease of server %s could not be renewed: %s", self.id, error)
+                self.trouble = str(error)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether no other server can have taken a world of this one."""
+        return self._elapsed() < self._believed_until
+
+    def demand(self) -> None:
+        if not self.is_fresh:
+            raise LeaseLostError(f"the lease of this server has ended: {self.trouble or 'it was away for too long'}")
+
+    def take(self, world: int) -> Taken:
+        """Makes a world this server's, under an epoch of its own; also one that it has already."""
+        self.demand()
+        server = self.id
+        taken = self.leases.take(world, server)
+        if taken is None:
+            raise ElsewhereError(self.leases.owner(world))
+        self.note(world, taken.epoch, server)
+        log.info("server %s took world %s under epoch %s", server, world, taken.epoch)
+        return taken
+
+    def note(self, world: int, epoch: int, server: int) -> None:
+        """What was written down under a server's id that has passed since is not its own any more."""
+        with self._lock:
+            if server != self.id or not server:
+                raise LeaseLostError("this server was away for longer than its lease")
+            self._epochs[world] = epoch
+            self.taken += 1
+
+    def epoch(self, world: int) -> int:
+        """Under which this server has a world; 0 where it has not."""
+        return self._epochs.get(world, 0)
+
+    def has(self, world: int, epoch: int) -> bool:
+        return self._epochs.get(world) == epoch
+
+    def give(self, world: int, epoch: int) -> None:
+        """Other servers may take it at once; of a world that was taken anew meanwhile this does nothing."""
+        with self._lock:
+            server = self.id
+            if self._epochs.get(world) != epoch:
+                return
+            del self._epochs[world]
+        if self.leases.give(world, server, epoch):
+            self.given += 1
+            log.info("server %s gave world %s up, epoch %s", server, world, epoch)
+
+    def peers(self) -> list[Peer]:
+        """All servers that live, with this one."""
+        return self.leases.living()
+
+    def close(self) -> None:
+        """What it still has is free at once; without a database the lease ends by itself."""
+        self._ends.set()
+        with self._renewing:
+            self._believed_until = float("-inf")
+            server, self.id = self.id, 0
+        try:
+            self.leases.leave(server)
+        except StateFileError as error:
+            log.warning("server %s could not say that it ends: %s", server, error)
