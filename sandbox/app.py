@@ -51,13 +51,13 @@ def assemble(
     return app
 
 
-def add_controls(app: Flask, worlds: Worlds, lock: Lock) -> None:
+def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None = None) -> None:
     """What is routed already is the bank, which is open; all that follows is guarded."""
     bank = frozenset(app.view_functions)
     route_controls(app, worlds)
     route_reference(app, worlds)
     keyed = frozenset(app.view_functions)
-    route_console(app, worlds, lock.key)
+    route_console(app, worlds, lock.key, bank_app)
     guard(app, lock, Attempts(worlds.machine_time), bank, pages=frozenset(app.view_functions) - keyed)
 
 
@@ -67,5 +67,7 @@ def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
     app.config[BANK] = bank
     watch_acts(app, worlds)
     frame(app)
-    add_controls(app, worlds, lock)
+    inner = Flask("sandbox", static_folder=None)  # answers what the console asks as the demo client
+    route_bank(inner, worlds, None, None, REFEREE)
+    add_controls(app, worlds, lock, inner)
     return app

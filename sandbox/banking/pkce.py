@@ -6,6 +6,8 @@ from base64 import urlsafe_b64encode
 from hashlib import sha256
 
 METHODS = ("S256", "plain")
+EXAMPLE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B; everyone knows it
+EXAMPLE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 CHALLENGES = {
     "S256": re.compile(r"[A-Za-z0-9_-]{43}"),

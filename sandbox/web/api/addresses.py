@@ -6,7 +6,12 @@ from urllib.parse import urlsplit
 from flask import Request, current_app
 from werkzeug.sansio.utils import get_current_url
 
+from sandbox.bank.records import Client
+from sandbox.banking.names import fits_redirect
+
 BANK = "BANK"  # in the settings of an app: the address of the bank, where it is not the app's own
+CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client (choice 10)
+DEMO_CLIENT = "demo-tpp"
 EVERYWHERE = ("0.0.0.0", "::")  # listens on every address of the machine; the caller's name for it will do
 
 
@@ -38,3 +43,27 @@ def sca_address(request: Request, token: str) -> str:
 
 def consent_address(request: Request, token: str) -> str:
     return f"{root_of(request)}/psu/consent/{token}"
+
+
+def callback_of(request: Request) -> str:
+    """The world's own callback page, at the host that the caller used."""
+    return root_of(request) + CALLBACK
+
+
+def is_registered(request: Request, client: Client, uri: str) -> bool:
+    """Whether a client may be called back there: as it registered, and the demo client at the world's own page."""
+    return any(fits_redirect(pattern, uri) for pattern in client.redirect_uris) or (
+        client.id == DEMO_CLIENT and is_own_callback(request, uri)
+    )
+
+
+def is_own_callback(request: Request, uri: str) -> bool:
+    """Whether the address is this world's callback page. The controls may have a port of their own."""
+    if not uri.isascii() or not uri.isprintable() or set(uri) & set("\\@?# "):
+        return False
+    try:
+        given, own = urlsplit(uri), urlsplit(callback_of(request))
+        given.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        return False
+    return given.scheme in ("http", "https") and given.hostname == own.hostname and given.path == own.path

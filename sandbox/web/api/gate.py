@@ -15,12 +15,12 @@ from sandbox.bank.grants import Grant
 from sandbox.bank.records import Client, Origin
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
-from sandbox.banking.names import URI_MAX, fits_redirect
+from sandbox.banking.names import URI_MAX
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.web.api import rate_limits
+from sandbox.web.api import addresses, rate_limits
 from sandbox.web.api.negotiation import languages_asked, screen_language, versions_asked
 from sandbox.world.world import World
 
@@ -188,7 +188,7 @@ def redirect_uri(call: Call, bank: Bank) -> None:
         return
     if len(uri) > URI_MAX:
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=f"it is over {URI_MAX} characters long")
-    if not any(fits_redirect(pattern, uri) for pattern in call.client.redirect_uris):
+    if not addresses.is_registered(call.request, call.client, uri):
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
     call.redirect_uri = same_text_for_all(uri)
 

@@ -11,6 +11,7 @@ from sandbox.web.api.app import here
 from sandbox.web.console import initiation_page, list_pages, referee_pages, static_files
 from sandbox.web.console.actions import ACTIONS, said
 from sandbox.web.console.bare_address import Doorstep
+from sandbox.web.console.callback_page import CallbackPages
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.formats import clock_text, machine
 from sandbox.web.console.notices import Notice, Notices
@@ -43,9 +44,9 @@ PAGES: tuple[tuple[str, View], ...] = (
 )
 
 
-def route(app: Flask, worlds: Worlds, key: str | None = None) -> None:
-    """Everything of the console; with a key, it asks for that first."""
-    notices = Notices()
+def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None = None) -> None:
+    """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
+    notices, tpp = Notices(), CallbackPages(bank or app)
 
     def add(method: str, path: str, view: View) -> None:
         app.add_url_rule(
@@ -58,6 +59,9 @@ def route(app: Flask, worlds: Worlds, key: str | None = None) -> None:
 
     for path, view in PAGES:
         add("GET", path, view)
+    add("GET", "/callback", tpp.callback)
+    add("GET", "/console/new", tpp.new)
+    add("POST", "/console/call/<step>", tpp.call)
     add("GET", "/console/live", live)
     add("POST", "/console/do/<action>", lambda visit: act(visit, notices))
     app.add_url_rule(
@@ -114,7 +118,7 @@ def take_key(visit: Visit) -> Response:
     """Right: the browser keeps a print of it, not the key."""
     shown = visit.request.form.get("key", "")
     if visit.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.key):
-        response = go(visit.to("/"))
+        response = go(inside(visit.root, visit.request.form.get("back", "/")))
         keep(visit, response, KEY_COOKIE, print_of(visit.key))
         return response
     return ask_key(visit, "That is not the key.")
@@ -144,8 +148,14 @@ def act(visit: Visit, notices: Notices) -> Response:
 def follow(visit: Visit, back: str, number: int) -> str:
     """A page of this console and of no other place; a world that was dropped leads to the default one."""
     root = visit.root if visit.worlds.known(visit.world.name).name == visit.world.name else f"{visit.prefix}/_sandbox"
+    path = inside(root, back)
+    return f"{path}{'&' if '?' in path else '?'}notice={number}"
+
+
+def inside(root: str, back: str) -> str:
+    """A path below the console; anything else is its first page."""
     path = back if back.startswith("/") and back.isprintable() and len(back) < 2_000 else "/"
-    return f"{root}{path}{'&' if '?' in path else '?'}notice={number}"
+    return root + path
 
 
 def go(address: str) -> Response:

@@ -23,6 +23,7 @@ class Waiting:
     client: str
     asks: str
     likely: str | None
+    callback: str  # where the customer is sent back to
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,10 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
             if consent.iban in bank.accounts:
                 likely = bank.accounts[consent.iban or ""].owners[0]
             asks = f"{'renewal of ' if renewed else ''}consent, {consent.scope}"
-            yield Waiting(consent.token, consent.until, consent.until - now, None, consent.client_id, asks, likely)
+            left = consent.until - now
+            yield Waiting(
+                consent.token, consent.until, left, None, consent.client_id, asks, likely, consent.redirect_uri
+            )
     seen = set()
     for address in reversed(bank.sca_addresses.values()):
         found = bank.initiation(address.subject_id) if address.until > now else None
@@ -103,8 +107,9 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
         if found.status in signing.UNSIGNED and not found.signatures:
             left = address.until - now
             asks = "signature"
+            origin, likely = found.origin, likely_of(bank, found)
             yield Waiting(
-                address.token, address.until, left, row_of(found), found.origin.client_id, asks, likely_of(bank, found)
+                address.token, address.until, left, row_of(found), origin.client_id, asks, likely, origin.redirect_uri
             )
 
 

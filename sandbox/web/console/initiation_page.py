@@ -14,6 +14,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.console.inbox import cosigning_of
 from sandbox.web.console.initiations import KINDS, PartRow, lines_of, part_of, register_of, row_of
+from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
@@ -26,7 +27,8 @@ FACTS_MAX = 200
 def initiation(visit: Visit) -> Response:
     kind, name = visit.path["kind"], visit.path["id"]
     seen = visit.world.ask(seen_of, kind, name)
-    return draw(visit, "initiation", here=f"/console/{kind}", kind=kind, called=KINDS[kind], **seen)
+    steps = of_initiation(visit, kind, name)
+    return draw(visit, "initiation", here=f"/console/{kind}", kind=kind, called=KINDS[kind], steps=steps, **seen)
 
 
 def seen_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:

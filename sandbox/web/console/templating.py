@@ -13,6 +13,8 @@ from sandbox.referee.stream import referee_of
 from sandbox.web.console import formats, static_files
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.control_calls import Ask, curl_of
+from sandbox.web.console.inbox import Waiting
+from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html import environment_of
@@ -36,6 +38,7 @@ HEADERS = {
 # Path below /_sandbox, and what it is called.
 MENU = (
     ("/", "Overview"),
+    ("/console/new", "New"),
     ("/console/payments", "Payments"),
     ("/console/standing-orders", "Standing orders"),
     ("/console/bulk-payments", "Files"),
@@ -104,6 +107,7 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             now=visit.world.ask(lambda bank: bank.clock.now),
             notice=visit.request.environ.get("sandbox.notice"),
             mark=mark_of(visit.world),
+            page_of=lambda one: page_of(visit, one),
             curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
             curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),
         )
@@ -112,6 +116,12 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
     response.headers["Content-Language"] = "en"
     guard(response)
     return response
+
+
+def page_of(visit: Visit, one: Waiting) -> str:
+    """The bank's page at which an address is answered."""
+    kind, name = (one.row.kind, one.row.id) if one.row else ("consents", one.token[:12])
+    return address_of(visit, kind, name, one.token, one.callback)
 
 
 def faults_found(world: World) -> int:

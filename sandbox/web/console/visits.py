@@ -10,7 +10,7 @@ from flask import Request, Response
 
 from sandbox.banking.pkce import same_text
 from sandbox.referee.kinds import FROM_CONSOLE
-from sandbox.web.api.addresses import bank_root_of, root_of
+from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.controls.lock import shows_key
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -53,6 +53,11 @@ class Visit:
     def to_waiting(self, path: str) -> str:
         """An address that waits for a PSU, marked so that nobody takes it for the TPP's own redirection."""
         return f"{self.to_psu(path)}?{FROM_CONSOLE}=1"
+
+    @property
+    def callback(self) -> str:
+        """The address of this world's callback page."""
+        return callback_of(self.request)
 
     def to(self, path: str, **query: object) -> str:
         """A page of the console; what is empty is left out of the query."""

@@ -10,9 +10,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.callbacks import with_query
 from sandbox.banking.iban import is_iban
-from sandbox.banking.names import fits_redirect
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.addresses import bank_root_of, root_of
+from sandbox.web.api.addresses import bank_root_of, is_registered, root_of
 from sandbox.web.api.negotiation import SCREENS, languages_asked, screen_language
 from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.controls.request_bodies import refuse
@@ -80,7 +79,7 @@ def _client_and_callback(bank: Bank, request: Request) -> tuple[Client, str]:
     if client is None:
         raise Refusal(Error.CLIENT_UNKNOWN, input="client_id")
     callback = request.args["redirect_uri"]
-    if not any(fits_redirect(pattern, callback) for pattern in client.redirect_uris):
+    if not is_registered(request, client, callback):
         raise refuse("redirect_uri", "the client has not registered it")
     return client, callback
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sandbox.banking.pkce import EXAMPLE_CHALLENGE as CHALLENGE
 from sandbox.banking.pkce import METHODS
 from sandbox.contract.operations import Authorization, Operation
 from sandbox.web.api.payments import ID_TYPES
@@ -9,8 +10,6 @@ from sandbox.web.docs.schemas import clause_marks
 
 TEXT = {"type": "string"}
 REQUEST_ID = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
-CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"  # RFC 7636, appendix B
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CALLBACK = "http://127.0.0.1:9000/callback"
 
 # Name, what it is, its clause, its schema, an example.

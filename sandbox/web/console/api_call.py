@@ -1,0 +1,149 @@
+"""A call of the bank's interface as a TPP makes it: sent from the console, or shown as code."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from flask import Flask
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from sandbox.web.console.visits import Visit
+
+FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\""""
+JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """One call. The Request-ID is left out, because each call needs a new one."""
+
+    title: str
+    method: str
+    target: str  # path and query below the bank's address
+    headers: Mapping[str, str]
+    body: Any = None  # an object is sent as JSON or as a form, a text as it is
+    basic: tuple[str, str] | None = None  # client id and secret, of POST /token
+
+    @property
+    def is_form(self) -> bool:
+        return self.headers.get("Content-Type") == FORM_TYPE
+
+    @property
+    def content(self) -> str:
+        if self.body is None:
+            return ""
+        if isinstance(self.body, str):
+            return self.body
+        if self.is_form:
+            from urllib.parse import urlencode
+
+            return urlencode(self.body)
+        return json.dumps(self.body, ensure_ascii=False)
+
+    def lines(self, address: str) -> tuple[tuple[str, str], ...]:
+        """The same call in three languages."""
+        return ("curl", self.as_curl(address)), ("Python", self.as_python(address)), ("JavaScript", self.as_js(address))
+
+    def as_curl(self, address: str) -> str:
+        words = ["curl -i"] + ([f"-X {self.method}"] if self.method not in ("GET", "POST") else [])
+        words[0] += f" {shlex.quote(address + self.target)}"
+        if self.basic:
+            words.append(f"--user {shlex.quote(':'.join(self.basic))}")
+        words += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in self.headers.items()]
+        words.append(FRESH_ID)
+        if self.is_form:
+            words += [f"--data-urlencode {shlex.quote(f'{name}={value}')}" for name, value in self.body.items()]
+        elif self.body is not None:
+            words.append(f"--data-binary {shlex.quote(self.content)}")
+        return " \\\n  ".join(words)
+
+    def as_python(self, address: str) -> str:
+        heads = "".join(f"    {name!r}: {value!r},\n" for name, value in self.headers.items())
+        given = ["headers=headers"]
+        if self.basic:
+            given.append(f"auth={self.basic!r}")
+        if self.is_form:
+            given.append(f"data={dict(self.body)!r}")
+        elif self.body is not None:
+            given.append(f"content={self.body!r}" if isinstance(self.body, str) else f"json={self.body!r}")
+        return (
+            "import uuid\n\nimport httpx\n\n"
+            f"headers = {{\n{heads}    'Request-ID': str(uuid.uuid4()),\n}}\n"
+            f"reply = httpx.request({self.method!r}, {address + self.target!r}, {', '.join(given)})\n"
+            "print(reply.status_code, reply.text)"
+        )
+
+    def as_js(self, address: str) -> str:
+        """For a browser or Node.js 19 and newer, as a module."""
+        heads = "".join(f"    {_js(name)}: {_js(value)},\n" for name, value in self.headers.items())
+        if self.basic:
+            heads += f"    'Authorization': 'Basic ' + btoa({_js(':'.join(self.basic))}),\n"
+        body = ""
+        if self.is_form:
+            body = f"  body: new URLSearchParams({_js(dict(self.body))}),\n"
+        elif self.body is not None:
+            body = f"  body: {_js(self.body) if isinstance(self.body, str) else f'JSON.stringify({_js(self.body)})'},\n"
+        return (
+            f"const reply = await fetch({_js(address + self.target)}, {{\n  method: {_js(self.method)},\n"
+            f"  headers: {{\n{heads}    'Request-ID': crypto.randomUUID(),\n  }},\n{body}}});\n"
+            "console.log(reply.status, await reply.text());"
+        )
+
+
+def _js(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the bank replied."""
+
+    status: int
+    body: Any  # of JSON; else the text
+    request_id: str
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.body, str):
+            return self.body
+        return orjson.dumps(self.body, option=orjson.OPT_INDENT_2).decode()
+
+    def at(self, *names: str) -> Any:
+        """A member of the body; None where there is none."""
+        found = self.body
+        for name in names:
+            found = found.get(name) if isinstance(found, dict) else None
+        return found
+
+
+def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
+    """Sends the call to this world's bank within the process, through everything that a call from outside meets."""
+    from base64 import b64encode
+
+    request_id = str(uuid4())
+    headers = {**call.headers, "Request-ID": request_id}
+    if call.basic:
+        headers["Authorization"] = f"Basic {b64encode(':'.join(call.basic).encode()).decode()}"
+    environ = EnvironBuilder(
+        path=visit.request.script_root + call.target,
+        base_url=visit.bank_address.removesuffix(visit.request.script_root),
+        method=call.method,
+        headers=headers,
+        data=call.content.encode() if call.body is not None else None,
+        environ_base={"REMOTE_ADDR": visit.request.remote_addr or "127.0.0.1"},
+    ).get_environ()
+    chunks, status, _ = run_wsgi_app(bank.wsgi_app, environ, buffered=True)
+    content = b"".join(chunks)
+    try:
+        body = orjson.loads(content) if content else ""
+    except orjson.JSONDecodeError:
+        body = content.decode(errors="replace")
+    return Answer(int(status.split()[0]), body, request_id)

@@ -1,0 +1,120 @@
+"""The callback page of a world, and the calls of the demo client that it leads to (choice 10)."""
+
+from dataclasses import dataclass
+
+from flask import Flask, Response
+
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.fields import Frequency
+from sandbox.contract.products import PRODUCTS
+from sandbox.files.samples import SAMPLES
+from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
+from sandbox.web.console.api_call import send
+from sandbox.web.console.demo_tpp import STEPS, Verifiers, subject_of_state
+from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
+from sandbox.web.console.templating import draw
+from sandbox.web.console.visits import Visit
+
+TEXT_MAX = 500  # characters of what an address brings that are shown
+PARAMETERS = ("code", "state", "error", "error_description")
+FREQUENCIES = ("MONTHLY", *(one.value for one in Frequency if one.value != "MONTHLY"))
+WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that a TPP checks on its callback."""
+
+    holds: bool | None  # None: the page cannot know
+    text: str
+
+
+class CallbackPages:
+    """The views. The verifiers of the console's flows are kept here, as a TPP keeps its own."""
+
+    def __init__(self, bank: Flask) -> None:
+        self.bank = bank
+        self.verifiers = Verifiers()
+
+    def new(self, visit: Visit) -> Response:
+        """Forms for a payment, a standing order, a file and a consent."""
+        return draw(
+            visit, "new", here="/console/new", products=tuple(PRODUCTS), samples=SAMPLES, frequencies=FREQUENCIES
+        )
+
+    def callback(self, visit: Visit) -> Response:
+        """What came back, what it means, and the call that follows."""
+        args = visit.request.args
+        given = [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)]
+        code, state = args.get("code", ""), args.get("state", "")
+        subject = subject_of_state(visit.world, state) if state else None
+        scope, client, verifier = visit.world.ask(self._code, code)
+        steps: list[Next] = []
+        if code and client == DEMO_CLIENT:
+            fields = {"code": code, "redirect_uri": callback_of(visit.request)}
+            fields |= {} if verifier is None else {"verifier": verifier}
+            steps = [of_callback(scope, subject, fields)]
+        elif subject is not None and subject[0] != "consents":
+            steps = of_initiation(visit, *subject)
+        return draw(
+            visit,
+            "callback",
+            given=given,
+            others=[name[:60] for name in args if name not in PARAMETERS][:20],
+            checks=list(checks(visit, subject, client, verifier)),
+            subject=subject if subject and subject[0] != "consents" else None,
+            steps=steps,
+            refused=args.get("error", "")[:TEXT_MAX],
+        )
+
+    def _code(self, bank: Bank, code: str) -> tuple[str, str | None, str | None]:
+        """Scope, client and verifier of a code that the bank gave."""
+        known = bank.codes.get(code)
+        if known is None:
+            return "", None, None
+        return known.grant.scope, known.grant.client_id, self.verifiers.of(known.challenge[1])
+
+    def call(self, visit: Visit) -> Response:
+        """Makes a call as the demo client, and shows the reply with what follows."""
+        step = STEPS.get(visit.path["step"])
+        if step is None:
+            raise Refusal(Error.NOT_FOUND, input="call")
+        if not visit.is_proven:
+            return draw(visit, "trouble", status=403, text="The form is not of this console. Go back and reload it.")
+        name, form = visit.path["step"], visit.request.form
+        call = step(visit, form, "" if name in WITHOUT_PKCE else self.verifiers.new_challenge())
+        try:
+            answer = send(visit, self.bank, call)
+        except ValueError:  # a line break in a header
+            raise Refusal(
+                Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes"
+            ) from None
+        return draw(visit, "answer", call=call, answer=answer, steps=after(visit, name, form, answer), here="")
+
+
+def checks(visit: Visit, subject: tuple[str, str] | None, client: str | None, verifier: str | None) -> list[Check]:
+    """What a TPP checks before it goes on (service 5.2, 5.3)."""
+    args, found = visit.request.args, []
+    states = args.getlist("state")
+    if not states:
+        found.append(Check(False, "No state came back. Append `state` to the address that the customer opens."))
+    elif len(states) > 1:
+        found.append(Check(False, "The state came back twice."))
+    elif subject is not None:
+        found.append(Check(True, "The state is the one that the console gave to this address."))
+    else:
+        found.append(Check(None, "The console did not make this state. Compare it with the one that you appended."))
+    if "error" in args:
+        found.append(Check(None, "The customer refused, or the bank did. No code comes with an error."))
+    elif not args.get("code"):
+        found.append(Check(None, "No code came back: the initiation carried an access token, or it was a file."))
+    elif client is None:
+        found.append(Check(False, "This bank did not give this code."))
+    elif client != DEMO_CLIENT:
+        found.append(Check(None, f"The code belongs to {client}, whose secret the console does not know."))
+    elif verifier is None:
+        found.append(Check(None, "Your code_verifier is needed for the next call: you made the challenge yourself."))
+    else:
+        found.append(Check(True, "This bank gave the code, and the verifier of its challenge is known."))
+    return found

@@ -1,0 +1,149 @@
+"""What a tester does next with an initiation, a consent or a callback: a page to open, or a call to make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlencode
+
+from sandbox.bank import signing
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.contract.moves import Status
+from sandbox.web.api.addresses import CALLBACK, callback_of
+from sandbox.web.console.api_call import Answer, ApiCall
+from sandbox.web.console.demo_tpp import STEPS, Form, state_for
+from sandbox.web.console.initiations import kind_of
+from sandbox.web.console.visits import Visit
+
+ENDED = {Status.ACSC, Status.RJCT, Status.CANC}
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """One thing to do: a page at `link`, a console button `action`, or the demo client's call `step`."""
+
+    label: str
+    about: str
+    link: str = ""
+    action: str = ""
+    step: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    asks: str = ""  # a field that the tester fills in
+
+    def call(self, visit: Visit) -> ApiCall | None:
+        """The call with its real values, to show as code."""
+        return STEPS[self.step](visit, self.fields, "") if self.step else None
+
+
+def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
+    """The customer's page while one waits; then the status, and time."""
+    found = visit.world.ask(_standing, kind, name)
+    if found is None:
+        return []
+    status, waits, product, callback = found
+    fields = {"kind": kind, "id": name, "product": product}
+    ask = Next("Ask for the status", "The TPP polls; no token is needed.", step="status", fields=fields)
+    if waits is not None:
+        token, until = waits
+        about = f"Log in, pick an account, read, sign. The address ends at {until:%H:%M:%S} UTC of the bank's time."
+        return [Next("Sign as the customer", about, link=address_of(visit, kind, name, token, callback)), ask]
+    if kind == "bulk-payments" and status is Status.RCVD:
+        wait = {"payment_id": name, "status": "PATC", "within": "2h"}
+        return [Next("Wait for the validation", "Moves the bank's clock.", action="await", fields=wait), ask]
+    if status in (Status.PDNG, Status.ACSP):
+        wait = {"payment_id": name, "status": "ACWP" if kind == "standing-orders" else "ACSC", "within": "400d"}
+        return [Next(f"Wait until it is {wait['status']}", "Moves the bank's clock.", action="await", fields=wait), ask]
+    return [ask]
+
+
+def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
+    found = bank.known(name)
+    if found is None or not isinstance(found, Initiation) or kind_of(found) != kind:
+        return None
+    match found:
+        case Bulk():
+            product = str(found.format)
+        case _:
+            product = getattr(found.order, "product", "sepa-credit-transfers")
+    waits = None
+    if found.status in signing.UNSIGNED and not found.signatures:
+        waits = newest_address(bank, found)
+    return found.status, waits, product, found.origin.redirect_uri
+
+
+def newest_address(bank: Bank, found: Initiation) -> tuple[str, datetime] | None:
+    """The address at which it can still be signed. Addresses live for minutes, so the newest hundreds are enough."""
+    for _, address in zip(range(500), reversed(bank.sca_addresses.values()), strict=False):
+        if address.subject_id == found.id and address.until > bank.clock.now:
+            return address.token, address.until
+    return None
+
+
+def of_callback(scope: str, subject: tuple[str, str] | None, fields: Form) -> Next:
+    what = "the payment's details" if scope == "PIS" else "the accounts"
+    kind, name = subject or ("", "")
+    known = bool(fields.get("verifier"))
+    return Next(
+        "Exchange the code for tokens",
+        f"The code buys tokens once, within minutes. They open {what}.",
+        step="token",
+        fields={**fields, "kind": kind, "id": name},
+        asks="" if known else "verifier",
+    )
+
+
+def after(visit: Visit, step: str, form: Form, answer: Answer) -> list[Next]:
+    """What follows a call that succeeded."""
+    if not answer.is_success:
+        return []
+    match step:
+        case "pay" | "order" | "file":
+            kind = {"pay": "payments", "order": "standing-orders", "file": "bulk-payments"}[step]
+            return of_initiation(visit, kind, str(answer.at("payment_id") or answer.at("payment_file_id")))
+        case "consent":
+            return [_consenting(visit, answer)]
+        case "token":
+            return _with_tokens(visit, form, answer)
+        case "accounts":
+            listed = answer.at("_embedded", "accounts") or []
+            kept = {name: form.get(name, "") for name in ("access_token", "sca_token")}
+            return [
+                Next(f"Read {one['iban']}", "Its newest ten transactions.", step="transactions",
+                     fields=kept | {"logical_id": one["logical_id"]})
+                for one in listed[:5]
+            ]  # fmt: skip
+        case "status":
+            found = of_initiation(visit, form.get("kind", ""), form.get("id", ""))
+            return [one for one in found if one.step != "status"]
+    return []
+
+
+def _consenting(visit: Visit, answer: Answer) -> Next:
+    address = next((str(row["consent_uri"]) for row in answer.body), "")
+    token = address.rpartition("/")[2]
+    link = address_of(visit, "consents", token[:12], token, callback_of(visit.request))
+    return Next("Consent as the customer", "Log in, choose accounts, confirm.", link=link)
+
+
+def _with_tokens(visit: Visit, form: Form, answer: Answer) -> list[Next]:
+    kept = {"access_token": str(answer.at("access_token")), "sca_token": str(answer.at("sca_token") or "")}
+    if answer.at("scope") != "PIS":
+        return [Next("List the accounts", "Those that the customer chose.", step="accounts", fields=kept)]
+    kind, name = form.get("kind", ""), form.get("id", "")
+    found = visit.world.ask(_standing, kind, name) if kind else None
+    if found is None:
+        return []
+    fields = {"kind": kind, "id": name, "product": found[2]}
+    return [
+        Next("Read the details", "With the access token.", step="details", fields=fields | kept),
+        *of_initiation(visit, kind, name),
+    ]
+
+
+def address_of(visit: Visit, kind: str, name: str, token: str, callback: str) -> str:
+    """Where a customer signs or consents; with a state where the world's own callback page will check it."""
+    path = f"/{'consent' if kind == 'consents' else 'sign'}/{token}"
+    if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
+        return visit.to_waiting(path)
+    return f"{visit.to_psu(path)}?{urlencode({'state': state_for(visit.world, kind, name, token)})}"
