@@ -136,7 +136,7 @@ def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
         path=visit.request.script_root + call.target,
         base_url=visit.bank_address.removesuffix(visit.request.script_root),
         method=call.method,
-        headers=headers,
+        headers=list(headers.items()),
         data=call.content.encode() if call.body is not None else None,
         environ_base={"REMOTE_ADDR": visit.request.remote_addr or "127.0.0.1"},
     ).get_environ()

@@ -11,7 +11,7 @@ from flask import Flask, Response, request
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.variants import Pairs
-from sandbox.web.api.addresses import bank_root_of, root_of
+from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.world.registry import Worlds
 
@@ -34,8 +34,10 @@ SWAGGER = {
 def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
     """The library is asked for only when somebody wants the document."""
     from sandbox.web.docs.document import document
+    from sandbox.web.docs.parameters import CALLBACK as EXAMPLE
 
-    return orjson.dumps(document(root, vendor, today, variants), option=orjson.OPT_INDENT_2)
+    made = orjson.dumps(document(root, vendor, today, variants), option=orjson.OPT_INDENT_2)
+    return made.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
 
 
 @lru_cache(maxsize=ROOTS_KEPT)

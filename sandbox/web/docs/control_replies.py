@@ -97,6 +97,7 @@ REPLIES: dict[str, Any] = {
     "GET /requests": listed("requests", LoggedCall),
     "GET /openapi.json": FREE,
     "GET /controls.json": FREE,
+    "GET /callback": {"text/html": TEXT},
     "GET /docs": {"text/html": TEXT},
     "GET /docs/try": {"text/html": TEXT},
 }

@@ -7,6 +7,7 @@ from sandbox.web.controls.rows import CONTROLS
 REFERENCE: tuple[Control, ...] = (
     Control("GET", "/openapi.json", "", "The bank's interface as an OpenAPI 3.1 document."),
     Control("GET", "/controls.json", "", "These controls as an OpenAPI 3.1 document."),
+    Control("GET", "/callback", "", "A callback page, registered for `demo-tpp`: what came back, and the next call."),
     Control("GET", "/docs", "", "This page."),
     Control("GET", "/docs/try", "", "The document to read and to try out, by Swagger UI."),
 )
