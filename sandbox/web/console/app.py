@@ -48,10 +48,10 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
     """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
     notices, tpp = Notices(), CallbackPages(bank or app)
 
-    def add(method: str, path: str, view: View) -> None:
+    def add(method: str, path: str, view: View, room: str = "console") -> None:
         app.add_url_rule(
             f"/_sandbox{path}",
-            f"console {method} {path}",
+            f"{room} {method} {path}",
             endpoint_of(view, worlds, key, notices),
             methods=[method],
             provide_automatic_options=False,
@@ -59,7 +59,7 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
 
     for path, view in PAGES:
         add("GET", path, view)
-    add("GET", "/callback", tpp.callback)
+    add("GET", "/callback", tpp.callback, "reference")
     add("GET", "/console/new", tpp.new)
     add("POST", "/console/call/<step>", tpp.call)
     add("GET", "/console/live", live)
