@@ -229,6 +229,7 @@ class Error(Enum):
         "?replace=true at an import, --replace in a command.",
         "choice 10",
     )
+    NOT_VERIFIED = Row(409, "CONFLICT", "SBX-0409-000007", "Expected {expected}; {found}.", "choice 10")
     ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = Row(403, "ACCESS_DENIED", "SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
     ADDRESS_OUTDATED = Row(
@@ -265,6 +266,7 @@ OF_CONTROLS = frozenset(
         Error.NEVER,
         Error.CLIENT_TAKEN,
         Error.WORLD_TAKEN,
+        Error.NOT_VERIFIED,
         Error.ALREADY_OVER,
         Error.CODE_WRONG,
         Error.ADDRESS_OUTDATED,

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import quote as escape
 
 from sandbox.client import Reply
-from sandbox.player.matching import at, differences, in_order, number, quote
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
+from sandbox.scenario.matching import at, differences, in_order, number, quote
 
 HTTP = range(100, 600)
 

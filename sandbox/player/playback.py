@@ -41,6 +41,7 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "book": tester_steps.book,
     "settings": tester_steps.settings,
     "fault": tester_steps.fault,
+    "verify": tester_steps.verify,
 }
 JUDGING = ("expect", "refused", "lost")  # the keys of a step that judge it
 
@@ -164,7 +165,7 @@ def _status(reply: Reply | None) -> str:
     return "" if reply is None else f", the status is {reply.status}"
 
 
-CALLS = frozenset(name for name, word in STEPS.items() if "headers" in word.keys)
+CALLS = frozenset(name for name, word in STEPS.items() if "lost" in word.keys)
 
 
 def step_content(step: Step) -> dict[str, Any]:

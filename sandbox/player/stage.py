@@ -11,8 +11,8 @@ import httpx
 
 from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
 from sandbox.player.line_log import RecordingTransport
-from sandbox.player.matching import MISSING, at
 from sandbox.scenario import Scenario
+from sandbox.scenario.matching import MISSING, at
 from sandbox.seed.fixtures import Fixtures
 
 CALLBACK = "http://127.0.0.1:9999/callback"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from sandbox.client import Reply
-from sandbox.player.matching import quote
 from sandbox.scenario import Step
+from sandbox.scenario.matching import quote
 
 LINE_MAX = 110  # characters
 

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from sandbox.client import Kind, Reply
 from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScriptFault, Stage
+from sandbox.scenario.step_rows import JUDGED
 
 
 def psu(stage: Stage, content: Content) -> Reply:
@@ -91,6 +92,11 @@ def settings(stage: Stage, content: Content) -> Reply:
 
 def fault(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("POST", "/faults", content)
+
+
+def verify(stage: Stage, content: Content) -> Reply:
+    """Asks whether calls came so often, or in this order."""
+    return stage.controls.call("POST", "/requests/verify", {k: v for k, v in content.items() if k not in JUDGED})
 
 
 def _id(stage: Stage, content: Content) -> Any:

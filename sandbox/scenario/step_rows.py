@@ -54,6 +54,9 @@ STEPS: dict[str, Word] = {
     "withdraw": Word(("client", "customer", "scope", *JUDGED)),
     "settings": Word((), free=True),
     "fault": Word(("title", "when", "answer", "delay", "cut", "change")),
+    "verify": Word(
+        ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED)
+    ),
     "expect": Word((), free=True),
     "call": Word(("method", "path", "query", "body", "json", "form", "version", *CALLING)),
 }

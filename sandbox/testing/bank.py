@@ -12,6 +12,7 @@ from sandbox.client import Client, Controls, Initiation, Refused
 Subject = str | Initiation
 Rows = list[dict[str, Any]]
 NOT_FOUND = 404
+NOT_VERIFIED = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,19 @@ class Bank:
     def requests(self) -> Rows:
         """The calls of the bank's interface, oldest first."""
         return self.controls.listed("requests")
+
+    def count(self, **matcher: Any) -> int:
+        """How many calls fit: `operation`, `method`, `path`, `status`, `client`, `headers`, `body`."""
+        return int(self.controls.call("POST", "/requests/count", matcher).body["count"])
+
+    def verify(self, **question: Any) -> None:
+        """Fails unless calls came `times` often (default: once or more), or `in_order`."""
+        try:
+            self.controls.call("POST", "/requests/verify", question)
+        except Refused as refused:
+            if refused.status != NOT_VERIFIED:
+                raise
+            raise AssertionError(refused.error_description) from None
 
     @property
     def journal(self) -> Rows:

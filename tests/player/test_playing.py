@@ -183,3 +183,11 @@ def test_a_step_that_refuses_for_the_wrong_customer_fails(play: Play) -> None:
     signed = {"psu": {"approves": "deed", "customer": "notaris"}}
     *_, failed = play(deed, signed, {"refuse": {"of": "deed", "customer": "alice"}})
     assert not failed.passed and "ACCESS_DENIED" in failed.faults[0]
+
+
+def test_a_script_verifies_the_calls_that_were_made(play: Play) -> None:
+    once = {"verify": {"operation": "payment_initiation", "times": {"exactly": 1}}}
+    twice = {"verify": {"operation": "payment_initiation", "times": {"exactly": 2}}}
+    _, held, wrong = play(PAY, once, twice)
+    assert held.passed
+    assert "Expected exactly 2 calls; found 1 call" in wrong.faults[0]

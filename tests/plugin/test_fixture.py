@@ -73,6 +73,15 @@ def test_a_test_pays_signs_waits_and_looks(run: Run) -> None:
         bank.faults.clear()
         assert paid(bank).status == "RCVD"
 
+    def test_asked(bank):
+        paid(bank)
+        bank.verify(operation="payment_initiation", body={"creditor_name": "Jan*"}, times={"exactly": 1})
+        assert bank.count(status=201) == 1
+        with pytest.raises(AssertionError, match="Expected at least 1 call; found 0 calls"):
+            bank.verify(operation="token")
+        with pytest.raises(Refused, match="did you mean 'token'"):
+            bank.verify(operation="tokens")
+
     def test_settings(bank):
         assert bank.settings()["unsigned_after"] == "1h"
         assert bank.settings(unsigned_after="30m")["unsigned_after"] == "30m"
@@ -107,7 +116,7 @@ def test_a_test_pays_signs_waits_and_looks(run: Run) -> None:
             bank.client("other-tpp", "other-secret").status(payment)
 """
     )
-    outcome.assert_outcomes(passed=12)
+    outcome.assert_outcomes(passed=13)
 
 
 def test_each_test_has_a_world_of_its_own_on_one_server_and_leaves_none_behind(run: Run) -> None:

@@ -86,6 +86,14 @@ class Awaited(Schema):
     waited = fields.Float(required=True)
 
 
+class CallCount(Schema):
+    count = number()
+
+
+class VerifiedCalls(Schema):
+    verified = flag()
+
+
 class ComingEvent(Schema):
     at = instant()
     subject = text()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.player.matching import at, differences, in_order
+from sandbox.scenario.matching import at, differences, in_order
 
 BODY = {"status": "PDNG", "amount": Decimal("250.00"), "bulks": [{"status": "RJCT"}, {"status": "ACSC"}], "a.b": 1}
 

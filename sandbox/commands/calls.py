@@ -1,0 +1,83 @@
+"""The commands `bank-sandbox count` and `verify`: questions about the calls that a sandbox got."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from sandbox.commands.remote import RemoteWorld, remote
+
+
+def _json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
+    try:
+        return None if value is None else json.loads(value)
+    except ValueError:
+        raise click.BadParameter("it is not JSON", param=param) from None
+
+
+def _headers(context: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
+    pairs = [value.partition("=") for value in values]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise click.BadParameter(f"{name} is not written like Accept-Language=fr", param=param)
+    return {name: text for name, _, text in pairs} or None
+
+
+def matcher(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that make a matcher; the command gets it as one mapping."""
+    for name, about in (
+        ("operation", "Such as payment_initiation; * stands for any text."),
+        ("method", "Such as POST."),
+        ("path", "Without world and query; * stands for any text."),
+        ("status", "A number, or a pattern such as 4*."),
+        ("client", "The Client-ID."),
+    ):
+        command = click.option(f"--{name}", help=about)(command)
+    command = click.option(
+        "--header", "headers", multiple=True, callback=_headers, metavar="NAME=VALUE", help="A header; may be repeated."
+    )(command)
+    return click.option("--body", callback=_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.')(
+        command
+    )
+
+
+def _body(given: dict[str, Any]) -> dict[str, Any]:
+    status = given.get("status")
+    if status is not None and status.isascii() and status.isdigit():
+        given = given | {"status": int(status)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@click.command()
+@matcher
+@remote
+def count(far: RemoteWorld, **given: Any) -> None:
+    """Counts the calls of the bank's interface that fit."""
+    found = far.control("count", _body(given))
+    far.tell(found, lambda: str(found["count"]))
+
+
+@click.command()
+@matcher
+@click.option("--exactly", type=click.IntRange(0), help="So often, no more and no less.")
+@click.option("--at-least", type=click.IntRange(0), help="So often or more (default: 1).")
+@click.option("--at-most", type=click.IntRange(0), help="So often or less.")
+@click.option("--in-order", callback=_json, help="A JSON list of matchers: one call after the other.")
+@remote
+def verify(
+    far: RemoteWorld,
+    exactly: int | None,
+    at_least: int | None,
+    at_most: int | None,
+    in_order: Any,
+    **given: Any,
+) -> None:
+    """Checks that calls came so often, or in this order; exits with 1 and says what was found when they did not."""
+    bounds = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
+    times = {name: number for name, number in bounds.items() if number is not None}
+    found = far.control("verify", _body(given) | {"times": times or None, "in_order": in_order})
+    far.tell(found, lambda: "verified")
+
+
+COMMANDS = (count, verify)

@@ -1,0 +1,157 @@
+"""Matchers of calls: which calls of the bank's interface a question is about (choice 10)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+import orjson
+
+from sandbox.contract.operations import BY_NAME
+from sandbox.scenario.matching import MISSING, differences, same
+from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
+from sandbox.web.api.call_contents import SAID_MAX, Content
+from sandbox.world.calls import Exchange
+
+FORM = "application/x-www-form-urlencoded"
+HEADERS_MAX = 50
+PATH_MAX = 1_000
+
+
+class Matcher(NamedTuple):
+    """What a call must have; what is left out always fits. Texts with a * are patterns."""
+
+    call: Mapping[str, Any]  # fields of an exchange
+    headers: Mapping[str, Any]  # by their names in small letters
+    body: Any = MISSING
+
+    @property
+    def needs_content(self) -> bool:
+        return bool(self.headers) or self.body is not MISSING
+
+
+Find = Callable[[int], Content | None]
+
+
+def misfits(matcher: Matcher, exchange: Exchange) -> list[str]:
+    """What of a call does not fit, but for headers and body."""
+    found = [(name, getattr(exchange, "client_id" if name == "client" else name)) for name in matcher.call]
+    return [f"{name} {value}" for name, value in found if not fits_text(matcher.call[name], value)]
+
+
+def fits_text(wanted: Any, found: Any) -> bool:
+    """A status may be a pattern too: 4*."""
+    return same(wanted, str(found) if isinstance(wanted, str) and isinstance(found, int) else found)
+
+
+def content_misfits(matcher: Matcher, content: Content | None) -> list[str] | None:
+    """The headers and parts of the body that do not fit, by name only, as they may be secrets.
+
+    None: it cannot be told, as the contents of the call are kept no longer, or not whole."""
+    if not matcher.needs_content:
+        return []
+    if content is None or (content.cut and matcher.headers):
+        return None
+    if matcher.body is not MISSING and content.length > SAID_MAX:
+        return None
+    sent = {"content-type": content.kind or None} | {
+        name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()
+    }
+    found = [f"header {name}" for name, wanted in matcher.headers.items() if not same(wanted, sent.get(name))]
+    if matcher.body is not MISSING:
+        told = differences(matcher.body, body_of(matcher.body, content), "body")
+        found += [one.partition(":")[0] for one in told]
+    return found
+
+
+def body_of(wanted: Any, content: Content) -> Any:
+    """As JSON, as the fields of a form, or as text where a text is wanted."""
+    text = content.sent.decode(errors="replace")
+    if isinstance(wanted, str):
+        return text
+    if content.kind.partition(";")[0].strip().lower() == FORM:
+        return dict(parse_qsl(text, keep_blank_values=True))
+    try:
+        return orjson.loads(content.sent)
+    except orjson.JSONDecodeError:
+        return text or None
+
+
+# Reading
+
+
+def read_matcher(value: Any, world: str) -> Matcher:
+    """A matcher as it was sent; raises ValueError."""
+    if not isinstance(value, dict):
+        raise ValueError("a matcher is an object")
+    for name in value:
+        if name not in READERS and name not in ("headers", "body"):
+            near = suggestion(str(name), (*READERS, "headers", "body"))
+            raise ValueError(f"a matcher has no '{str(name)[:SHOWN_MAX]}'; {near}")
+    call = {name: _named(name, read, value[name]) for name, read in READERS.items() if name in value}
+    prefix = f"/worlds/{world}/"
+    if call.get("path", "").startswith(prefix):
+        call["path"] = call["path"][len(prefix) - 1 :]
+    return Matcher(call, _named("headers", _headers, value.get("headers", {})), value.get("body", MISSING))
+
+
+def _named(name: str, read: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return read(value)
+    except ValueError as fault:
+        raise ValueError(f"{name}: {fault}") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= PATH_MAX:
+        raise ValueError(f"it must be a text of up to {PATH_MAX} characters; a * stands for any")
+    return value
+
+
+def _operation(value: Any) -> str:
+    name = _text(value)
+    if "*" not in name and name not in BY_NAME:
+        raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggestion(name, BY_NAME)}")
+    return name
+
+
+def _path(value: Any) -> str:
+    path = _text(value)
+    if "?" in path:
+        raise ValueError("the query is no part of it")
+    return path
+
+
+def _status(value: Any) -> int | str:
+    if isinstance(value, str) and "*" in value and 0 < len(value) <= 3 and value.replace("*", "0").isdigit():
+        return value
+    if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
+        raise ValueError("it must be a number from 100 to 599, or a pattern such as 4*")
+    return value
+
+
+def _headers(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or len(value) > HEADERS_MAX:
+        raise ValueError(f"it must be an object of up to {HEADERS_MAX} names and values")
+    for name, wanted in value.items():
+        if wanted is not None and not isinstance(wanted, str):
+            raise ValueError(f"the value of '{name[:SHOWN_MAX]}' must be a text, or null for a header that is absent")
+    return {name.lower(): wanted for name, wanted in value.items()}
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "operation": _operation,
+    "method": lambda value: _text(value).upper(),
+    "path": _path,
+    "status": _status,
+    "client": _text,
+}
+
+
+def fitting(matcher: Matcher, calls: list[Exchange], content: Find) -> Iterator[tuple[Exchange, bool]]:
+    """The calls that fit; False beside one of which it cannot be told."""
+    for exchange in calls:
+        if misfits(matcher, exchange):
+            continue
+        missing = content_misfits(matcher, content(exchange.seq) if matcher.needs_content else None)
+        if not missing:
+            yield exchange, missing is not None

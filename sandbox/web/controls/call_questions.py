@@ -1,0 +1,159 @@
+"""Questions about calls: how many fit, how often and in which order they came (choice 10)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
+from sandbox.web.api.call_contents import Content
+from sandbox.web.controls.call_matching import Find, Matcher, content_misfits, fitting, misfits, read_matcher
+from sandbox.web.controls.request_bodies import refuse
+from sandbox.world.calls import Exchange
+from sandbox.world.world import World
+
+MATCHERS_MAX = 100  # of one order
+LISTED_MAX = 10  # calls that a refusal names
+TIMES = ("exactly", "at_least", "at_most")
+
+
+class Times(NamedTuple):
+    """How often; without a bound above, `most` is None."""
+
+    least: int = 1
+    most: int | None = None
+
+    def holds(self, count: int) -> bool:
+        return self.least <= count and (self.most is None or count <= self.most)
+
+    @property
+    def words(self) -> str:
+        if self.least == self.most:
+            return f"exactly {_calls(self.least)}"
+        above = "" if self.most is None else f"at most {_calls(self.most)}"
+        below = f"at least {_calls(self.least)}" if self.least or not above else ""
+        return " and ".join(filter(None, (below, above)))
+
+
+def count(world: World, body: dict[str, Any]) -> dict[str, int]:
+    """How many of the kept calls fit."""
+    found = list(fitting(_matcher(body, world), *_calls_of(world)))
+    _demand_told(found)
+    return {"count": len(found)}
+
+
+def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
+    """Whether so many calls fit, or whether calls came in this order; 409 says what was found."""
+    content = dict(body)
+    times, order = content.pop("times", None), content.pop("in_order", None)
+    if times is not None and order is not None:
+        raise refuse("in_order", "an order has no times: take one of the two away")
+    calls, contents = _calls_of(world)
+    if order is None:
+        _demand_times(_matcher(content, world), read_times(times), calls, contents)
+    else:
+        _demand_order(_matchers(content, order, world), calls, contents)
+    return {"verified": True}
+
+
+def _calls_of(world: World) -> tuple[list[Exchange], Find]:
+    calls = world.heard(0)
+    kept: dict[int, Content] = {content.seq: content for content in list(world.kept.get("contents") or ())}
+    return calls, kept.get
+
+
+def _matcher(content: Any, world: World, place: str = "matcher") -> Matcher:
+    try:
+        return read_matcher(content, world.name)
+    except ValueError as fault:
+        raise refuse(place, str(fault)) from None
+
+
+def _matchers(shared: dict[str, Any], order: Any, world: World) -> list[Matcher]:
+    """What stands beside the order holds for each of its matchers."""
+    if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
+        raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
+    whole = [shared | one if isinstance(one, dict) else one for one in order]
+    return [_matcher(one, world, f"in_order[{at}]") for at, one in enumerate(whole)]
+
+
+def read_times(value: Any) -> Times:
+    """`exactly`, or `at_least` and `at_most`; left out, once or more."""
+    if value is None:
+        return Times()
+    if not isinstance(value, dict) or not value:
+        raise refuse("times", "it must be an object with exactly, or with at_least and at_most")
+    for name, number in value.items():
+        if name not in TIMES:
+            raise refuse(f"times.{name[:SHOWN_MAX]}", f"it is unknown; {suggestion(name, TIMES)}")
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise refuse(f"times.{name}", "it must be a whole number of 0 or more")
+    if "exactly" in value:
+        if len(value) > 1:
+            raise refuse("times", "exactly stands alone")
+        return Times(value["exactly"], value["exactly"])
+    times = Times(value.get("at_least", 0), value.get("at_most"))
+    if times.most is not None and times.most < times.least:
+        raise refuse("times.at_most", "it is below at_least")
+    return times
+
+
+def _demand_times(matcher: Matcher, times: Times, calls: list[Exchange], contents: Find) -> None:
+    found = list(fitting(matcher, calls, contents))
+    sure = [call for call, is_sure in found if is_sure]
+    held = [times.holds(number) for number in range(len(sure), len(found) + 1)]
+    if not any(held):
+        told = _listed(sure) if sure else _nearest(matcher, calls, contents)
+        raise Refusal(Error.NOT_VERIFIED, expected=times.words, found=f"found {_calls(len(sure))}{told}")
+    if not all(held):
+        _demand_told(found)
+
+
+def _demand_order(matchers: Sequence[Matcher], calls: list[Exchange], contents: Find) -> None:
+    """Each call after the one before it; others may stand between."""
+    after, unsure = 0, False
+    for at, matcher in enumerate(matchers):
+        left = [call for call in calls if call.seq > after]
+        found = list(fitting(matcher, left, contents))
+        unsure = unsure or any(not is_sure for _, is_sure in found)
+        held = next((call for call, is_sure in found if is_sure), None)
+        if held is None:
+            if unsure:
+                _demand_told([(call, False) for call, is_sure in found if not is_sure])
+            behind = f"after call {after} " if after else ""
+            told = f"nothing {behind}fits number {at + 1}{_nearest(matcher, left, contents)}"
+            raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=told)
+        after = held.seq
+
+
+def _demand_told(found: Iterable[tuple[Exchange, bool]]) -> None:
+    unsure = sum(not is_sure for _, is_sure in found)
+    if unsure:
+        why = (
+            f"headers and bodies of {unsure} calls that fit otherwise are not kept, or not whole: "
+            f"raise the setting contents_kept, or ask earlier"
+        )
+        raise refuse("body", why)
+
+
+def _listed(calls: Sequence[Exchange]) -> str:
+    more = f" and {len(calls) - LISTED_MAX} more" if len(calls) > LISTED_MAX else ""
+    return f": {'; '.join(map(_named, calls[:LISTED_MAX]))}{more}"
+
+
+def _named(call: Exchange) -> str:
+    return f"call {call.seq} {call.method} {call.path} {call.status} of {call.client_id or 'nobody'}"
+
+
+def _nearest(matcher: Matcher, calls: Sequence[Exchange], contents: Find) -> str:
+    """The last of the calls that differ least, and in what."""
+    best: tuple[int, Exchange, list[str]] | None = None
+    for call in calls:
+        wrong = misfits(matcher, call)
+        wrong += (content_misfits(matcher, contents(call.seq)) or []) if len(wrong) < 2 else []
+        if best is None or len(wrong) <= best[0]:
+            best = len(wrong), call, wrong
+    return f"; the nearest, {_named(best[1])}, differs in {', '.join(best[2])}" if best and best[2] else ""
+
+
+def _calls(count: int) -> str:
+    return f"{count} call" if count == 1 else f"{count} calls"
