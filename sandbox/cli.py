@@ -17,6 +17,7 @@ from sandbox.commands.bulk import bulk
 from sandbox.commands.capacity_options import CapacityOptions, capacity_options
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
+from sandbox.commands.cover import cover
 from sandbox.commands.generated import add_generated
 from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
@@ -54,6 +55,7 @@ main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(variants)
+variants.add_command(cover)
 main.add_command(clock)
 for command in (*actions.COMMANDS, *calls.COMMANDS, *transfer.COMMANDS):
     main.add_command(command)
