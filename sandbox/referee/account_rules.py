@@ -10,6 +10,7 @@ from sandbox.referee.rule import ADVICE, ERROR, WARNING, Open, Own, rule
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)
 AGAIN_WITHIN = 60.0  # seconds
+BY_HAND = 5.0  # seconds between two pages that a person asks for
 SMALL_PAGE = 10
 SMALL_PAGES_MAX = 10
 
@@ -20,7 +21,7 @@ def filters_of(seen: Observation) -> dict[str, str]:
 
 
 def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
-    for exchange, pages in own.values():
+    for exchange, pages, *_ in own.values():
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
 
 
@@ -28,15 +29,20 @@ def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
     "paging-stopped",
     WARNING,
     "service 4.10",
-    "Reading stops before the last page",
+    "Reading a period stops before its last page",
     "Request the next page with next_page_key until a reply has none.",
     TRANSACTIONS,
     close=_stopped,
 )
 def stopped(seen: Observation, own: Own) -> str | None:
-    exchange, pages = own.pop((seen.client, seen.asked_next), (seen.exchange, 0))
-    if seen.given_next is not None:
-        own[seen.client, seen.given_next] = exchange, pages + 1
+    if seen.asked_next is None and "date_from" not in seen.query:
+        return None  # the newest page, or page by page as a person asks for it: nobody promised the whole
+    nothing = seen.exchange, 0, seen.at, seen.ended
+    exchange, pages, at, ended = own.pop((seen.client, seen.asked_next), nothing)
+    if pages == 0 and seen.asked_next is not None:
+        return None
+    if seen.given_next is not None and (pages == 0 or apart(seen, at, ended) < BY_HAND):
+        own[seen.client, seen.given_next] = exchange, pages + 1, seen.at, seen.ended
     return None
 
 
@@ -171,6 +177,8 @@ def anew(seen: Observation, own: Own) -> str | None:
     own[grant.key] = grant.consent_id
     if earlier is None or earlier.ended != "replaced" or seen.bank.clock.now >= earlier.until:
         return None
+    if not set(earlier.logical_ids.values()) >= set(seen.bank.consents[grant.consent_id].logical_ids.values()):
+        return None  # the PSU adds an account, which only a new consent can
     return f"the {grant.scope} consent of {grant.customer} lived, and ended with this one"
 
 
@@ -198,7 +206,44 @@ def ended_used(seen: Observation, own: Own) -> str | None:
     "A logical-id of another consent is used",
     "Read the account list again after every new consent: logical ids are its own.",
     READS,
-    refused=True,
+    only=lambda kind: kind.is_refused or kind.operation == "accounts",
 )
 def stale(seen: Observation, own: Own) -> str | None:
-    return "the logical-id is none of this consent" if seen.input == "logical-id" else None
+    if seen.accepted:
+        _remember_ids(seen, own)
+        return None
+    if seen.input != "logical-id" or _stranger(seen, own):
+        return None
+    return "the logical-id is none of this consent"
+
+
+def _remember_ids(seen: Observation, own: Own) -> None:
+    """Whose accounts a client read, by logical-id."""
+    grant = seen.grant
+    if seen.operation != "accounts" or grant is None or grant.consent_id is None:
+        return
+    for logical_id in seen.bank.consents[grant.consent_id].logical_ids:
+        own[seen.client, logical_id] = grant.customer
+
+
+def _stranger(seen: Observation, own: Own) -> str | None:
+    """The other PSU to whom the account of this call belongs."""
+    customer: str | None = own.get((seen.client, seen.account))
+    return customer if customer and seen.grant is not None and customer != seen.grant.customer else None
+
+
+@rule(
+    "account-of-another-psu",
+    ERROR,
+    "service 4.9",
+    "An account of one PSU is read with the token of another",
+    "Keep logical ids with the PSU whose consent gave them.",
+    READS,
+    only=lambda kind: kind.is_refused or kind.operation == "accounts",
+)
+def of_another(seen: Observation, own: Own) -> str | None:
+    if seen.accepted:
+        _remember_ids(seen, own)
+        return None
+    owner = _stranger(seen, own) if seen.input == "logical-id" else None
+    return None if owner is None else f"the logical-id is of a consent of {owner}"

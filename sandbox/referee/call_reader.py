@@ -4,6 +4,7 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from datetime import date
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,11 +16,12 @@ from sandbox.bank import statements
 from sandbox.banking.callbacks import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
-from sandbox.referee.observations import Observation, fingerprint
+from sandbox.referee.observations import Likeness, Observation, fingerprint
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_contents import body_of
 from sandbox.web.api.gate import Call
 from sandbox.world.calls import Exchange
+from sandbox.world.faults import Fault
 from sandbox.world.world import World
 
 NEXT_KEY = b'"next_page_key":"'
@@ -29,6 +31,11 @@ QUERY_MAX = 4_000  # characters that are looked at; what is kept of a call is bo
 NAME_MAX = 100
 FACT_MAX = 300
 RECOMMENDED = "ES256"  # service 5.8
+# Statuses from which a client cannot know whether the call was done.
+UNCERTAIN = (408, 500, 502, 504)
+PATIENCE = 10.0  # seconds of an ordered delay after which a client is taken to have hung up
+# What a program writes where it has no code.
+PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")
 
 
 def observe_call(
@@ -50,6 +57,8 @@ def observe_call(
     seen.state = exchange.state
     if status >= 300:
         read_refusal(seen, environ, response)
+    fault: Fault | None = environ.get("sandbox.fault")
+    seen.lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
     if environ.get("QUERY_STRING"):
         seen.query = dict(parse_qsl(environ["QUERY_STRING"][:QUERY_MAX], keep_blank_values=True))
     authorization: str | None = environ.get("HTTP_AUTHORIZATION")
@@ -106,7 +115,10 @@ def read_challenge(seen: Observation, call: Call) -> None:
 
 def read_initiation(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
     if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
-        seen.body = fingerprint(body_of(call.request))
+        content = body_of(call.request)
+        seen.body = fingerprint(content)
+        if seen.accepted or seen.lost:
+            seen.likeness = likeness_of(seen, content)
     read_challenge(seen, call)
     if authorization is not None and call.header("Code-Challenge") is not None:
         seen.marks |= {BESIDE_TOKEN}
@@ -119,6 +131,31 @@ def read_initiation(seen: Observation, call: Call, response: Response, authoriza
             seen.marks |= {OTHER_ALGORITHM}
     elif seen.accepted and call.client.keys:
         seen.marks |= {UNSIGNED}
+
+
+def likeness_of(seen: Observation, content: bytes) -> Likeness | None:
+    """Of a payment as the bank took it; of a call that failed, as its body has it."""
+    found = seen.bank.payments.get(seen.subject or "")
+    if found is not None:
+        order = found.order
+        payee = order.creditor.iban or order.creditor.bban
+        payer = order.debtor.iban if order.debtor is not None else ""
+        parts = (order.product, payee, f"{order.amount.number:f}", order.amount.currency, payer)
+        return Likeness(tuple(str(part or "") for part in parts), order.endtoend_identification)
+    return None if seen.accepted else likeness_in(seen.product or "", content)
+
+
+def likeness_in(product: str, content: bytes) -> Likeness | None:
+    """By the fields of a body of version 3 (service 2.1); None where they are not there."""
+    try:
+        body = orjson.loads(content[:BODY_MAX])
+        creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
+        number = Decimal(amount["amount"])
+        payee, payer = creditor.get("iban") or creditor.get("bban"), debtor.get("iban")
+        parts = (product, payee, f"{number:f}", amount["currency"], payer)
+        return Likeness(tuple(str(part or "") for part in parts), str(body["endtoend_identification"]))
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def algorithm_of(proof: str) -> str | None:
@@ -140,6 +177,9 @@ def read_token(seen: Observation, call: Call, response: Response, authorization:
     for field in ("code", "refresh"):
         if value := form.get("refresh_token" if field == "refresh" else field):
             setattr(seen, field, fingerprint(value))
+    seen.secret_in_form = "client_secret" in form
+    if not seen.accepted and form.get("code", "x") in PLACEHOLDERS:
+        seen.placeholder = form["code"]
     verifier = form.get("code_verifier")
     if not seen.accepted:
         return
@@ -152,7 +192,12 @@ def read_token(seen: Observation, call: Call, response: Response, authorization:
         seen.given_refresh = fingerprint(content["refresh_token"])
 
 
+def read_accounts(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
+    seen.grant, seen.account = call.grant, call.path.get("logical_id", "")[:NAME_MAX] or None
+
+
 def read_transactions(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
+    seen.grant = call.grant
     seen.account = call.path["logical_id"][:NAME_MAX]
     if asked := seen.query.get("next"):
         seen.asked_next = fingerprint(asked)
@@ -204,6 +249,8 @@ def addresses_of(content: Any) -> tuple[bytes, ...]:
 READERS: dict[str, Callable[[Observation, Call, Response, str | None], None]] = {
     "token": read_token,
     "transactions": read_transactions,
+    "accounts": read_accounts,
+    "account": read_accounts,
     "consent_addresses": read_consent,
     **dict.fromkeys(INITIATIONS, read_initiation),
 }

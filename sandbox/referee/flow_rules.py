@@ -1,6 +1,6 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
-from sandbox.referee.kinds import BESIDE_TOKEN, FROM_CONSOLE, PLAIN, PSU_OPENS, marked, refused_as
+from sandbox.referee.kinds import BESIDE_TOKEN, FROM_CONSOLE, PLAIN, PSU_OPENS, PSU_RETURNS, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
 
@@ -173,6 +173,29 @@ def code_late(seen: Observation, own: Own) -> str | None:
 )
 def code_twice(seen: Observation, own: Own) -> str | None:
     return "the code was used before" if seen.input == "code" and "used before" in seen.why else None
+
+
+@rule(
+    "code-never-came",
+    ERROR,
+    "service 4.8",
+    "A code is exchanged that the callback did not bring",
+    "Look for error first: a callback with an error has no code, and the flow is over.",
+    (PSU_RETURNS, "token"),
+    also=("token",),
+)
+def code_never_came(seen: Observation, own: Own) -> str | None:
+    if seen.operation == PSU_RETURNS:
+        own[seen.client] = seen.refused
+        return None
+    if seen.refresh is not None or seen.accepted or seen.status >= 500:
+        return None
+    if seen.placeholder is not None:
+        return f"the code is {seen.placeholder[:20]!r}" if seen.placeholder else "the code is empty"
+    refused = own.pop(seen.client, False)
+    if refused and seen.input == "code" and seen.why == "it is unknown":
+        return "the last callback brought an error and no code"
+    return None
 
 
 @rule(

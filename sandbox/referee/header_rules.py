@@ -1,11 +1,16 @@
 """Rules about headers: Request-ID, versions, languages, signatures (service 4.0, 5.8, 9)."""
 
+from operator import eq
+
 from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.web.api.negotiation import LANGUAGES, languages_asked, screen_language
 
 UNUSED = object()
+PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has
+ALIKE_LEAST = 16  # digits; of two random ones two are alike
+FORETOLD_AFTER = 2  # pairs of calls
 SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (choice 3)
 
 
@@ -45,6 +50,28 @@ def reused(seen: Observation, own: Own) -> str | None:
 def is_replay(seen: Observation, body: bytes | None) -> bool:
     """Tells whether the call repeats an identical initiation after a lost reply (choice 2)."""
     return seen.operation in INITIATIONS and body is not None and body == seen.body
+
+
+@rule(
+    "request-id-foretold",
+    ERROR,
+    "service 4.0",
+    "The next Request-ID can be foretold",
+    "Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.",
+)
+def foretold(seen: Observation, own: Own) -> str | None:
+    before, name = seen.before, seen.exchange.request_id
+    if before is None or before.exchange.request_id == name:
+        return None
+    last = before.exchange.request_id
+    if last[:8] != name[:8] and last[-12:-4] != name[-12:-4]:
+        if seen.client in own:
+            del own[seen.client]
+        return None
+    alike = sum(map(eq, last, name)) - PUNCTUATION
+    times = own.get(seen.client, 0) + 1 if alike >= ALIKE_LEAST else 0
+    own[seen.client] = times
+    return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
 @rule(

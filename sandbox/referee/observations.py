@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from os import urandom
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
@@ -26,6 +26,13 @@ _KEY = urandom(16)  # of this program's life alone, so that a print tells nothin
 def fingerprint(text: str | bytes) -> bytes:
     """A keyed hash of a secret, which cannot be reversed."""
     return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
+
+
+class Likeness(NamedTuple):
+    """What two initiations of one payment have in common, and the reference that should."""
+
+    order: tuple[str, ...]  # product, beneficiary, amount, currency, and the account that pays where it is named
+    reference: str
 
 
 def lazy_field(default: Any) -> Any:
@@ -58,12 +65,16 @@ class Observation:
     bearer: bytes | None = lazy_field(None)  # the access token
     retry_after: int | None = lazy_field(None)
     body: bytes | None = lazy_field(None)
+    likeness: Likeness | None = lazy_field(None)
+    lost: bool = lazy_field(False)  # the client got no reply, or one from which it cannot know what was done
     challenge: tuple[str, bytes] | None = lazy_field(None)
     signed: str | None = lazy_field(None)  # the algorithm of the Signature
     # /token
     code: bytes | None = lazy_field(None)
     proves: tuple[bytes, ...] = lazy_field(())  # the challenges that the verifier could belong to
     letters: int = lazy_field(99)  # different ones in the verifier
+    placeholder: str | None = lazy_field(None)  # sent as the code
+    secret_in_form: bool = lazy_field(False)
     refresh: bytes | None = lazy_field(None)
     given_refresh: bytes | None = lazy_field(None)
     # what was given
@@ -79,7 +90,7 @@ class Observation:
     mark: bytes | None = lazy_field(None)  # the state on the address
     mark_length: int = lazy_field(0)
     refused: bool = lazy_field(False)
-    grant: Grant | None = lazy_field(None)  # the consent that was given
+    grant: Grant | None = lazy_field(None)  # the consent that was given, or that of a reading token
 
     @property
     def at(self) -> datetime:

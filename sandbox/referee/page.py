@@ -54,8 +54,17 @@ def _article(finding: Finding) -> str:
     request_id = f"Request-ID <code>{escape(exchange.request_id)}</code>"
     return (
         f'<article class="{rule.severity.value}{" waved" if waved else ""}">'
-        f"<h2>{escape(rule.title)}</h2><p>{escape(clean(finding.found.what))}.</p><p>{escape(rule.instead)}</p>{waved}"
+        f"<h2>{escape(rule.title)}</h2><p>{escape(clean(finding.found.what))}.</p>"
+        f"{_proof(finding)}<p>{escape(rule.instead)}</p>{waved}"
         f"<p><small>{rule.severity.value} <code>{rule.id}</code>, {rule.clause}; {write_instant(exchange.at)}, "
         f"{escape(exchange.operation or 'no operation')}, answered {exchange.status}, <code>"
         f"{escape(clean(call))}</code>, {request_id}</small></p></article>"
     )
+
+
+def _proof(finding: Finding) -> str:
+    """The earlier calls that prove it, and how the calls differ."""
+    proof = finding.found.proof
+    calls = "".join(f"<li>call <code>{escape(call.request_id)}</code></li>" for call in proof.calls)
+    rows = "".join(f"<li><code>{escape(clean(line))}</code></li>" for line in proof.difference)
+    return f"<ul>{calls}{rows}</ul>" if calls or rows else ""

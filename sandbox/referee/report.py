@@ -89,6 +89,8 @@ def row_of(finding: Finding) -> dict[str, Any]:
         "clause": rule.clause,
         "call": call_of(finding.found.exchange),
         "what": finding.found.what,
+        "proof": [call_of(exchange) for exchange in finding.found.proof.calls],
+        "difference": list(finding.found.proof.difference),
         "instead": rule.instead,
         "waved_off": finding.reason is not None,
         "reason": finding.reason,

@@ -1,7 +1,6 @@
 """Rules about retries after a refusal and about duplicates (service 7, choice 4)."""
 
 from sandbox.contract.moves import Status
-from sandbox.referee.kinds import refused_as
 from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 
@@ -100,10 +99,14 @@ def doubled(seen: Observation, own: Own) -> str | None:
     "A cancellation is requested where none is possible",
     "Look at the product and the status first: service 3.4 says which may be cancelled.",
     CANCELLATIONS,
-    refused=True,
-    only=refused_as("NOT_CANCELLABLE", "METHOD_NOT_ALLOWED"),
 )
 def cancel_impossible(seen: Observation, own: Own) -> str | None:
+    key = (seen.client, seen.subject)
+    if seen.lost:
+        own[key] = True
+        return None
+    if own.pop(key, False) and seen.facts.get("status") == Status.CANC:
+        return None  # the first DELETE did it, and its reply was lost
     if seen.error == "NOT_CANCELLABLE":
         return f"its status was {seen.facts.get('status')}"
-    return f"{seen.product} has no cancellation"
+    return f"{seen.product} has no cancellation" if seen.error == "METHOD_NOT_ALLOWED" else None

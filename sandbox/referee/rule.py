@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
 from sandbox.referee.kinds import ACTS, Kind, Sort
@@ -38,7 +38,15 @@ class Own(OrderedDict[Any, Any]):
             self.popitem(last=False)
 
 
-See = Callable[[Observation, Own], str | None]
+class Proof(NamedTuple):
+    """What is wrong, with the earlier calls that prove it and how the calls differ."""
+
+    what: str
+    calls: tuple[Exchange, ...] = ()
+    difference: tuple[str, ...] = ()
+
+
+See = Callable[[Observation, Own], str | Proof | None]
 Open = tuple[Exchange, str]  # the call that a matter began with, and what is wrong
 Close = Callable[[Own, Bank], Iterator[Open]]
 

@@ -56,6 +56,11 @@ def _result(finding: Finding) -> dict[str, Any]:
             "client_id": exchange.client_id,
         },
     }
+    if finding.found.proof.calls:
+        result["relatedLocations"] = [
+            {"physicalLocation": _place(call), "message": {"text": f"call {call.request_id}"}}
+            for call in finding.found.proof.calls
+        ]
     if finding.reason is not None:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.reason}]
     return result

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from math import inf
 
 from sandbox.bank.state import Bank
+from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.moves import Status, is_final
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.observations import Observation, apart
@@ -13,6 +14,7 @@ from sandbox.referee.rule import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, S
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
 TOO_FAST = f"{FAST_MAX + 1} calls, each within a second of the one before"
+EARLY_MAX = 24  # status calls in a day on which nothing can change
 FINAL_MAX = 3  # times that a final status is asked for
 DETAILS_MAX = 4
 EVERY_STATUS = (*STATUSES, "bulk_status")
@@ -83,6 +85,52 @@ def never_asked(seen: Observation, own: Own) -> str | None:
     elif seen.subject is not None and not seen.refused:
         own[seen.subject] = seen.exchange
     return None
+
+
+def _unresolved(own: Own, bank: Bank) -> Iterator[Open]:
+    for subject, exchange in own.items():
+        yield exchange, f"the callback of {subject} said error, and its status was never asked for"
+
+
+@rule(
+    "final-by-callback",
+    ADVICE,
+    "service 5.3",
+    "A callback with an error is taken for the end of a payment",
+    "Ask for the status after every callback: only the status tells how a payment ended.",
+    (PSU_RETURNS, *LOOKS, *CANCELLATIONS),
+    close=_unresolved,
+    begins=lambda kind: kind.operation == PSU_RETURNS,
+)
+def final_by_callback(seen: Observation, own: Own) -> str | None:
+    if seen.operation == PSU_RETURNS and seen.refused and seen.subject is not None:
+        own[seen.subject] = seen.exchange
+    else:
+        own.pop(seen.subject, None)
+    return None
+
+
+@rule(
+    "status-before-its-day",
+    ADVICE,
+    "service 3.3",
+    "A status is polled long before the payment can settle",
+    "Poll seldom until the execution day: nothing changes before 06:00 of that day but by a cancellation.",
+    STATUSES,
+    refused=False,
+    only=lambda kind: kind.state in UNDER_WAY,
+)
+def before_its_day(seen: Observation, own: Own) -> str | None:
+    found = seen.bank.payments.get(seen.subject or "")
+    if found is None or found.executes_on is None:
+        return None
+    today = seen.at.astimezone(BRUSSELS).date()
+    if found.executes_on <= today:
+        return None
+    key = (seen.client, found.id, today)
+    times = own.get(key, 0) + 1
+    own[key] = times
+    return f"{times} calls in a day; it executes on {found.executes_on}" if times == EARLY_MAX else None
 
 
 def _unseen(own: Own, bank: Bank) -> Iterator[Open]:

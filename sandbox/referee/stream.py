@@ -15,7 +15,7 @@ from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.observations import Observation
 from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
-from sandbox.referee.rule import INITIATIONS, Own, Rule, See
+from sandbox.referee.rule import INITIATIONS, Own, Proof, Rule, See
 from sandbox.referee.table import TABLE
 from sandbox.web.api.app import Listener
 from sandbox.world.calls import Exchange
@@ -32,11 +32,15 @@ PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A broken rule, its call and the observed fault."""
+    """A broken rule, its call and the observed fault, with the calls that prove it."""
 
     rule: Rule
     exchange: Exchange
-    what: str
+    proof: Proof
+
+    @property
+    def what(self) -> str:
+        return self.proof.what
 
 
 # Operation, version, HTTP status, error, the subject's status: a cell of what a run has met.
@@ -185,11 +189,11 @@ class Referee:
             self._count_kinds()
             return self._met.copy()
 
-    def _record(self, rule: Rule, exchange: Exchange, what: str) -> None:
+    def _record(self, rule: Rule, exchange: Exchange, what: str | Proof) -> None:
         self.counts[rule.id] += 1
         kept = self._found.setdefault(rule.id, [])
         if len(kept) < FOUND_MAX:
-            kept.append(Found(rule, exchange, what))
+            kept.append(Found(rule, exchange, Proof(what) if isinstance(what, str) else what))
 
     def _catch_up(self, bank: Bank) -> None:
         newest = bank.callbacks[-1].seq if bank.callbacks else 0
@@ -207,7 +211,9 @@ class Referee:
             rows = [found for kept in self._found.values() for found in kept]
             for rule in TABLE:
                 if rule.close is not None:
-                    rows += [Found(rule, exchange, what) for exchange, what in rule.close(self._own[rule.id], bank)]
+                    rows += [
+                        Found(rule, exchange, Proof(what)) for exchange, what in rule.close(self._own[rule.id], bank)
+                    ]
             return sorted(rows, key=lambda row: row.exchange.seq)
 
     def unlisted_counts(self) -> dict[str, int]:

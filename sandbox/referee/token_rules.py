@@ -2,8 +2,9 @@
 
 from sandbox.referee.kinds import PSU_OPENS, refused_as
 from sandbox.referee.observations import Observation
-from sandbox.referee.rule import ERROR, PAYMENTS, WARNING, Own, rule
+from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, WARNING, Own, Proof, rule
 
+LATE_MAX = 3  # refreshes in a row that each came after a 401
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
 NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addresses")
 SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
@@ -19,14 +20,20 @@ SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_ver
     also=("token",),
     only=lambda kind: kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED",
 )
-def replaced(seen: Observation, own: Own) -> str | None:
+def replaced(seen: Observation, own: Own) -> str | Proof | None:
     if seen.operation == "token":
         if seen.accepted:
-            own[seen.client] = seen.ended
+            own[seen.client] = seen.ended, seen.exchange, seen.code is not None
         return None
     if seen.why != "replaced":
         return None
-    return "the access token was replaced before" if seen.began >= own.get(seen.client, 0.0) else None
+    ended, by, exchanged = own.get(seen.client, (0.0, None, False))
+    if seen.began < ended:
+        return None
+    if by is None:
+        return "the access token was replaced before"
+    how = "the pair of a newer flow" if exchanged else "a refresh"
+    return Proof(f"{how} replaced it in call {by.request_id}: one pair per client, PSU and scope", (by,))
 
 
 @rule(
@@ -114,6 +121,37 @@ def refreshed_always(seen: Observation, own: Own) -> str | None:
         given = given[1] + 1 if early else 0
     own[seen.client, seen.given_refresh] = seen.at, given or 0
     return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
+
+
+@rule(
+    "token-refreshed-late",
+    ADVICE,
+    "service 4.8",
+    "Tokens are refreshed only after a call was refused",
+    "Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.",
+    ("token",),
+    refused=False,
+)
+def refreshed_late(seen: Observation, own: Own) -> str | None:
+    if seen.refresh is None:
+        return None
+    before = seen.before
+    late = before is not None and before.error == "ACCESS_TOKEN_REFUSED" and before.why == "expired"
+    times = own.get(seen.client, 0) + 1 if late else 0
+    own[seen.client] = times
+    return f"{times} refreshes in a row came after a 401" if times == LATE_MAX else None
+
+
+@rule(
+    "client-secret-in-form",
+    WARNING,
+    "service 4.8",
+    "The client's secret is sent in the form",
+    "Send client_id and secret in the Authorization header alone; forms are written into logs.",
+    ("token",),
+)
+def secret_in_form(seen: Observation, own: Own) -> str | None:
+    return "the form has a field client_secret" if seen.secret_in_form else None
 
 
 @rule(

@@ -1,6 +1,7 @@
 """A TPP that does all as it should, unless a test tells it otherwise."""
 
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
@@ -8,12 +9,14 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import uuid4
 
+import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.files.samples import sample
+from sandbox.web.api.fault_replies import Cut
 from tests.payer import FORM, SECRETS, basic
 from tests.tpp import CALLBACK, SCT, Tpp, payment, version
 
@@ -131,13 +134,16 @@ class Actor:
 
     # Accounts
 
-    def consent(self, customer: str = "alice", **more: str | None) -> Flow:
+    def consent(self, customer: str = "alice", accounts: list[str] | None = None, **more: str | None) -> Flow:
         verifier = token_urlsafe(48)
         heads = {"accept": version(4), "code_challenge": s256(verifier), **more}
         reply = self.tpp.call("GET", "/consent-uris?scope=AIS", **heads)
         assert reply.status_code == 200, reply.text
         flow = Flow("", reply.get_json()[0]["consent_uri"], verifier)
-        assert self.approve(flow, customer=customer).status_code == 200
+        chosen = {} if accounts is None else {"accounts": accounts}
+        address = f"{flow.address}?state={token_urlsafe(24)}"
+        reply = self.tpp.control("POST", "/psu/approve", address=address, customer=customer, **chosen)
+        flow.code = dict(parse_qsl(urlsplit(reply.get_json()["redirect"]).query))["code"]
         return flow
 
     def reader(self, customer: str = "alice") -> Tokens:
@@ -188,9 +194,15 @@ class Actor:
     def advance(self, span: str) -> None:
         self.tpp.advance(span)
 
-    def fault(self, operation: str, **more: Any) -> None:
-        reply = self.tpp.control("POST", "/faults", when={"operation": operation}, **more)
+    def fault(self, operation: str, nth: int | None = None, **more: Any) -> None:
+        when = {"operation": operation} | ({} if nth is None else {"nth": nth})
+        reply = self.tpp.control("POST", "/faults", when=when, **more)
         assert reply.status_code == 201, reply.text
+
+    def lost(self, call: Callable[[], object]) -> None:
+        """A call whose reply a fault cuts."""
+        with pytest.raises(Cut):
+            call()
 
     def rules(self) -> list[str]:
         """The rules that have a finding, as often as they have one."""

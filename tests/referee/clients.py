@@ -396,9 +396,9 @@ def _(tpp: Actor, wrong: bool) -> None:
     tokens = tpp.reader()
     account = tpp.ids(tokens)[0]
     if wrong:
-        tpp.page(tokens, account, {})
+        tpp.page(tokens, account, {"date_from": "2026-12-10"})
     else:
-        tpp.walk(tokens, account, {})
+        tpp.walk(tokens, account, {"date_from": "2026-12-10"})
 
 
 @client_for("paging-filters-changed")
@@ -471,6 +471,114 @@ def _(tpp: Actor, wrong: bool) -> None:
 
 @client_for("logical-id-stale")
 def _(tpp: Actor, wrong: bool) -> None:
+    account = tpp.ids(tpp.reader())[0]
+    tpp.tpp.control("POST", "/psu/withdraw", client_id="demo-tpp", customer="alice", scope="AIS")
+    second = tpp.reader()
+    account = account if wrong else tpp.ids(second)[0]
+    assert tpp.get(f"/accounts/{account}", second).status_code == (401 if wrong else 200)
+
+
+@client_for("account-of-another-psu")
+def _(tpp: Actor, wrong: bool) -> None:
     first, second = tpp.reader(), tpp.reader("bram")
     account = tpp.ids(first if wrong else second)[0]
     assert tpp.get(f"/accounts/{account}", second).status_code == (401 if wrong else 200)
+
+
+@client_for("payment-again-after-doubt")
+def _(tpp: Actor, wrong: bool) -> None:
+    tpp.fault("payment_initiation", answer={"status": 504})
+    request_id = str(uuid4())
+    tpp.post(reference="INVOICE-1", verifier=ANOTHER, request_id=request_id)
+    tpp.tpp.control("DELETE", "/faults")
+    if wrong:
+        tpp.pay(reference="INVOICE-1-BIS")
+    else:
+        assert tpp.post(reference="INVOICE-1", verifier=ANOTHER, request_id=request_id).status_code == 201
+
+
+@client_for("payment-again-while-recycled")
+def _(tpp: Actor, wrong: bool) -> None:
+    for amount, day in (("900000.00", 2), ("900000.00" if wrong else "800000.00", 4)):
+        flow = tpp.pay(instructed_amount__amount=amount, requested_execution_date=f"2027-03-0{day}")
+        assert tpp.approve(flow).status_code == 200
+        tpp.advance("1d")
+        tpp.status(flow)
+
+
+@client_for("reference-constant")
+def _(tpp: Actor, wrong: bool) -> None:
+    for number in range(2):
+        flow = tpp.pay(reference="NOTPROVIDED" if wrong else f"INVOICE-{number}")
+        tpp.approve(flow)
+        tpp.advance("1h")
+        tpp.status(flow)
+
+
+@client_for("request-id-foretold")
+def _(tpp: Actor, wrong: bool) -> None:
+    flow = tpp.pay()
+    for number in range(3):
+        tpp.advance("2s")
+        tpp.status(flow, request_id=f"6b4cf9c1-6e0c-4a5e-9a5c-{number:012}" if wrong else str(uuid4()))
+
+
+@client_for("client-secret-in-form")
+def _(tpp: Actor, wrong: bool) -> None:
+    tpp.exchange(tpp.signed(), 3, **{"client_secret": "demo-secret"} if wrong else {})
+
+
+@client_for("code-never-came")
+def _(tpp: Actor, wrong: bool) -> None:
+    flow = tpp.pay()
+    tpp.tpp.control("POST", "/psu/refuse", address=flow.address + "?state=the-state-of-today", customer="alice")
+    tpp.status(flow)
+    if wrong:
+        flow.code = "undefined"
+        assert tpp.exchange(flow).status_code == 401
+
+
+@client_for("token-refreshed-late")
+def _(tpp: Actor, wrong: bool) -> None:
+    tokens = tpp.reader()
+    for _ in range(3):
+        tpp.advance("61m" if wrong else "59m")
+        assert tpp.get("/accounts", tokens).status_code == (401 if wrong else 200)
+        tokens = tpp.refresh(tokens).get_json()
+
+
+@client_for("unattended-too-often")
+def _(tpp: Actor, wrong: bool) -> None:
+    tokens = tpp.reader()
+    account = tpp.ids(tokens)[0]
+    for _ in range(5 if wrong else 4):
+        tpp.advance("5m")
+        tpp.page(tokens, account, {})
+
+
+@client_for("psu-involved-always")
+def _(tpp: Actor, wrong: bool) -> None:
+    tokens = tpp.reader()
+    account = tpp.ids(tokens)[0]
+    tpp.advance("17h")  # two o'clock
+    for _ in range(3):
+        tokens = tpp.refresh(tokens).get_json()
+        tpp.page(tokens, account, {"psu_involved": "true"} if wrong else {})
+        tpp.advance("1d")
+
+
+@client_for("final-by-callback")
+def _(tpp: Actor, wrong: bool) -> None:
+    flow = tpp.pay()
+    tpp.tpp.control("POST", "/psu/refuse", address=flow.address + "?state=the-state-of-today", customer="alice")
+    if not wrong:
+        tpp.status(flow)
+
+
+@client_for("status-before-its-day")
+def _(tpp: Actor, wrong: bool) -> None:
+    flow = tpp.pay(requested_execution_date="2027-03-20")
+    tpp.approve(flow)
+    for _ in range(30):
+        tpp.advance("30m" if wrong else "4h")
+        tpp.status(flow)

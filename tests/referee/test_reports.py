@@ -175,7 +175,7 @@ def test_a_finding_tells_its_rule_its_call_and_what_to_do(blamed: Actor) -> None
     assert (first["rule"], first["severity"], first["clause"]) == ("pkce-plain", "warning", "service 4.0")
     assert (second["rule"], second["severity"]) == ("state-missing", "error")
     assert set(first) == {
-        "rule", "title", "severity", "clause", "call", "what", "instead", "waved_off", "reason",
+        "rule", "title", "severity", "clause", "call", "what", "instead", "waved_off", "reason", "proof", "difference",
     }  # fmt: skip
     asked = blamed.tpp.listed("requests")[0]
     assert first["call"]["request_id"] == asked["request_id"]

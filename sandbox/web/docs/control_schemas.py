@@ -133,6 +133,8 @@ class Finding(Schema):
     clause = text()
     call = fields.Nested(LoggedCall, required=True)
     what = text()
+    proof = rows(LoggedCall)
+    difference = texts()
     instead = text()
     waved_off = flag()
     reason = text_or_null()

@@ -1,0 +1,49 @@
+"""Rules about who is there when accounts are read: the PSU, or a program alone (service 4.10, choice 13)."""
+
+from sandbox.banking.calendar import BRUSSELS
+from sandbox.referee.observations import Observation
+from sandbox.referee.rule import WARNING, Own, rule
+
+UNATTENDED_MAX = 4  # reads of an account in a day without its PSU, as the law on payment services has it
+NIGHT_ENDS = 5  # o'clock in Brussels
+NIGHTS = 3
+
+
+@rule(
+    "unattended-too-often",
+    WARNING,
+    "choice 13",
+    "An account is read too often in a day without its PSU",
+    f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say psu_involved=true.",
+    ("transactions",),
+    refused=False,
+)
+def too_often(seen: Observation, own: Own) -> str | None:
+    if seen.query.get("psu_involved") == "true" or "next" in seen.query or seen.grant is None:
+        return None
+    allowed = seen.bank.settings.reads_per_day or UNATTENDED_MAX
+    key = (seen.client, seen.grant.customer, seen.account, seen.at.astimezone(BRUSSELS).date())
+    times = own.get(key, 0) + 1
+    own[key] = times
+    return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
+
+
+@rule(
+    "psu-involved-always",
+    WARNING,
+    "service 4.10",
+    "A program that reads at night says that the PSU asked",
+    "Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.",
+    ("transactions",),
+)
+def always_involved(seen: Observation, own: Own) -> str | None:
+    involved, local = seen.query.get("psu_involved"), seen.at.astimezone(BRUSSELS)
+    if involved != "true":
+        if "next" not in seen.query:
+            own[seen.client] = None  # it can tell the two apart
+        return None
+    nights = own.get(seen.client, ())
+    if nights is None or local.hour >= NIGHT_ENDS or (nights and nights[-1] == local.date()):
+        return None
+    own[seen.client] = nights = (*nights, local.date())
+    return f"so it was in {NIGHTS} nights" if len(nights) == NIGHTS else None

@@ -1,0 +1,117 @@
+"""Rules about initiations that are alike: the payment that is made a second time (service 2.1, 4.0)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sandbox.bank.records import Order, Payment
+from sandbox.contract.moves import Status
+from sandbox.referee.kinds import PSU_RETURNS
+from sandbox.referee.observations import Observation, apart
+from sandbox.referee.rule import ERROR, PAYMENTS, WARNING, Own, Proof, rule
+from sandbox.world.calls import Exchange
+
+DOUBT_SECONDS = 3600.0  # after a lost reply; later a like payment is an order of its own
+SAME_MAX = 3  # payments in a row with one reference
+NO_REFERENCE = "NOTPROVIDED"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """An initiation whose reply the client did not get."""
+
+    exchange: Exchange
+    reference: str
+    at: datetime
+    ended: float
+
+
+@rule(
+    "payment-again-after-doubt",
+    ERROR,
+    "service 4.0",
+    "A payment whose reply was lost is made again under a new reference",
+    "Send the identical call with its Request-ID: the bank gives the first reply again, and pays once.",
+    PAYMENTS,
+)
+def again_after_doubt(seen: Observation, own: Own) -> str | Proof | None:
+    like = seen.likeness
+    if like is None:
+        return None
+    key = (seen.client, like.order)
+    if seen.lost:
+        own[key] = Doubtful(seen.exchange, like.reference, seen.at, seen.ended)
+        return None
+    doubt: Doubtful | None = own.pop(key, None)
+    if doubt is None or not seen.accepted or apart(seen, doubt.at, doubt.ended) > DOUBT_SECONDS:
+        return None
+    if doubt.reference == like.reference or doubt.exchange.request_id == seen.exchange.request_id:
+        return None
+    changed = (f"endtoend_identification: {doubt.reference} -> {like.reference}",)
+    return Proof(f"call {doubt.exchange.request_id} may have made it already", (doubt.exchange,), changed)
+
+
+@rule(
+    "payment-again-while-recycled",
+    ERROR,
+    "service 3.3",
+    "A payment that waits for funds is made again",
+    "Wait for the status: a payment that waits for funds (ACSP or PDNG) is tried again by the bank.",
+    (PSU_RETURNS,),
+)
+def again_while_recycled(seen: Observation, own: Own) -> str | Proof | None:
+    found = seen.bank.payments.get(seen.subject or "")
+    if found is None or seen.refused or not found.signatures:
+        return None
+    key = (seen.client, found.customer, found.debtor, alike(found.order))
+    before: tuple[str, Exchange] | None = own.get(key)
+    own[key] = found.id, seen.exchange
+    earlier = seen.bank.payments.get(before[0]) if before is not None else None
+    if before is None or earlier is None or earlier.id == found.id or not is_recycled(earlier):
+        return None
+    what = f"{earlier.id} of the same customer, beneficiary and amount is {earlier.status.value} and is tried again"
+    return Proof(what, (before[1],), tuple(differences(earlier.order, found.order)))
+
+
+def is_recycled(payment: Payment) -> bool:
+    return payment.tries > 0 and payment.status in (Status.PDNG, Status.ACSP)
+
+
+def alike(order: Order) -> tuple[object, ...]:
+    """What makes two orders the same payment to a person."""
+    return order.product, order.creditor.iban or order.creditor.bban, order.amount
+
+
+def differences(earlier: Order, later: Order) -> Iterator[str]:
+    """The fields that differ, each with both values."""
+    if earlier == replace(later, endtoend_identification=earlier.endtoend_identification):
+        names: tuple[str, ...] = ("endtoend_identification",)
+    else:
+        names = ("endtoend_identification", "creditor_name", "unstructured", "structured", "execution_date")
+    for name in names:
+        before, after = getattr(earlier, name), getattr(later, name)
+        if before != after:
+            yield f"{name}: {before} -> {after}"
+
+
+@rule(
+    "reference-constant",
+    WARNING,
+    "service 2.1",
+    "Different payments have one reference",
+    "Give every payment a reference of its own: replies, statuses and statements are found by it.",
+    PAYMENTS,
+    refused=False,
+)
+def constant(seen: Observation, own: Own) -> str | None:
+    like = seen.likeness
+    if like is None or not like.reference:
+        return None
+    reference, subject, times = own.get(seen.client, ("", None, 0))
+    if subject == seen.subject:
+        return None
+    times = times + 1 if reference == like.reference else 1
+    own[seen.client] = like.reference, seen.subject, times
+    if times == (2 if like.reference == NO_REFERENCE else SAME_MAX):
+        return f"{times} payments in a row have {like.reference[:40]}"
+    return None
