@@ -46,7 +46,8 @@ INSIDE = {
         {"strict_json"},
         {"bodies", "replies", "jws", "certificates"},
         {"gate"},
-        {"payments", "standing_orders", "bulks", "oauth", "accounts", "reference"},
+        {"initiations"},
+        {"bulks", "oauth", "accounts", "consents"},
         {"app"},
     ),
 }

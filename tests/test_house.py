@@ -74,7 +74,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     ),
     (
         imports_point_inward_inside_a_room,
-        {"sandbox.web.api.gate": "from .payments import initiate", "sandbox.web.api.payments": ""},
+        {"sandbox.web.api.gate": "from .initiations import status", "sandbox.web.api.initiations": ""},
     ),
     (modules_form_no_circle, {"sandbox.world.log.a": "from . import b", "sandbox.world.log.b": "from .a import x"}),
     (

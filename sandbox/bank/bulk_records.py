@@ -85,7 +85,7 @@ class Bulk:
 
     @property
     def reference_group(self) -> str:
-        return f"bulk {self.format}"
+        return self.kind.group_of(self.format)
 
     @property
     def path(self) -> str:

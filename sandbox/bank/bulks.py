@@ -13,6 +13,7 @@ from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import at_brussels, following_banking_day
 from sandbox.banking.money import Money
+from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.files.reader import Kind
@@ -147,7 +148,8 @@ def delete(bank: Bank, client_id: str, kind: str, reference: str, external: bool
 
 
 def find(bank: Bank, client_id: str, kind: str, reference: str, *, external: bool) -> Bulk:
-    bulk = initiations.find(bank, client_id, f"bulk {kind}", reference, external=external, field="payment-file-id")
+    group, field = kinds.BULK.group_of(kind), kinds.BULK.id_input
+    bulk = initiations.find(bank, client_id, group, reference, external=external, field=field)
     assert isinstance(bulk, Bulk)
     return bulk
 

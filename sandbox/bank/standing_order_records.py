@@ -78,7 +78,7 @@ class StandingOrder:
 
     @property
     def reference_group(self) -> str:
-        return "periodic-payments"
+        return self.kind.group
 
     @property
     def path(self) -> str:

@@ -16,10 +16,11 @@ from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence, last_number, late, occurrence
 from sandbox.banking.remittance import read_structured
+from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
-KIND = "periodic-payments"
+KIND = kinds.STANDING_ORDER
 CONTRACT_ENDED = "CONTRACT_ENDED"
 NO_FUNDS = "AM04"
 AT_SIX = 6
@@ -49,7 +50,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
 
 def looks_of(contract: Contract, origin: Origin) -> Looks:
     return Looks(
-        "standing_order",
+        KIND.name,
         origin.client_id,
         "sepa-credit-transfers",
         customer=origin.customer,
@@ -148,7 +149,7 @@ def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
 
 
 def delete(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
-    order = initiations.own(bank, client_id, customer, KIND, reference, external=external)
+    order = initiations.own(bank, client_id, customer, KIND.group, reference, external=external)
     assert isinstance(order, StandingOrder)
     cancel(bank, order)
 

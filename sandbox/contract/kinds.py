@@ -23,11 +23,15 @@ class Kind:
     clause: str
     id: str = "payment_id"  # in paths and replies
     id_type: str = "paymentIdType"  # the parameter of choice 5
+    group: str = "{product}"  # a TPP's own reference is looked up among the initiations of its group (choice 5)
 
     @property
     def id_input(self) -> str:
         """How a refusal names the id."""
         return self.id.replace("_", "-")
+
+    def group_of(self, product: str) -> str:
+        return self.group.format(product=product)
 
 
 PAYMENT = Kind(
@@ -54,6 +58,7 @@ STANDING_ORDER = Kind(
     waits=Status.PATC,
     one_account=True,
     words="order",
+    group="periodic-payments",
     clause="service 2.2",
 )
 BULK = Kind(
@@ -67,6 +72,7 @@ BULK = Kind(
     waits=Status.PATC,
     one_account=False,
     words="bulk",
+    group="bulk {product}",
     clause="service 2.3",
     id="payment_file_id",
     id_type="paymentFileIdType",

@@ -5,7 +5,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from sandbox.contract.products import PRODUCTS
+from sandbox.contract import kinds
+from sandbox.contract.kinds import Kind
 from sandbox.contract.reply_statuses import ANSWERS
 
 
@@ -41,9 +42,14 @@ class Operation:
     redirect_uri: bool = False  # required
     pkce: bool = False  # required when no token is given
     bank_headers: bool = True  # Accept-Language and Client-ID; /token has neither
-    products: tuple[str, ...] = ()  # those that stand in its path
+    kind: Kind | None = None  # of the initiations that it is about
     query: tuple[str, ...] = ()  # the parameters it knows
     only: tuple[tuple[int, tuple[str, ...]], ...] = ()  # versions that only some products have
+
+    @property
+    def products(self) -> tuple[str, ...]:
+        """Those that stand in its path."""
+        return self.kind.products if self.kind else ()
 
     @property
     def errors(self) -> tuple[int, ...]:
@@ -67,19 +73,17 @@ def versions_among(
     return tuple(version for version in versions if product in limits.get(version, (product,)))
 
 
-PAYMENT = "/payments/<product>"
-PERIODIC = "/periodic-payments/<product>"
-BULK = "/bulk-payments/<product>"
+PAYMENT, PERIODIC, BULK = (f"/{kind.path}/<product>" for kind in kinds.KINDS.values())
 NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
 MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
 READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
 INITIATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
 CANCELS: dict[str, Any] = {"success": 204}
-SINGLE: dict[str, Any] = {"products": tuple(PRODUCTS)}
-FILES: dict[str, Any] = {"products": ("pain.001", "csv")}
-ONE_PRODUCT: dict[str, Any] = {"products": ("sepa-credit-transfers",)}
-BY_PAYMENT: dict[str, Any] = {"query": ("paymentIdType",)}
-BY_FILE: dict[str, Any] = {"query": ("paymentFileIdType",)}
+SINGLE: dict[str, Any] = {"kind": kinds.PAYMENT}
+ORDERS: dict[str, Any] = {"kind": kinds.STANDING_ORDER}
+FILES: dict[str, Any] = {"kind": kinds.BULK}
+BY_PAYMENT: dict[str, Any] = {"query": (kinds.PAYMENT.id_type,)}
+BY_FILE: dict[str, Any] = {"query": (kinds.BULK.id_type,)}
 PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency")
 
 OPERATIONS = (
@@ -101,19 +105,19 @@ OPERATIONS = (
     ),
     Operation(
         "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **INITIATES,
-        **ONE_PRODUCT, media=JSON, pkce=True,
+        **ORDERS, media=JSON, pkce=True,
     ),
     Operation(
         "standing_order_details", "GET", f"{PERIODIC}/<payment_id>/details", (2, 1), "service 4.5", **NEEDS_TOKEN,
-        **BY_PAYMENT, **ONE_PRODUCT,
+        **BY_PAYMENT, **ORDERS,
     ),
     Operation(
         "standing_order_status", "GET", f"{PERIODIC}/<payment_id>/status", (2, 1), "service 4.5", **MAY_HAVE_TOKEN,
-        **BY_PAYMENT, **ONE_PRODUCT,
+        **BY_PAYMENT, **ORDERS,
     ),
     Operation(
         "standing_order_cancellation", "DELETE", f"{PERIODIC}/<payment_id>", (2, 1), "service 4.5", **NEEDS_TOKEN,
-        **BY_PAYMENT, **CANCELS, **ONE_PRODUCT,
+        **BY_PAYMENT, **CANCELS, **ORDERS,
     ),
     Operation(
         "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=(*XML, *CSV),

@@ -1,5 +1,7 @@
 """Which HTTP statuses an operation may refuse with (service part 4): for routing, the reference page and faults."""
 
+from sandbox.contract.kinds import KINDS
+
 _POST = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
 _GET = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
 _DELETE = (400, 401, 403, 404, 405, 406, 429, 495, 500, 503)  # service 4.4
@@ -28,12 +30,7 @@ ANSWERS: dict[str, tuple[int, ...]] = {
 GATEWAY = (502, 504)
 
 # The operation that an initiation of each kind begins with (choice 13).
-INITIATES = {
-    "payment": "payment_initiation",
-    "standing_order": "standing_order_initiation",
-    "bulk": "bulk_initiation",
-    "consent": "consent_addresses",
-}
+INITIATES = {name: f"{name}_initiation" for name in KINDS} | {"consent": "consent_addresses"}
 
 
 def answers_of(operation: str | None) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, Operation
 from sandbox.contract.products import XB
 from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.web.api import accounts, bulks, consents, oauth, payments, standing_orders
+from sandbox.web.api import accounts, bulks, consents, initiations, oauth
 from sandbox.web.api.call_contents import keep_content
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.explanations import variants_met, why
@@ -41,18 +41,17 @@ class Listener(NamedTuple):
     acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
 
 
-# The view of a row bears its name; a row without a view is not routed.
-VIEWS: dict[str, View] = {
+OF_KINDS: tuple[View, ...] = (
+    initiations.initiation,
+    initiations.details,
+    initiations.status,
+    initiations.cancellation,
+)
+# The view of an operation; one without a view is not routed.
+VIEWS: dict[str, View] = {f"{kind.name}_{view.__name__}": view for kind in initiations.ROWS for view in OF_KINDS}
+VIEWS |= {
     view.__name__: view
     for view in (
-        payments.payment_initiation,
-        payments.payment_details,
-        payments.payment_status,
-        payments.payment_cancellation,
-        standing_orders.standing_order_initiation,
-        standing_orders.standing_order_details,
-        standing_orders.standing_order_status,
-        standing_orders.standing_order_cancellation,
         bulks.bulk_initiation,
         bulks.bulk_status,
         bulks.bulk_cancellation,

@@ -17,9 +17,8 @@ from sandbox.files.report import Finding
 from sandbox.web.api import replies
 from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.gate import Call
-from sandbox.web.api.payments import is_external, without_conflict
+from sandbox.web.api.initiations import is_external, without_conflict
 
-PARAMETER = "paymentFileIdType"
 PACKED_LEVEL = 1  # the fastest
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
@@ -37,7 +36,7 @@ def bulk_initiation(call: Call) -> Response:
     if call.world.history is not None:
         call.world.history.grew(len(packed))
     call.subject = payment_file_id
-    links = {"status": replies.link(f"/bulk-payments/{kind}/{payment_file_id}/status")}
+    links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
     found = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
     return replies.json_response(replies.BULK_INITIATION.dump(found), 201)
 
@@ -67,7 +66,7 @@ def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
 
 def bulk_status(call: Call) -> Response:
     """Where an address is due and none lives, the call makes one: that goes by the other door."""
-    who = (call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call, PARAMETER))
+    who = (call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call))
     outcome = call.world.ask(_status, call, who, None)
     if outcome is None:
         fresh = call.world.act(bulks.renew_address, *who)
@@ -91,7 +90,7 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str
 
 
 def bulk_cancellation(call: Call) -> Response:
-    external = is_external(call, PARAMETER)
+    external = is_external(call)
     with without_conflict():
         call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
     return replies.no_content()

@@ -17,6 +17,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
@@ -73,6 +74,11 @@ class Call:
         return self.path["product"]
 
     @property
+    def kind(self) -> Kind:
+        assert self.operation.kind is not None
+        return self.operation.kind
+
+    @property
     def origin(self) -> Origin:
         customer = None if self.grant is None else self.grant.customer
         return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
@@ -87,14 +93,9 @@ class Call:
 
 
 PRINTED = (
-    "Accept",
-    "Accept-Language",
-    "Redirect-URI",
-    "Authorization",
-    "Code-Challenge-Method",
-    "Code-Challenge",
+    "Accept", "Accept-Language", "Redirect-URI", "Authorization", "Code-Challenge-Method", "Code-Challenge",
     "PaymentInformationID",
-)
+)  # fmt: skip
 
 
 def product(call: Call) -> None:
@@ -276,15 +277,8 @@ def attendance(call: Call, bank: Bank) -> None:
 # The first check to fail is the one that the caller hears of, so these orders are part of the interface.
 OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
 BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
-    client,
-    host,
-    redirect_uri,
-    challenge,
-    signature,
-    authorization,
-    query,
-    attendance,
-)
+    client, host, redirect_uri, challenge, signature, authorization, query, attendance,
+)  # fmt: skip
 
 
 def _ask_bank(bank: Bank, call: Call) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from sandbox.banking.pkce import EXAMPLE_CHALLENGE as CHALLENGE
 from sandbox.banking.pkce import METHODS
 from sandbox.contract.operations import Authorization, Operation
-from sandbox.web.api.payments import ID_TYPES
+from sandbox.web.api.initiations import ID_TYPES
 from sandbox.web.docs.schemas import clause_marks
 
 TEXT = {"type": "string"}

@@ -1,0 +1,138 @@
+"""Views of payments and standing orders: read, act, write (service 4.1 to 4.5)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response
+
+from sandbox.bank import initiations, payments, standing_orders
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.contract import kinds
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import Kind
+from sandbox.contract.products import PRODUCTS
+from sandbox.web.api import bodies, replies, standing_order_bodies, version_1
+from sandbox.web.api.addresses import sca_address
+from sandbox.web.api.gate import Call
+
+ID_TYPES = ("INTERNAL", "EXTERNAL")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the views of one kind read, do and write."""
+
+    read: Callable[[Any, str], Any]  # the body, for a product
+    initiate: Callable[..., initiations.InitiationReply]
+    cancel: Callable[..., None]
+    fields: Callable[[Any], dict[str, Any]]  # of the details
+
+
+ROWS: dict[Kind, Row] = {
+    kinds.PAYMENT: Row(
+        lambda content, product: bodies.read_payment(content, PRODUCTS[product]),
+        payments.initiate,
+        payments.cancel,
+        lambda payment: replies.order_fields(payment.order, payment.debtor),
+    ),
+    kinds.STANDING_ORDER: Row(
+        lambda content, product: standing_order_bodies.read_contract(content),
+        standing_orders.initiate,
+        standing_orders.delete,
+        lambda order: standing_order_bodies.contract_fields(order.order, order.debtor),
+    ),
+}
+
+
+def initiation(call: Call) -> Response:
+    kind = call.kind
+    content = bodies.read_json(body_of(call))
+    if kind is kinds.PAYMENT and call.version == 1:
+        return _earlier_initiation(call, content)
+    row = ROWS[kind]
+    initiated = call.world.act(row.initiate, row.read(content, call.product), call.origin, call.ask)
+    call.subject = initiated.payment_id
+    address = sca_address(call.request, initiated.sca_token)
+    return replies.initiation_reply(kind.path, call.product, initiated, address)
+
+
+def _earlier_initiation(call: Call, content: Any) -> Response:
+    order = version_1.read_earlier(content)
+    try:
+        initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
+    except Refusal as refusal:
+        raise version_1.in_its_words(refusal) from None
+    call.subject = initiated.payment_id
+    return replies.earlier_initiation_reply(initiated, sca_address(call.request, initiated.sca_token))
+
+
+def status(call: Call) -> Response:
+    return call.world.ask(_status, call, is_external(call))
+
+
+def _status(bank: Bank, call: Call, external: bool) -> Response:
+    """A token may be left out; one that is shown speaks for its own PSU (choice 2)."""
+    found = own(bank, call, call.grant.customer if call.grant else None, external)
+    call.subject = found.id
+    return replies.status_reply(found.id, found.status.value, found.reason)
+
+
+def own(bank: Bank, call: Call, customer: str | None, external: bool) -> Initiation:
+    group, reference = call.kind.group_of(call.product), call.path["payment_id"]
+    return initiations.own(bank, call.client.id, customer, group, reference, external=external)
+
+
+def details(call: Call) -> Response:
+    return call.world.ask(_details, call, is_external(call))
+
+
+def _details(bank: Bank, call: Call, external: bool) -> Response:
+    found = own(bank, call, whose(call)[1], external)
+    name = bank.customers[found.customer].name if found.customer else None
+    call.subject = found.id
+    return replies.details_reply(found.id, found.status.value, name, ROWS[call.kind].fields(found))
+
+
+def cancellation(call: Call) -> Response:
+    external = is_external(call)
+    call.subject = None if external else call.path["payment_id"]
+    with without_conflict():
+        call.world.act(ROWS[call.kind].cancel, *whose(call), call.product, call.path["payment_id"], external)
+    return replies.no_content()
+
+
+@contextmanager
+def without_conflict() -> Iterator[None]:
+    """A DELETE has no 409 (service 4.4): a reference that fits several is an input that is not accepted (choice 5)."""
+    try:
+        yield
+    except Refusal as refusal:
+        if refusal.error is not Error.CONFLICT:
+            raise
+        why = "it fits several initiations"
+        raise Refusal(Error.INPUT_INVALID, input=refusal.facts["input"], why=why) from None
+
+
+def whose(call: Call) -> tuple[str, str]:
+    """The client, and the PSU whom its token speaks for."""
+    assert call.grant is not None
+    return call.client.id, call.grant.customer
+
+
+def body_of(call: Call) -> bytes:
+    longest = call.world.bank.settings.body_size_max
+    if (call.request.content_length or 0) > longest:
+        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes")
+    return call.request.get_data()
+
+
+def is_external(call: Call) -> bool:
+    """INTERNAL (the default) or EXTERNAL (choice 5)."""
+    parameter = call.kind.id_type
+    asked = call.request.args.get(parameter, "INTERNAL")
+    if asked not in ID_TYPES:
+        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
+    return asked == "EXTERNAL"
