@@ -1,5 +1,8 @@
 """Consents: request, grant, replacement, withdrawal, end and renewed SCA (service 4.7, choice 8)."""
 
+from base64 import urlsafe_b64encode
+from hashlib import blake2b
+
 from sandbox.bank import accounts, rule_effects, tokens
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
@@ -148,7 +151,7 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         address.client_id,
         customer,
         address.scope,
-        {bank.mint.secret(): iban for iban in dict.fromkeys(ibans)},
+        {logical_id(bank, address.client_id, iban): iban for iban in dict.fromkeys(ibans)},
         address.redirect_uri,
         now,
         now + bank.settings_by(address.rule).consent_life,
@@ -161,6 +164,14 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
     bank.consent_of[key] = consent.id
     bank.consents[consent.id] = consent
     return consent
+
+
+def logical_id(bank: Bank, client_id: str, iban: str) -> str:
+    """The account's name in addresses: new with each consent, or the same for the client (service 4.9)."""
+    if bank.variant("logical_id") == "per_consent":
+        return bank.mint.secret()
+    told = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
+    return urlsafe_b64encode(told.digest()).decode().rstrip("=")
 
 
 def active(bank: Bank, consent_id: str | None) -> Consent:

@@ -1,23 +1,27 @@
 """Pages of an account's lines, newest first (service 4.10, choice 8)."""
 
-from bisect import bisect_left
-from collections.abc import Sequence
+import heapq
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import islice
 
 from sandbox.bank import consents
-from sandbox.bank.accounts import cost
+from sandbox.bank.accounts import cost, unreserved
 from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
-from sandbox.bank.records import Account
+from sandbox.bank.records import Account, Debtor
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 
 HISTORY_DAYS = 90  # service 4.10: without the SCA token
 
+ALL = "*"  # in the place of a currency: every compartment
+
 Place = tuple[date, int]
+FIRST, LAST = (date.min, 0), (date.max, 0)  # before and behind every line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +47,21 @@ class Page:
 
 def balance_in_euro(bank: Bank, account: Account) -> Money:
     """The euro compartment, or all compartments at the bank's rates (service 2.7)."""
-    first = bank.ledger.balance(account.iban, account.first_currency)
-    if account.balance_shown != "globalised":
+    first = balance_of(bank, account.iban, account.first_currency)
+    if len(account.currencies) == 1:
         return first
-    held = (cost(bank.ledger.balance(account.iban, currency), "EUR") for currency in account.currencies)
+    of = bank.variant("balance_of")
+    if of == "euro" or (of == "parameter" and account.balance_shown != "globalised"):
+        return first
+    held = (cost(balance_of(bank, account.iban, currency), "EUR") for currency in account.currencies)
     return sum(held, Money.zero("EUR"))
+
+
+def balance_of(bank: Bank, iban: str, currency: str) -> Money:
+    """Of a compartment, as account information shows it: booked, or less what is reserved."""
+    if bank.variant("balance_is") == "available":
+        return Money(unreserved(bank, Debtor(iban, currency)), currency)
+    return bank.ledger.balance(iban, currency)
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:
@@ -58,6 +72,8 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
     """An unknown id, or one of another consent or client, is refused alike."""
     iban = consent_of(bank, grant).logical_ids.get(logical_id)
     if iban is None:
+        if bank.variant("unknown_logical_id") == "404":
+            raise Refusal(Error.NOT_FOUND, input="logical-id")
         raise Refusal(Error.SECURITY_PROOF_REFUSED, input="logical-id", why="it is none of this consent")
     return bank.accounts[iban]
 
@@ -99,19 +115,32 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
 
     Lines booked after the first page are left out, also with an earlier date.
     """
-    lines = bank.ledger.lines(query.iban, query.currency)
     seen = bank.ledger.count if query.seen is None else query.seen
-    since = max(filter(None, (query.date_from, oldest)), default=None)
-    first = 0 if since is None else bisect_left(lines, (since, 0), key=_place)
-    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=_place)
-    if query.before is not None:
-        end = min(end, bisect_left(lines, query.before, key=_place))
-    places = (place for place in range(end - 1, first - 1, -1) if lines[place].number <= seen)
-    found = [lines[place] for place in islice(places, query.page_size + 1)]
-    if len(found) <= query.page_size:
+    backwards = bank.variant("order_of_items") == "newest_first"
+    currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
+    windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
+    one, *others = windows
+    lines = heapq.merge(one, *others, key=_place, reverse=backwards) if others else one
+    found = list(islice((line for line in lines if line.number <= seen), query.page_size + 1))
+    if found and query.before is None and bank.variant("empty_page") == "first":
+        return Page((), replace(query, before=LAST if backwards else FIRST, seen=seen))
+    full = len(found) == query.page_size and bank.variant("exact_last_page") == "key"
+    if len(found) <= query.page_size and not full:
         return Page(found, None)
     last = found[query.page_size - 1]
     return Page(found[: query.page_size], replace(query, before=_place(last), seen=seen))
+
+
+def window(lines: Sequence[Line], query: Query, oldest: date | None, backwards: bool) -> Iterator[Line]:
+    """The lines of a compartment that a query reaches from its place on."""
+    since = max(filter(None, (query.date_from, oldest)), default=None)
+    first = 0 if since is None else bisect_left(lines, (since, 0), key=_place)
+    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=_place)
+    if query.before is not None and backwards:
+        end = min(end, bisect_left(lines, query.before, key=_place))
+    elif query.before is not None:
+        first = max(first, bisect_right(lines, query.before, key=_place))
+    return (lines[place] for place in (range(end - 1, first - 1, -1) if backwards else range(first, end)))
 
 
 def _place(line: Line) -> Place:

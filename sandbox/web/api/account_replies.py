@@ -1,6 +1,6 @@
 """Writers of account information (service 2.7, 2.8; choice 8)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Response
@@ -10,9 +10,10 @@ from orjson import Fragment
 from sandbox.bank.ledger import Line
 from sandbox.bank.records import Account
 from sandbox.banking.money import Money
-from sandbox.web.api.replies import Link, json_response, link
+from sandbox.web.api.replies import Link, json_response
 
 Balance = Callable[[str, str], Money]
+Linker = Callable[[str], dict[str, Any]]
 
 
 class Number(fields.Decimal):
@@ -61,7 +62,7 @@ ROW = AccountRow()
 ACCOUNT = AccountReply()
 
 
-def accounts_reply(held: Iterable[tuple[str, Account]]) -> Response:
+def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> Response:
     rows = [
         {
             "iban": account.iban,
@@ -74,7 +75,7 @@ def accounts_reply(held: Iterable[tuple[str, Account]]) -> Response:
     return json_response({"_embedded": {"accounts": ROW.dump(rows, many=True)}, "_links": {"self": link("/accounts")}})
 
 
-def account_reply(logical_id: str, account: Account, shown: Money, balance: Balance) -> Response:
+def account_content(logical_id: str, account: Account, shown: Money, balance: Balance, link: Linker) -> dict[str, Any]:
     """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
     first = account.first_currency
     others = [name for name in account.currencies if name != first]
@@ -90,7 +91,8 @@ def account_reply(logical_id: str, account: Account, shown: Money, balance: Bala
             "transactions": link(f"/accounts/{logical_id}/transactions"),
         },
     }
-    return json_response(ACCOUNT.dump(content))
+    found: dict[str, Any] = ACCOUNT.dump(content)
+    return found
 
 
 def item_of(line: Line) -> dict[str, Any]:
@@ -110,8 +112,8 @@ def item_of(line: Line) -> dict[str, Any]:
     }
 
 
-def transactions_reply(logical_id: str, lines: Sequence[Line], next_key: str | None) -> Response:
-    embedded: dict[str, Any] = {"transactions": [item_of(line) for line in lines]}
+def transactions_reply(logical_id: str, items: list[dict[str, Any]], next_key: str | None, link: Linker) -> Response:
+    embedded: dict[str, Any] = {"transactions": items}
     path = f"/accounts/{logical_id}"
     links = {"self": link(f"{path}/transactions"), "account": link(path)}
     if next_key is not None:

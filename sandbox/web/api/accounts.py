@@ -1,7 +1,8 @@
 """Views of account information: accounts, an account, its transactions (service 4.9, 4.10; choice 8)."""
 
 from datetime import date
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 from flask import Response
 from marshmallow import ValidationError
@@ -13,9 +14,11 @@ from sandbox.bank.statements import Query
 from sandbox.banking.money import is_currency
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import account_replies as replies
+from sandbox.web.api import account_variants
 from sandbox.web.api.body_fields import Day
 from sandbox.web.api.gate import Call
 from sandbox.web.api.paging import read_key, write_key
+from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
 DAY = Day()
@@ -29,51 +32,76 @@ class Asked(NamedTuple):
     psu_involved: bool
     pagesize: int | None
     next: str | None
-    currency: str
+    currency: str | None
 
 
 def accounts(call: Call) -> Response:
-    return call.world.ask(_accounts, grant_of(call))
+    return call.world.ask(_accounts, call, grant_of(call))
 
 
-def _accounts(bank: Bank, grant: Grant) -> Response:
+def _accounts(bank: Bank, call: Call, grant: Grant) -> Response:
     consent = statements.consent_of(bank, grant)
     held = [(logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items()]
-    return replies.accounts_reply(held)
+    return replies.accounts_reply(held, call.link)
 
 
 def account(call: Call) -> Response:
-    return call.world.ask(_account, grant_of(call), call.path["logical_id"])
+    outcome = call.world.ask(_account, call, grant_of(call), call.path["logical_id"])
+    return outcome if isinstance(outcome, Response) else demand_sca(call, outcome)
 
 
-def _account(bank: Bank, grant: Grant, logical_id: str) -> Response:
+def _account(bank: Bank, call: Call, grant: Grant, logical_id: str) -> Response | str:
     found = statements.account_of(bank, grant, logical_id)
-    return replies.account_reply(logical_id, found, statements.balance_in_euro(bank, found), bank.ledger.balance)
+    if statements.sca_is_due(bank, grant) and bank.variant("balance_after_90_days") == "401":
+        return too_old(bank)
+    shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
+    content = replies.account_content(logical_id, found, shown, balance, call.link)
+    return json_response(account_variants.vary_account(bank, content))
 
 
 def transactions(call: Call) -> Response:
     """A page; where the PSU must authenticate again, the no makes a fresh address, so that goes by the other door."""
     outcome = call.world.ask(_transactions, call, grant_of(call), read_asked(call))
-    if isinstance(outcome, str):
-        consent_id = grant_of(call).consent_id
-        assert consent_id is not None
-        call.world.act(consents.demand_sca, consent_id, call.redirect_uri, call.language, outcome)
-    assert isinstance(outcome, Response)
-    return outcome
+    return outcome if isinstance(outcome, Response) else demand_sca(call, outcome)
+
+
+def demand_sca(call: Call, why: str) -> NoReturn:
+    consent_id = grant_of(call).consent_id
+    assert consent_id is not None
+    call.world.act(consents.demand_sca, consent_id, call.redirect_uri, call.language, why)
+    raise AssertionError("an act that always refuses")
+
+
+def too_old(bank: Bank) -> str:
+    return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
 
 
 def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked) -> Response | str:
     """The page, or why the PSU must authenticate again."""
     logical_id = call.path["logical_id"]
-    query = query_of(bank, grant, statements.account_of(bank, grant, logical_id).iban, asked)
+    held = statements.account_of(bank, grant, logical_id)
+    query = query_of(bank, grant, held.iban, asked)
     fresh = statements.is_fresh(bank, grant, call.header("SCA-Token"))
     if statements.sca_is_due(bank, grant):
-        return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
-    if asked.psu_involved and not fresh and statements.asks_for_old(bank, query):
-        return f"more than {statements.HISTORY_DAYS} days of history need a fresh authentication"
+        return too_old(bank)
+    if not fresh and statements.asks_for_old(bank, query) and (old := _old_dates(bank, asked.psu_involved)):
+        return old
+    lacking = query.currency != statements.ALL and query.currency not in held.currencies
+    if lacking and bank.variant("lacking_compartment") == "404":
+        raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
-    return replies.transactions_reply(logical_id, page.lines, key)
+    items = account_variants.vary_items(bank, [replies.item_of(line) for line in page.lines])
+    return replies.transactions_reply(logical_id, items, key, call.link)
+
+
+def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
+    """A period before the last 90 days: why the PSU must authenticate again; None leaves the old lines out."""
+    why = f"more than {statements.HISTORY_DAYS} days of history need a fresh authentication"
+    decided = "401" if psu_involved else bank.variant("old_dates_without_sca")
+    if decided == "403":
+        raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why)
+    return why if decided == "401" else None
 
 
 def grant_of(call: Call) -> Grant:
@@ -93,15 +121,30 @@ def read_asked(call: Call) -> Asked:
     if currency is not None and not is_currency(currency):
         raise _bad("currency", "it is no currency code")
     size = _page_size(call.query("pagesize"))
-    return Asked(date_from, date_to, involved == "true", size, call.query("next"), currency or "EUR")
+    return Asked(date_from, date_to, involved == "true", size, call.query("next"), currency)
 
 
 def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
     """`next` alone is enough; beside it the other parameters are read for faults and then left alone."""
+    currency = asked.currency or ("EUR" if bank.variant("currency_omitted") == "EUR" else statements.ALL)
     if asked.next is not None:
-        return read_key(bank.mint, grant.consent_id, iban, asked.next)
+        found = read_key(bank.mint, grant.consent_id, iban, asked.next)
+        if bank.variant("next_alone") == "needs_filters":
+            _demand_filters(found, currency, asked)
+        return found
     size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
-    return Query(iban, asked.currency, asked.date_from, asked.date_to, size)
+    return Query(iban, currency, asked.date_from, asked.date_to, size)
+
+
+def _demand_filters(found: Query, currency: str, asked: Asked) -> None:
+    """Refuse a key beside which the filters of its first page do not stand again."""
+    for name, one, other in (
+        ("date_from", found.date_from, asked.date_from),
+        ("date_to", found.date_to, asked.date_to),
+        ("currency", found.currency, currency),
+    ):
+        if one != other:
+            raise _bad(name, "it is sent with every page, as with the first")
 
 
 def _page_size(text: str | None) -> int | None:

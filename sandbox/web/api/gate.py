@@ -2,100 +2,28 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
-from hashlib import blake2b
-from typing import TYPE_CHECKING
-
-from flask import Request
+from functools import lru_cache, partial
 
 from sandbox.bank import tokens
-from sandbox.bank.first_replies import Ask, demand_fresh, first_answer
-from sandbox.bank.grants import Grant
-from sandbox.bank.records import Client, Origin
+from sandbox.bank.first_replies import demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import Kind
-from sandbox.contract.operations import Authorization, Operation
+from sandbox.contract.operations import Authorization
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
+from sandbox.web.api.call import Call as Call
 from sandbox.web.api.negotiation import languages_asked, screen_language, versions_asked
-from sandbox.world.world import World
-
-if TYPE_CHECKING:
-    from sandbox.pki.trust import Trust
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
-
-
-@cache
-def environ_key(name: str) -> str:
-    """Where WSGI keeps a header; names come from our own rows only, so they are few."""
-    return "HTTP_" + name.upper().replace("-", "_")
 
 
 @lru_cache(maxsize=1024)
 def same_text_for_all(text: str) -> str:
     """Many payments, few callbacks: one text serves all. Bounded, as a client may send ever new ones."""
     return text
-
-
-@dataclass(slots=True)
-class Call:
-    """A request on its way in; each check adds what it found."""
-
-    operation: Operation
-    world: World
-    request: Request
-    path: dict[str, str]
-    trust: "Trust | None" = None  # whose certificates are believed
-    request_id: str = ""
-    version: int = 0
-    language: str | None = None
-    client: Client = field(init=False)
-    redirect_uri: str = ""
-    challenge: tuple[str, str] | None = None
-    grant: Grant | None = None  # what the token allows
-    subject: str | None = None  # what it turned out to be about
-
-    def header(self, name: str) -> str | None:
-        value: str | None = self.request.environ.get(environ_key(name))
-        return value
-
-    def query(self, name: str) -> str | None:
-        """A query parameter; the gate has seen that it is there once at the most."""
-        return self.request.args.get(name)
-
-    @property
-    def product(self) -> str:
-        return self.path["product"]
-
-    @property
-    def kind(self) -> Kind:
-        assert self.operation.kind is not None
-        return self.operation.kind
-
-    @property
-    def origin(self) -> Origin:
-        customer = None if self.grant is None else self.grant.customer
-        return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
-
-    @property
-    def ask(self) -> Ask:
-        """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
-        parts = (self.request.full_path, *map(self.header, PRINTED))
-        told = blake2b(repr(parts).encode(), digest_size=16)
-        told.update(self.request.get_data())
-        return Ask(self.client.id, self.request_id, told.digest())
-
-
-PRINTED = (
-    "Accept", "Accept-Language", "Redirect-URI", "Authorization", "Code-Challenge-Method", "Code-Challenge",
-    "PaymentInformationID",
-)  # fmt: skip
 
 
 def product(call: Call) -> None:

@@ -1,13 +1,15 @@
-"""What changes in the bank's document where a world differs: one amendment for each value that shows on the wire."""
+"""What changes in the bank's document where a world differs (contract/variants)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox.contract.variants import AXES, Pairs
+from sandbox.web.docs import amendments_accounts
 
 Document = dict[str, Any]
 
-AMENDMENTS: dict[tuple[str, str], Callable[[Document], None]] = {}
+# One for each value that shows in the shape of a call or a reply.
+AMENDMENTS: Mapping[tuple[str, str], Callable[[Document], None]] = amendments_accounts.AMENDMENTS
 
 
 def amended(document: Document, variants: Pairs) -> Document:

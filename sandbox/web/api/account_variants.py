@@ -1,0 +1,59 @@
+"""What differs in the replies of account information by the axes of a world (contract/axes_accounts)."""
+
+from datetime import datetime
+from typing import Any
+
+import orjson
+from orjson import Fragment
+
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import BRUSSELS
+
+YES = {"string": ("false", "true"), "Y": ("N", "Y")}
+ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
+TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
+DATES = ("execution_date", "value_date")
+
+
+def text_of(number: Fragment) -> str:
+    """The digits of a number that was written already."""
+    return orjson.dumps(number).decode()
+
+
+def vary_account(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
+    if bank.variant("balances_as") == "string":
+        content["balance"] = text_of(content["balance"])
+    if (indicator := bank.variant("multicurrency")) != "boolean":
+        content["multicurrency"] = YES[indicator][content["multicurrency"]]
+    if bank.variant("account_type") == "iso":
+        content["type"] = ISO_TYPES[content["type"]]
+    if not content["other_compartments"] and bank.variant("no_compartments") == "absent":
+        del content["other_compartments"]
+    return content
+
+
+def vary_items(bank: Bank, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if not items:
+        return items
+    if bank.variant("item_sign") == "indicator":
+        items = [_unsigned(item) for item in items]
+    if bank.variant("item_amount") == "string":
+        items = [item | {"amount": text_of(item["amount"])} for item in items]
+    if bank.variant("item_dates") == "date_time":
+        items = [item | {name: _at_midnight(item[name]) for name in DATES} for item in items]
+    match bank.variant("item_blanks"):
+        case "empty":
+            items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
+        case "absent":
+            items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
+    return items
+
+
+def _unsigned(item: dict[str, Any]) -> dict[str, Any]:
+    text = text_of(item["amount"])
+    indicator = {"credit_debit_indicator": "DBIT" if text.startswith("-") else "CRDT"}
+    return item | {"amount": Fragment(text.lstrip("-"))} | indicator
+
+
+def _at_midnight(day: str) -> str:
+    return datetime.fromisoformat(day).replace(tzinfo=BRUSSELS).isoformat()

@@ -1,0 +1,94 @@
+"""A request on its way in, with what each check found."""
+
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from flask import Request
+
+from sandbox.bank.first_replies import Ask
+from sandbox.bank.grants import Grant
+from sandbox.bank.records import Client, Origin
+from sandbox.contract.kinds import Kind
+from sandbox.contract.operations import Operation
+from sandbox.web.api.addresses import root_of
+from sandbox.web.api.replies import link
+from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from sandbox.pki.trust import Trust
+
+
+@cache
+def environ_key(name: str) -> str:
+    """Where WSGI keeps a header; names come from our own rows only, so they are few."""
+    return "HTTP_" + name.upper().replace("-", "_")
+
+
+@dataclass(slots=True)
+class Call:
+    """A request on its way in; each check adds what it found."""
+
+    operation: Operation
+    world: World
+    request: Request
+    path: dict[str, str]
+    trust: "Trust | None" = None  # whose certificates are believed
+    request_id: str = ""
+    version: int = 0
+    language: str | None = None
+    client: Client = field(init=False)
+    redirect_uri: str = ""
+    challenge: tuple[str, str] | None = None
+    grant: Grant | None = None  # what the token allows
+    subject: str | None = None  # what it turned out to be about
+
+    def header(self, name: str) -> str | None:
+        value: str | None = self.request.environ.get(environ_key(name))
+        return value
+
+    def query(self, name: str) -> str | None:
+        """A query parameter; the gate has seen that it is there once at the most."""
+        return self.request.args.get(name)
+
+    def variant(self, axis: str) -> str:
+        """How this bank decides on a point that the service leaves open."""
+        return self.world.bank.variant(axis)
+
+    def link(self, path: str) -> dict[str, Any]:
+        """A link to a path of the bank: relative, or absolute as consent addresses are."""
+        return link(path if self.variant("href") == "relative" else f"{root_of(self.request)}{path}")
+
+    @property
+    def product(self) -> str:
+        return self.path["product"]
+
+    @property
+    def kind(self) -> Kind:
+        assert self.operation.kind is not None
+        return self.operation.kind
+
+    @property
+    def origin(self) -> Origin:
+        customer = None if self.grant is None else self.grant.customer
+        return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)
+
+    @property
+    def ask(self) -> Ask:
+        """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
+        parts = (self.request.full_path, *map(self.header, PRINTED))
+        told = blake2b(repr(parts).encode(), digest_size=16)
+        told.update(self.request.get_data())
+        return Ask(self.client.id, self.request_id, told.digest())
+
+
+PRINTED = (
+    "Accept",
+    "Accept-Language",
+    "Redirect-URI",
+    "Authorization",
+    "Code-Challenge-Method",
+    "Code-Challenge",
+    "PaymentInformationID",
+)

@@ -1,0 +1,173 @@
+"""Each axis of account information, seen on the wire under each value."""
+
+from typing import Any
+
+import pytest
+
+from tests.payer import signed
+from tests.reader import Reader, book, consent_uris, refs
+from tests.tpp import Tpp
+from tests.variants.probing import Seen, Table, cases, show
+
+
+def body(reply: Any) -> Any:
+    assert reply.status_code == 200, reply.text
+    return reply.get_json()
+
+
+def status_and_code(reply: Any) -> tuple[int, str]:
+    return reply.status_code, reply.get_json().get("error", "")
+
+
+def shown(customer: str, field: str) -> Any:
+    return lambda tpp: body(Reader(tpp, customer).account()).get(field, "absent")
+
+
+def euros(tpp: Tpp, customer: str) -> str:
+    """What the balance of an account with several currencies counts."""
+    iban = tpp.iban_of(customer)
+    booked = next(row["balances"] for row in tpp.listed("accounts") if row["iban"] == iban)
+    euro = next(float(row["balance"]) for row in booked if row["currency"] == "EUR")
+    return "euro" if body(Reader(tpp, customer).account())["balance"] == euro else "globalised"
+
+
+def of_two_accounts(tpp: Tpp) -> tuple[str, str]:
+    return euros(tpp, "bram"), euros(tpp, "atelier")
+
+
+def after_a_signature(tpp: Tpp) -> float:
+    reader = Reader(tpp)
+    before = body(reader.account())["balance"]
+    signed(tpp, instructed_amount__amount="10.00")
+    return round(float(before - body(reader.account())["balance"]), 2)
+
+
+def first_href(tpp: Tpp) -> bool:
+    return str(body(Reader(tpp).account())["_links"]["self"]["href"]).startswith("http")
+
+
+def same_id_again(tpp: Tpp) -> bool:
+    return Reader(tpp).ids == Reader(tpp).ids
+
+
+def currencies(tpp: Tpp) -> list[str]:
+    reader = Reader(tpp, "bram")
+    pages = reader.walk(pagesize=50)
+    days = [row["execution_date"] for page in pages for row in page]
+    assert days == sorted(days, reverse=True)
+    return sorted({row["currency"] for page in pages for row in page})
+
+
+def in_yen(tpp: Tpp) -> int:
+    return Reader(tpp).transactions(query={"currency": "JPY"}).status_code
+
+
+def newest(field: str) -> Any:
+    def probe(tpp: Tpp) -> Any:
+        book(tpp, tpp.iban_of("alice"), "-2.50")
+        return Reader(tpp).page()["transactions"][0].get(field, "absent")
+
+    return probe
+
+
+def direction(tpp: Tpp) -> tuple[float, str | None]:
+    book(tpp, tpp.iban_of("alice"), "-2.50")
+    row = Reader(tpp).page()["transactions"][0]
+    return row["amount"], row.get("credit_debit_indicator")
+
+
+def kind(field: str) -> Any:
+    return lambda tpp: type(newest(field)(tpp)).__name__
+
+
+def order(tpp: Tpp) -> tuple[str, bool]:
+    reader = Reader(tpp)
+    pages = reader.walk(date_from="2027-01-01", pagesize=7)
+    days = [row["execution_date"] for page in pages for row in page]
+    every = refs([row for page in pages for row in page])
+    assert len(every) == len(set(every)) > 14
+    return ("newest" if days[0] > days[-1] else "oldest"), days == sorted(days, reverse=days[0] > days[-1])
+
+
+def full_page(tpp: Tpp) -> list[int]:
+    reader = Reader(tpp)
+    there = len(reader.page(query={"date_from": "2027-03-01"})["transactions"])
+    for _ in range(5 - there):
+        book(tpp, tpp.iban_of("alice"))
+    return [len(page) for page in reader.walk(date_from="2027-03-01", pagesize=5)]
+
+
+def first_pages(tpp: Tpp) -> bool:
+    pages = Reader(tpp).walk(pagesize=50)
+    assert sum(map(len, pages)) > 50
+    return pages[0] == []
+
+
+def without_filters(tpp: Tpp) -> tuple[int, int]:
+    reader = Reader(tpp)
+    query = {"date_from": "2027-01-01", "pagesize": 5}
+    key = reader.page(query=query)["next_page_key"]
+    return reader.transactions(query={"next": key}).status_code, reader.transactions(
+        query=query | {"next": key}
+    ).status_code
+
+
+def old_period(tpp: Tpp) -> tuple[int, str]:
+    return status_and_code(Reader(tpp).transactions(query={"date_from": "2026-06-01", "date_to": "2026-11-01"}))
+
+
+def after_100_days(tpp: Tpp) -> tuple[int, str]:
+    reader = Reader(tpp)
+    first = reader.first
+    tpp.advance("100d")
+    reader.renew()
+    return status_and_code(reader.account(first))
+
+
+def unknown_id(tpp: Tpp) -> int:
+    return Reader(tpp).account("none").status_code
+
+
+def page_length(tpp: Tpp) -> int:
+    return len(Reader(tpp).page()["transactions"])
+
+
+SEEN: Table = {
+    "balance_of": Seen(
+        of_two_accounts,
+        {"parameter": ("euro", "globalised"), "euro": ("euro", "euro"), "globalised": ("globalised", "globalised")},
+    ),
+    "balance_is": Seen(after_a_signature, {"booked": 0.0, "available": 10.0}),
+    "balances_as": Seen(lambda tpp: type(shown("alice", "balance")(tpp)), {"number": float, "string": str}),
+    "multicurrency": Seen(shown("bram", "multicurrency"), {"boolean": True, "string": "true", "Y": "Y"}),
+    "account_type": Seen(shown("alice", "type"), {"words": "current-account", "iso": "CACC"}),
+    "no_compartments": Seen(shown("alice", "other_compartments"), {"empty": [], "absent": "absent"}),
+    "href": Seen(first_href, {"relative": False, "absolute": True}),
+    "logical_id": Seen(same_id_again, {"per_consent": False, "stable": True}),
+    "unknown_logical_id": Seen(unknown_id, {"401": 401, "404": 404}),
+    "currency_omitted": Seen(currencies, {"EUR": ["EUR"], "all": ["EUR", "GBP", "USD"]}),
+    "lacking_compartment": Seen(in_yen, {"empty": 200, "404": 404}),
+    "item_amount": Seen(kind("amount"), {"number": "float", "string": "str"}),
+    "item_sign": Seen(direction, {"signed": (-2.5, None), "indicator": (2.5, "DBIT")}),
+    "item_dates": Seen(newest("value_date"), {"date": "2027-03-01", "date_time": "2027-03-01T00:00:00+01:00"}),
+    "item_blanks": Seen(newest("counterparty_account"), {"usual": None, "empty": "", "absent": "absent"}),
+    "order_of_items": Seen(order, {"newest_first": ("newest", True), "oldest_first": ("oldest", True)}),
+    "exact_last_page": Seen(full_page, {"no_key": [5], "key": [5, 0]}),
+    "empty_page": Seen(first_pages, {"last_only": False, "first": True}),
+    "next_alone": Seen(without_filters, {"enough": (200, 200), "needs_filters": (400, 200)}),
+    "old_dates_without_sca": Seen(
+        old_period, {"cut": (200, ""), "401": (401, "SCA_REQUIRED"), "403": (403, "ACCESS_DENIED")}
+    ),
+    "balance_after_90_days": Seen(after_100_days, {"readable": (200, ""), "401": (401, "SCA_REQUIRED")}),
+    "page_size": Seen(page_length, {"50": 50, "10": 10}),
+}
+
+
+@pytest.mark.parametrize("axis, value", cases(SEEN))
+def test_each_value_shows_on_the_wire(tpp: Tpp, axis: str, value: str) -> None:
+    show(tpp, SEEN, axis, value)
+
+
+def test_consent_is_not_touched_by_axes_of_accounts(tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", variants={"href": "absolute", "logical_id": "stable"})
+    assert consent_uris(tpp).status_code == 200
