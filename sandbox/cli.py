@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import actions, calls, transfer
+from sandbox.commands import actions, calls, tpp_calls, transfer, values
 from sandbox.commands.access_options import AccessOptions, access_options
 from sandbox.commands.bulk import bulk
 from sandbox.commands.capacity_options import CapacityOptions, capacity_options
@@ -57,8 +57,9 @@ main.add_command(scenario)
 main.add_command(variants)
 variants.add_command(cover)
 main.add_command(clock)
-for command in (*actions.COMMANDS, *calls.COMMANDS, *transfer.COMMANDS):
-    main.add_command(command)
+for room in (actions, calls, transfer, tpp_calls, values):
+    for command in room.COMMANDS:
+        main.add_command(command)
 add_generated(main, CONTROLS)
 main.add_command(pki)
 

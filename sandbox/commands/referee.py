@@ -33,6 +33,8 @@ def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind:
 def fetch_text(far: RemoteWorld, path: str) -> str:
     """Fetches a reply as text."""
     desk = far.controls.desk
+    with far.kindly():
+        far.demand_world()
     headers = {} if desk.key is None else {"X-Sandbox-Key": desk.key}
     return desk.http.get(f"{desk.base_url}/_sandbox{path}", headers=headers).text
 

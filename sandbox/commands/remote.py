@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 import click
 
@@ -27,11 +29,33 @@ class RemoteWorld:
     def __init__(self, controls: "Controls", as_json: bool) -> None:
         self.controls = controls
         self.as_json = as_json
+        self._is_there = False
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The body of the reply; a refusal or a missing sandbox ends the command with exit code 1."""
-        with self._kindly():
+        with self.kindly():
+            if method == "GET":
+                self.demand_world()
             return self.controls.call(method, path, body).body
+
+    def demand_world(self) -> None:
+        """A command that reads never makes a world: one that is not there is an error (choice 12)."""
+        desk = self.controls.desk
+        server, found, quoted = desk.base_url.rpartition("/worlds/")
+        if self._is_there or not found:
+            return
+        from sandbox.client import Controls, Refused
+
+        name, bare = unquote(quoted), Controls(server, desk.http, desk.key)
+        try:
+            bare.call("GET", f"/worlds/{quoted}")
+        except Refused as no:
+            if no.status != 404:
+                raise
+            near = get_close_matches(name, [str(row["name"]) for row in bare.listed("worlds")], 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.ClickException(f"there is no world {name!r}.{hint} `bank-sandbox worlds` lists them") from None
+        self._is_there = True
 
     def control(self, command: str, body: Any = None, /, method: str | None = None, **names: str) -> Any:
         """Calls the control of a command; `names` are those of its path."""
@@ -51,7 +75,9 @@ class RemoteWorld:
         desk = self.controls.desk
         headers = {"Content-Type": "application/octet-stream"} if content is not None else {}
         headers |= {} if desk.key is None else {"X-Sandbox-Key": desk.key}
-        with self._kindly():
+        with self.kindly():
+            if method == "GET":
+                self.demand_world()
             url = f"{desk.base_url}/_sandbox{path}"
             answer = desk.http.request(method, url, headers=headers, content=content, timeout=CARRIED_WITHIN)
             if not answer.is_success:
@@ -59,7 +85,7 @@ class RemoteWorld:
             return answer.content
 
     @contextmanager
-    def _kindly(self) -> Iterator[None]:
+    def kindly(self) -> Iterator[None]:
         import httpx
 
         from sandbox.client import Refused, Unreadable
@@ -98,7 +124,8 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
 
         url, world, key, as_json = (_choose_world(name, given.pop(name)) for name in SHARED)
         with Controls(url, key=key) as server:
-            command(RemoteWorld(server if world == "default" else server.world(world), as_json), *words, **given)
+            there = server if world == "default" else server.world(world)
+            command(RemoteWorld(there, as_json), *words, **given)
 
     return cast(Callable[..., Any], driven)
 

@@ -1,34 +1,71 @@
-"""The well-known values of a scenario as a table of values and outcomes (choice 13)."""
+"""The well-known values of a scenario: names and references that lead to an outcome (choice 13)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
 
 from sandbox.bank.rules import Rule, Then
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
-from sandbox.contract.kinds import KINDS
 from sandbox.scenario.model import Scenario
 
 HEAD = ("write", "as the", "of a", "and", "which gives")
-KIND_WORDS = {name: kind.label for name, kind in KINDS.items()} | {"consent": "consent"}
+KIND_WORDS = {"payment": "payment", "standing_order": "standing order", "bulk": "file", "consent": "consent"}
 ANY = "payment or standing order"  # where a rule names no kind
 
 
+@dataclass(frozen=True, slots=True)
+class WellKnownValue:
+    """A name or a reference, and what the bank makes of it."""
+
+    value: str
+    field: str  # where to write it: creditor_name, or reference
+    kinds: tuple[str, ...]  # payment, standing_order, bulk
+    product: str | None
+    effect: str
+    outcome: str  # statuses and codes, with the marks of Markdown
+    rule: Rule
+
+    @property
+    def kind_words(self) -> str:
+        words = ANY if len(self.kinds) > 1 else KIND_WORDS[self.kinds[0]]
+        return f"{words} ({self.product})" if self.product else words
+
+    @property
+    def plain_outcome(self) -> str:
+        return self.outcome.replace("`", "")
+
+
+def values_of(rules: Iterable[Rule]) -> Iterator[WellKnownValue]:
+    """Each rule that looks at one name or one reference; patterns are no values."""
+    for rule in rules:
+        when = rule.when
+        value = when.creditor_name or when.endtoend_identification
+        if value is None or "*" in value:
+            continue
+        field = "creditor_name" if when.creditor_name else "reference"
+        kinds = ("payment", "standing_order") if when.kind is None else (when.kind,)
+        yield WellKnownValue(value, field, kinds, when.product, _lower(rule.title), _outcome(rule), rule)
+
+
+@cache
+def default_values() -> tuple[WellKnownValue, ...]:
+    """Those of the default scenario."""
+    from sandbox.scenario.reading import load
+
+    return tuple(values_of(load("default").rules))
+
+
 def markdown(scenario: Scenario) -> str:
-    """A table in Markdown, a row for each rule that looks at a name or a reference."""
+    """A table in Markdown, a row for each value."""
     lines = [_line(HEAD), _line(["---"] * len(HEAD))]
     return "\n".join([*lines, *(_line(row) for row in rows(scenario))])
 
 
 def rows(scenario: Scenario) -> Iterator[tuple[str, ...]]:
-    for rule in scenario.rules:
-        when = rule.when
-        value = when.creditor_name or when.endtoend_identification
-        if value is None:
-            continue
-        place = "`creditor_name`" if when.creditor_name else "reference"
-        kind = ANY if when.kind is None else KIND_WORDS[when.kind]
-        product = f" ({when.product})" if when.product else ""
-        yield f"`{value}`", place, f"{kind}{product}", _lower(rule.title), _outcome(rule)
+    for one in values_of(scenario.rules):
+        place = f"`{one.field}`" if one.field == "creditor_name" else one.field
+        yield f"`{one.value}`", place, one.kind_words, one.effect, one.outcome
 
 
 def _outcome(rule: Rule) -> str:

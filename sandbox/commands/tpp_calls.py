@@ -1,0 +1,181 @@
+"""Commands that act as the demo client: a payment, a standing order, a file or a consent in one word (choice 12)."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.contract.kinds import BULK
+
+if TYPE_CHECKING:
+    from sandbox.client import Client, Initiation
+
+BELGIAN = "BE68539007547034"  # valid, and of no bank
+SAMPLE = "three-bulks.pain.001.001.09.xml"
+WITHIN = "400d"  # of the bank's time, for --until
+
+Command = Callable[..., Any]
+
+
+def tpp_of(far: RemoteWorld, client_id: str = "demo-tpp", secret: str = "demo-secret") -> "Client":
+    """The reference client at this world; customers come back to the world's own callback page."""
+    from sandbox.client import Client
+
+    desk = far.controls.desk
+    return Client(desk.base_url, client_id, secret, f"{desk.base_url}/_sandbox/callback", http=desk.http)
+
+
+def signing(command: Command) -> Command:
+    """The options of a command that initiates something, which a customer signs."""
+    for option in (
+        click.option("--until", metavar="STATUS", help="Move the bank's clock on until it has this status, as ACSC."),
+        click.option("--unsigned", is_flag=True, help="Leave it unsigned, and print the address to sign at."),
+        click.option("--refuse", is_flag=True, help="The customer refuses."),
+    ):
+        command = option(command)
+    return command
+
+
+def finish(
+    far: RemoteWorld, made: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
+) -> None:
+    """The customer's part, time, and what came of it."""
+    tpp, found = tpp_of(far), dict[str, Any]()
+    with far.kindly():
+        address = address_of(far, made)
+        if unsigned:
+            found["address"] = address
+        elif address is not None:
+            act = far.controls.psu.refuse if refuse else far.controls.psu.approve
+            found["redirect"] = act(address, customer)
+        if until:
+            body = {"payment_id": made.reference.id, "status": until.upper(), "within": WITHIN}
+            far.controls.call("POST", "/await", body)
+        status = tpp.status(made)
+    kind = made.reference.kind.row
+    found = {kind.id: made.reference.id, "status": status.status, "reason": status.reason} | found
+    found["console"] = console_of(far, made)
+    far.tell(found, lambda: written(found))
+
+
+def console_of(far: RemoteWorld, made: "Initiation") -> str:
+    """Its page in the console."""
+    return f"{far.controls.desk.base_url}/_sandbox/console/{made.reference.kind.row.list}/{made.reference.id}"
+
+
+def address_of(far: RemoteWorld, made: "Initiation") -> str | None:
+    """Where it is signed. A file gets its address once it is validated, which takes bank time."""
+    if made.reference.kind.row is not BULK:
+        return made.sca_address
+    from sandbox.client import Refused
+
+    try:
+        far.controls.call("POST", "/await", {"payment_id": made.reference.id, "status": "PATC", "within": "2h"})
+    except Refused as no:
+        if no.status != 409:  # the file was rejected
+            raise
+    return tpp_of(far).status(made).sca_address
+
+
+def written(found: dict[str, Any]) -> str:
+    identifier = found.get("payment_id") or found.get("payment_file_id")
+    lines = [f"{identifier}  {found['status']}{' ' + found['reason'] if found['reason'] else ''}"]
+    lines += [f"sign at   {found['address']}"] if found.get("address") else []
+    lines += [f"sent to   {found['redirect']}"] if found.get("redirect") else []
+    return "\n".join([*lines, f"console   {found['console']}"])
+
+
+@click.command()
+@click.option("--as", "customer", default="alice", show_default=True, help="The customer who signs.")
+@click.option("--amount", default="12.50", show_default=True, help="How much.")
+@click.option("--currency", default="EUR", show_default=True, help="Of the amount.")
+@click.option("--to", "name", default="Jan Peeters", show_default=True, help="The beneficiary's name.")
+@click.option("--iban", default=BELGIAN, show_default=True, help="The beneficiary's account.")
+@click.option("--product", default="sepa-credit-transfers", show_default=True, help="The payment product.")
+@click.option("--on", metavar="DATE", help="The requested execution date.")
+@signing
+@remote
+def pay(
+    far: RemoteWorld, customer: str, amount: str, currency: str, name: str, iban: str, product: str, on: str | None,
+    **ending: Any,
+) -> None:  # fmt: skip
+    """Initiates a payment as demo-tpp, and signs it as a customer."""
+    order = {"creditor_name": name, "creditor_iban": iban, "amount": amount, "currency": currency, "on": on}
+    with far.kindly():
+        made = tpp_of(far).pay(product, **order)
+    finish(far, made, customer, **ending)
+
+
+@click.command()
+@click.option("--as", "customer", default="alice", show_default=True, help="The customer who signs.")
+@click.option("--amount", default="25.00", show_default=True, help="How much each time.")
+@click.option("--to", "name", default="Jan Peeters", show_default=True, help="The beneficiary's name.")
+@click.option("--iban", default=BELGIAN, show_default=True, help="The beneficiary's account.")
+@click.option("--frequency", default="MONTHLY", show_default=True, help="WEEKLY, MONTHLY, QUARTERLY, ...")
+@click.option("--start", metavar="DATE", help="The first execution; default: tomorrow by the bank's clock.")
+@signing
+@remote
+def order(
+    far: RemoteWorld, customer: str, amount: str, name: str, iban: str, frequency: str, start: str | None, **ending: Any
+) -> None:
+    """Initiates a standing order as demo-tpp, and signs it as a customer."""
+    from datetime import timedelta
+
+    with far.kindly():
+        first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
+        made = tpp_of(far).pay_regularly(
+            creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start=first
+        )
+    finish(far, made, customer, **ending)
+
+
+@click.command()
+@click.argument("file", required=False, type=click.File("rb"))
+@click.option("--as", "customer", default="bakkerij", show_default=True, help="The customer who signs.")
+@click.option("--reference", help="The PaymentInformationID.")
+@signing
+@remote
+def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **ending: Any) -> None:
+    """Sends FILE (default: a sample of three bulks) as demo-tpp, and signs it as a customer."""
+    from uuid import uuid4
+
+    from sandbox.commands.bulk import kind_of
+    from sandbox.files.samples import sample
+
+    with far.kindly():
+        if file is not None:
+            content = file.read()
+        else:
+            content = sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
+        made = tpp_of(far).send_file(content, kind_of(content), reference)
+    finish(far, made, customer, **ending)
+
+
+@click.command()
+@click.option("--as", "customer", default="alice", show_default=True, help="The customer who consents.")
+@click.option("--refuse", is_flag=True, help="The customer refuses.")
+@remote
+def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
+    """Asks for a consent as demo-tpp, consents as a customer, and shows the tokens and accounts."""
+    with far.kindly():
+        tpp = tpp_of(far)
+        asked = tpp.consent_addresses()
+        if refuse:
+            found: dict[str, Any] = {"redirect": far.controls.psu.refuse(asked.address, customer)}
+        else:
+            callback = far.controls.psu.approve(asked.address, customer)
+            tokens = tpp.tokens_from(callback, asked.flow)
+            accounts = [{"iban": one.iban, "logical_id": one.logical_id} for one in tpp.accounts(tokens)]
+            found = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
+    far.tell(found, lambda: _consented(found))
+
+
+def _consented(found: dict[str, Any]) -> str:
+    if "redirect" in found:
+        return f"refused; sent to {found['redirect']}"
+    lines = [f"access token   {found['access_token']}", f"refresh token  {found['refresh_token']}"]
+    return "\n".join([*lines, *(f"{one['iban']}  {one['logical_id']}" for one in found["accounts"])])
+
+
+COMMANDS = (pay, order, file, consent)

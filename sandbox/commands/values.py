@@ -1,0 +1,132 @@
+"""The commands `values` and `trigger`: the well-known values, and one of them made (choice 12)."""
+
+import json
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import click
+
+from sandbox.commands.remote import RemoteWorld, remote, table
+from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, tpp_of, written
+
+if TYPE_CHECKING:
+    from sandbox.client import Initiation
+    from sandbox.scenario.values import WellKnownValue
+
+KINDS = {"payment": "payment", "order": "standing_order", "file": "bulk"}
+COLUMNS = ("value", "field", "of a", "what happens", "outcome")
+UNSIGNED = ("RCVD", "PATC")
+
+
+@click.command()
+@click.argument("text", required=False)
+@click.option("--scenario", default="default", show_default=True, help="A shipped scenario by its name, or a file.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def values(text: str | None, scenario: str, as_json: bool) -> None:
+    """Lists the well-known values: names and references that lead to an outcome. TEXT narrows the list."""
+    from sandbox.scenario import ScenarioErrors, load
+    from sandbox.scenario.values import values_of
+
+    try:
+        found = list(values_of(load(scenario).rules))
+    except ScenarioErrors as errors:
+        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
+    rows = [(one.value, one.field, one.kind_words, one.effect, one.plain_outcome) for one in found]
+    if text:
+        rows = [row for row in rows if text.casefold() in " ".join(row).casefold()]
+    if as_json:
+        names = ("value", "field", "of", "effect", "outcome")
+        click.echo(json.dumps({"values": [dict(zip(names, row, strict=True)) for row in rows]}, indent=2))
+    else:
+        click.echo(table(rows, COLUMNS) if rows else f"No well-known value has {text!r} in it.")
+
+
+def named(name: str, kind: str | None) -> "WellKnownValue":
+    """The value of that name, with or without its first word; a payment's where several fit."""
+    from sandbox.scenario.values import default_values
+
+    found = [one for one in default_values() if kind is None or KINDS[kind] in one.kinds]
+    for fits in (lambda one: one.value == name, lambda one: short(one.value) == short(name)):
+        fitting = [one for one in found if fits(one)]
+        if fitting:
+            return fitting[0]
+    near = get_close_matches(short(name), [short(one.value) for one in found], 3, 0.5)
+    hint = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+    raise click.BadParameter(
+        f"{name} is no well-known value.{hint} `bank-sandbox values` lists them.", param_hint="NAME"
+    )
+
+
+def short(value: str) -> str:
+    return value.casefold().removeprefix("test").strip(" -").replace("-", "_").replace(" ", "_")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--kind", type=click.Choice(list(KINDS)), help="Where a name has several meanings; default: a payment.")
+@click.option("--as", "customer", help="The customer who signs; default: alice, for a file bakkerij.")
+@remote
+def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None) -> None:
+    """Makes what the well-known value NAME leads to, such as AC04, INSUFFICIENT_FUNDS or TEST-RJCT."""
+    from sandbox.client import Refused
+
+    one = named(name, kind)
+    about = f"{one.value}: {one.effect}{f' ({one.plain_outcome})' if one.outcome else ''}"
+    with far.kindly():
+        try:
+            made = initiate(far, one, kind)
+        except Refused as no:
+            if one.rule.refuse is None:
+                raise
+            found = {"value": one.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
+            far.tell(found, lambda: f"{about}\n{found['status']} {found['refused']}, as it should be")
+            return
+        lead_on(far, one, made, customer or ("bakkerij" if one.kinds == ("bulk",) else "alice"))
+        status = tpp_of(far).status(made)
+    shown = {"payment_id": made.reference.id, "status": status.status, "reason": status.reason, "value": one.value}
+    shown["console"] = console_of(far, made)
+    far.tell(shown, lambda: f"{about}\n{written(shown)}")
+
+
+def initiate(far: RemoteWorld, one: "WellKnownValue", kind: str | None) -> "Initiation":
+    from sandbox.files.samples import sample
+
+    tpp, now = tpp_of(far), far.controls.clock.get().now
+    if one.kinds == ("bulk",):
+        return tpp.send_file(sample(SAMPLE, now.date(), uuid4().hex), "pain.001", one.value)
+    order: dict[str, Any] = {"creditor_name": one.value, "creditor_iban": BELGIAN, "amount": "12.50"}
+    if kind == "order" or one.kinds == ("standing_order",):
+        return tpp.pay_regularly(start=(now + timedelta(days=1)).date(), **order)
+    product = one.product or "sepa-credit-transfers"
+    return tpp.pay(product, **order | {"currency": "USD" if product.startswith("cross") else "EUR"})
+
+
+def lead_on(far: RemoteWorld, one: "WellKnownValue", made: "Initiation", customer: str) -> None:
+    """Signs where the outcome needs a signature, and moves the clock to where the outcome is seen."""
+    rule, clock, timings = one.rule, far.controls.clock, dict(one.rule.timings)
+    first = rule.then[0] if rule.then else None
+    acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)
+    if not acts_alone and not {"unsigned_after", "technical_checks", "bulk_validation"} & {*timings}:
+        address = None if rule.validation else address_of(far, made)
+        if address is not None:
+            far.controls.psu.approve(address, customer)
+    if rule.psu is not None:
+        clock.advance(rule.psu.after)
+    elif "unsigned_after" in timings:
+        clock.advance(timings["unsigned_after"])
+    elif rule.validation:
+        wait(far, made, "PATC" if rule.validation[0].bulk else "RJCT")
+    elif "settlement_ends" in timings and "settlement_begins" not in timings:
+        wait(far, made, "ACSP")
+    elif first is not None:
+        wait(far, made, "ACSC" if first.back else str(first.move))
+        clock.advance(first.after if first.back else timedelta())
+
+
+def wait(far: RemoteWorld, made: "Initiation", status: str) -> None:
+    far.controls.call("POST", "/await", {"payment_id": made.reference.id, "status": status, "within": "30d"})
+
+
+COMMANDS = (values, trigger)
