@@ -3,7 +3,7 @@
 import secrets
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,7 +32,7 @@ from sandbox.web.controls.rows import CONTROLS
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.log.opening import Sync
-    from sandbox.world.registry import Room, Worlds
+    from sandbox.world.registry import PlayedStep, Room, Worlds
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
@@ -117,6 +117,7 @@ def serve(
     guarded = seed is None and opened.on_a_network
     beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
     worlds, close = kept_worlds(beginning, state, sync, tenancy.room, guarded)
+    worlds.play = play_later(worlds)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
@@ -128,6 +129,17 @@ def serve(
         run()
     finally:
         close()
+
+
+def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
+    """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
+
+    def play(name: str) -> "Iterator[PlayedStep]":
+        from sandbox.player.live import player_of
+
+        return player_of(worlds, machine_time)(name)
+
+    return play
 
 
 def kept_worlds(

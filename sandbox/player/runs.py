@@ -115,7 +115,7 @@ def run_one(
     with httpx.Client(transport=transport, timeout=TIMEOUT) as line:
         server = Controls(url, line, key)
         try:
-            stage = _stage(script, server, name, line, transport)
+            stage = stage_of(script, server, name, line, transport)
             for step in play(stage, machine_time):
                 steps.append(step)
         except (Refused, Unreadable, httpx.TransportError) as fault:
@@ -126,7 +126,7 @@ def run_one(
     return report
 
 
-def _stage(script: Script, server: Controls, name: str, line: httpx.Client, transport: RecordingTransport) -> Stage:
+def stage_of(script: Script, server: Controls, name: str, line: httpx.Client, transport: RecordingTransport) -> Stage:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     told = script.scenario
     controls = server.make_world(name)

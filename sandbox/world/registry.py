@@ -2,10 +2,11 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from logging import getLogger
+from typing import NamedTuple
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
@@ -19,6 +20,14 @@ from sandbox.world.world import Life, World
 
 log = getLogger("sandbox")
 AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
+
+
+class PlayedStep(NamedTuple):
+    """A step of a scenario that is played: `holds`, `fails` or `skipped`; `world` names the world it is played in."""
+
+    word: str
+    text: str
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,7 @@ class Worlds:
         self.store = store
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
+        self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._worlds: dict[str, World] = {}

@@ -9,6 +9,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
+from sandbox.machine import machine_time
+from sandbox.player.live import player_of
 from sandbox.web.controls.lock import Lock
 from sandbox.world.registry import Worlds
 from tests.console.visitor import Visitor
@@ -144,3 +146,23 @@ def test_the_key_is_asked_for_first_and_leads_back(worlds: Worlds) -> None:
     )
     assert entered.headers["Location"] == "/_sandbox/callback?code=a&state=b"
     assert "What came back" in guest.open(entered.headers["Location"]).text
+
+
+def test_a_well_known_value_is_made_by_its_button(guest: Guest) -> None:
+    page = guest.open("/_sandbox/console/values")
+    assert page.text.count("<code>Test AC04</code>") == 1 and "TEST-SLOW" in page.text
+    assert "403" in guest.begin("pay", creditor_name="Test INVALID_TPP").text
+    assert "201" in guest.begin("file", reference="TEST-SLOW").text
+    assert "201" in guest.begin("order", creditor_name="Test PDNG").text
+
+
+def test_a_scenario_is_played_step_by_step(guest: Guest, worlds: Worlds) -> None:
+    worlds.play = player_of(worlds, machine_time)
+    page = guest.open("/_sandbox/console/scenario")
+    assert "/console/play/the_customer_refuses_to_sign" in page.text
+    played = guest.http.post("/_sandbox/console/play/the_customer_refuses_to_sign", data={"proof": guest.proof})
+    assert "steps held." in played.text and "✗" not in played.text
+    world = re.findall(r'class="go" href="([^"]+)"', played.text)[-1]
+    assert guest.open(world).status_code == 200
+    assert guest.http.post("/_sandbox/console/play/nowhere", data={"proof": guest.proof}).status_code == 404
+    assert guest.http.post("/_sandbox/console/play/default", data={"proof": "x"}).status_code == 403

@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
-from sandbox.web.console import initiation_page, list_pages, referee_pages, static_files
+from sandbox.web.console import initiation_page, list_pages, play_page, referee_pages, static_files
 from sandbox.web.console.actions import ACTIONS, said
 from sandbox.web.console.bare_address import Doorstep
 from sandbox.web.console.callback_page import CallbackPages
@@ -61,7 +61,9 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
         add("GET", path, view)
     add("GET", "/callback", tpp.callback, "reference")
     add("GET", "/console/new", tpp.new)
+    add("GET", "/console/values", tpp.values)
     add("POST", "/console/call/<step>", tpp.call)
+    add("POST", "/console/play/<name>", play_page.play)
     add("GET", "/console/live", live)
     add("POST", "/console/do/<action>", lambda visit: act(visit, notices))
     app.add_url_rule(

@@ -9,6 +9,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import Frequency
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.samples import SAMPLES
+from sandbox.scenario.values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.api_call import send
 from sandbox.web.console.demo_tpp import STEPS, Verifiers, subject_of_state
@@ -19,6 +20,7 @@ from sandbox.web.console.visits import Visit
 TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")
 FREQUENCIES = ("MONTHLY", *(one.value for one in Frequency if one.value != "MONTHLY"))
+MAKES = {"payment": "pay", "standing_order": "order", "bulk": "file"}
 WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
 
 
@@ -42,6 +44,11 @@ class CallbackPages:
         return draw(
             visit, "new", here="/console/new", products=tuple(PRODUCTS), samples=SAMPLES, frequencies=FREQUENCIES
         )
+
+    def values(self, visit: Visit) -> Response:
+        """The well-known values of this world's scenario, each with a button that makes one."""
+        found = visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules)))
+        return draw(visit, "values", here="/console/values", values=found, steps=MAKES)
 
     def callback(self, visit: Visit) -> Response:
         """What came back, what it means, and the call that follows."""

@@ -39,6 +39,7 @@ HEADERS = {
 MENU = (
     ("/", "Overview"),
     ("/console/new", "New"),
+    ("/console/values", "Well-known values"),
     ("/console/payments", "Payments"),
     ("/console/standing-orders", "Standing orders"),
     ("/console/bulk-payments", "Files"),

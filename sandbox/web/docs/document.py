@@ -3,6 +3,7 @@
 import re
 from datetime import date
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from apispec import APISpec
 from marshmallow import Schema
@@ -10,12 +11,13 @@ from marshmallow import Schema
 from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
-from sandbox.contract.products import PRODUCTS
+from sandbox.contract.products import PRODUCTS, SCT
 from sandbox.contract.variants import Pairs
+from sandbox.scenario.values import default_values
 from sandbox.web.api import account_replies, replies
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
 from sandbox.web.docs import reply_schemas
-from sandbox.web.docs.examples import Example, accept_of, steps
+from sandbox.web.docs.examples import Example, accept_of, order, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
 from sandbox.web.docs.responses import responses_of
 from sandbox.web.docs.schemas import JsonSchema, clause_marks, of_product, plugin, reference, teach
@@ -104,6 +106,7 @@ def usual_document(root: str, vendor: str, today: date) -> dict[str, Any]:
     found = spec.to_dict()
     for name in (PaymentBody.__name__, "CreditorBody", "AmountBody"):  # each product has its own
         del found["components"]["schemas"][name]
+    add_values(found)
     return found
 
 
@@ -167,6 +170,8 @@ def request_body(operation: Operation, product: str | None, examples: list[Examp
     """The schema of each version; what one version takes no other does."""
     named = {f"version {row.version}: {row.title}": row for row in examples if row.body is not None}
     shown = {name: {"summary": name, "value": row.shown} for name, row in named.items()}
+    if operation.name == "payment_initiation" and product is not None:
+        shown |= examples_of_values(product)
     if operation.name == "bulk_initiation":
         shape: JsonSchema = {"type": "string", "description": "The file."}
     elif operation.media == FORM:
@@ -178,6 +183,33 @@ def request_body(operation: Operation, product: str | None, examples: list[Examp
         shape = reference("ContractBody")
     media = operation.media_for(product)
     return {"required": True, "content": {name: {"schema": shape, "examples": shown} for name in media}}
+
+
+def examples_of_values(product: str) -> dict[str, Any]:
+    """A body for each well-known value of a product, to choose from on the page where calls are tried."""
+    if product != SCT.name:
+        return {}
+    found = {}
+    for one in default_values():
+        if "payment" in one.kinds and one.product in (None, product):
+            body = order(uuid5(NAMESPACE_URL, one.value).hex) | {"creditor_name": one.value}
+            found[one.value] = {"summary": f"{one.value}: {one.effect}", "value": body}
+    return found
+
+
+def add_values(found: dict[str, Any]) -> None:
+    """The well-known values, as examples of the fields that they stand in."""
+    values = default_values()
+    names = list(dict.fromkeys(one.value for one in values if one.field == "creditor_name"))
+    files = [one.value for one in values if one.field == "reference"]
+    for shape in found["components"]["schemas"].values():
+        field = shape.get("properties", {}).get("creditor_name")
+        if field is not None and field.get("type") == "string":
+            field["examples"] = ["Jan Peeters", *names]
+    for path in found["paths"].values():
+        for row in path.get("post", {}).get("parameters", ()):
+            if row["name"] == "PaymentInformationID":
+                row["examples"] = {name: {"value": name} for name in ["WAGES-MARCH", *files]}
 
 
 def body_name(product: str) -> str:
