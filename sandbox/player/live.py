@@ -17,6 +17,18 @@ from sandbox.world.registry import PlayedStep, Worlds
 HOST = "http://127.0.0.1"
 
 
+class WithinTransport(httpx.WSGITransport):
+    """Calls an application of this process. A reply that a fault rule cuts is a connection that broke."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = super().handle_request(request)
+            response.read()
+        except ConnectionError as broken:
+            raise httpx.ReadError(str(broken), request=request) from None
+        return response
+
+
 def player_of(worlds: Worlds, machine_time: MachineTime) -> Callable[[str], Iterator[PlayedStep]]:
     """What the console calls with a scenario's name. Each run has a world of its own, which stays for a look."""
 
@@ -27,7 +39,7 @@ def player_of(worlds: Worlds, machine_time: MachineTime) -> Callable[[str], Iter
     def steps(name: str) -> Iterator[PlayedStep]:
         script = read_script(name)
         world = world_name(script, f".{token_hex(3)}")
-        transport = RecordingTransport(httpx.WSGITransport(app=app(), raise_app_exceptions=False))
+        transport = RecordingTransport(WithinTransport(app=app()))
         yield PlayedStep("world", world)
         try:
             with httpx.Client(transport=transport) as line:
