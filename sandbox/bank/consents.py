@@ -114,6 +114,8 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
         consent = active(bank, address.renews)
         consent.sca_at = bank.clock.now
         consent.full_until = bank.clock.now + bank.settings.sca_token_life
+        if bank.variant("renewal_extends_consent") == "yes":
+            consent.until = bank.clock.now + bank.settings.consent_life
         bank.answered[token] = "renewed"
         return with_query(address.redirect_uri, state=state)
     ibans = (address.iban,) if address.iban is not None else chosen
@@ -146,6 +148,10 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
     """A new consent of the same PSU for the same client and scope replaces the earlier one."""
     now = bank.clock.now
+    key = (address.client_id, customer, address.scope, address.iban)
+    earlier = bank.consents.get(bank.consent_of.get(key, ""))
+    if earlier is not None and _goes_on(bank, earlier):
+        return _extend(bank, earlier, address, ibans)
     consent = Consent(
         bank.mint.id(),
         address.client_id,
@@ -157,12 +163,25 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         now + bank.settings_by(address.rule).consent_life,
         now,
     )
-    key = (address.client_id, customer, address.scope, address.iban)
-    earlier = bank.consent_of.get(key)
-    if earlier is not None and bank.consents[earlier].ended is None:
-        bank.consents[earlier].ended = "replaced"
+    if earlier is not None and earlier.ended is None:
+        earlier.ended = "replaced"
     bank.consent_of[key] = consent.id
     bank.consents[consent.id] = consent
+    return consent
+
+
+def _goes_on(bank: Bank, earlier: Consent) -> bool:
+    """Whether a new consent adds its accounts to an earlier one, or replaces it."""
+    lives = earlier.ended is None and bank.clock.now < earlier.until
+    return lives and bank.variant("new_consent") == "adds"
+
+
+def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
+    """The earlier consent with more accounts, given again now."""
+    known = consent.logical_ids.values()
+    consent.logical_ids |= {logical_id(bank, consent.client_id, iban): iban for iban in ibans if iban not in known}
+    consent.given = consent.sca_at = bank.clock.now
+    consent.until = bank.clock.now + bank.settings_by(address.rule).consent_life
     return consent
 
 

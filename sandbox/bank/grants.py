@@ -57,6 +57,7 @@ class ScaToken:
 
     consent_id: str | None
     until: datetime
+    used: bool = False  # only where it is good for one call
 
 
 @dataclass(frozen=True, slots=True)

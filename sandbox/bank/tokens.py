@@ -10,6 +10,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.contract.errors import Error, Refusal
 
+LONG_PARTS = 34  # of a long token, 43 characters each
+
 # The scopes that a version of POST /token serves (choice 3).
 SCOPES_OF = {3: ("AIS", "PIS"), 2: ("CAF", "PIS")}
 
@@ -29,6 +31,8 @@ class TokenReply:
 def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, str], rule: int | None) -> str:
     """A single-use code for the callback; the rule that its origin met may say how long it lives."""
     code = bank.mint.secret()
+    if bank.variant("code_characters") == "reserved":
+        code = f"+/{code}=="
     until = bank.clock.now + bank.settings_by(rule).code_life
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
     settings = bank.settings
@@ -76,14 +80,16 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     if known is None or known.grant.client_id != client_id:
         raise _refused("code", "it is unknown")
     if known.used:
-        _kill(bank, code)
-        raise _refused("code", "it was used before", lasting=True)
+        ends = bank.variant("reused_code") == "ends_the_pair"
+        if ends:
+            _kill(bank, code)
+        raise _refused("code", "it was used before", lasting=ends)
     if bank.clock.now >= known.until:
         raise _refused("code", "it is outdated")
     if redirect_uri != known.redirect_uri:
-        raise _refused("redirect_uri", "it is not that of the authorization request")
+        raise _failed(bank, code, "redirect_uri", "it is not that of the authorization request")
     if not pkce.matches(*known.challenge, verifier):
-        raise _refused("code_verifier", "it does not match the challenge")
+        raise _failed(bank, code, "code_verifier", "it does not match the challenge")
     _demand_served(known.grant.scope, version)
 
     demand_consent(bank, known.grant.consent_id)
@@ -95,6 +101,23 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     bank.sca_tokens[sca_token] = ScaToken(known.grant.consent_id, until)
     forget_oldest(bank.sca_tokens, bank.settings.remembered_max)
     return replace(issued, sca_token=sca_token)
+
+
+def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
+    """An exchange with a wrong proof; the code may be used up by it."""
+    dies = bank.variant("failed_exchange") == "code_dies"
+    if dies:
+        bank.codes[code] = replace(bank.codes[code], used=True)
+    return _refused(field, why, lasting=dies)
+
+
+def use_sca_token(bank: Bank, token: str) -> bool:
+    """Whether an SCA token that is good for one call was not used before; it is used from now on."""
+    known = bank.sca_tokens.get(token)
+    if known is None or known.used:
+        return known is None  # an unknown one is refused later
+    bank.sca_tokens[token] = replace(known, used=True)
+    return True
 
 
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> TokenReply:
@@ -122,8 +145,12 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
 def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
     """One pair per client, PSU and scope: a new one replaces the old."""
     life = bank.settings.access_token_life
-    pair = Pair(grant, bank.mint.secret(), bank.mint.secret(), bank.clock.now + life, code)
+    pair = Pair(grant, _new_token(bank), _new_token(bank), bank.clock.now + life, code)
+    earlier = bank.newest_pair.get((grant.client_id, grant.scope), grant.key)
+    if earlier != grant.key and bank.variant("pair_of") == "client":
+        bank.pairs.pop(earlier, None)
     bank.pairs[grant.key] = pair
+    bank.newest_pair[grant.client_id, grant.scope] = grant.key
     bank.access_tokens[pair.access_token] = grant.key
     bank.refresh_tokens[pair.refresh_token] = grant.key
     most, standing = bank.settings.remembered_max, len(bank.pairs)
@@ -134,6 +161,11 @@ def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
         assert grant.consent_id is not None
         logical_id = next(iter(bank.consents[grant.consent_id].logical_ids))
     return TokenReply(pair.access_token, pair.refresh_token, int(life.total_seconds()), grant.scope, logical_id)
+
+
+def _new_token(bank: Bank) -> str:
+    token = bank.mint.secret()
+    return token if bank.variant("token_length") == "short" else ".".join([token] * LONG_PARTS)
 
 
 def _stands(pair: Pair | None, token: str) -> bool:

@@ -63,6 +63,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "statements.book_by_hand": statements.book_by_hand,
     "tokens.exchange": tokens.exchange,
     "tokens.refresh": tokens.refresh,
+    "tokens.use_sca_token": tokens.use_sca_token,
 }
 
 NAMES = {act: name for name, act in VERBS.items()}

@@ -1,15 +1,8 @@
 """Axes of account information: balances, transactions and their pages (service 2.7, 2.8, 4.9, 4.10)."""
 
-from sandbox.contract.axis import Axis, Exclusion, Value
+from sandbox.contract.axis import Axis, axes_of
 
-TOPIC = "accounts"
-
-
-def axis(
-    name: str, clause: str, about: str, brings: str, *values: tuple[str, str], excludes: tuple[Exclusion, ...] = ()
-) -> Axis:
-    return Axis(name, clause, tuple(Value(*value) for value in values), about, brings, TOPIC, excludes)
-
+axis = axes_of("accounts")
 
 ROWS: tuple[Axis, ...] = (
     axis(

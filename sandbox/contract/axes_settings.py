@@ -127,6 +127,11 @@ ROWS: tuple[Axis, ...] = (
         ("90_days", {"consent_life": timedelta(days=90)}, "90 days."), first="180_days", does="180 days.",
     ),
     by_setting(
+        "consent_address_life", "service 4.7", "tokens", "How long a consent address lives.",
+        "an address that is kept for later",
+        ("short", {"consent_address_life": timedelta(minutes=3)}, "3 minutes."), first="long", does="15 minutes.",
+    ),
+    by_setting(
         "page_size", "service 4.10", "accounts", "How many transactions a page has when no pagesize is sent.",
         "taking the first page for all",
         ("10", {"page_size": 10}, "10."), first="50", does="50.",

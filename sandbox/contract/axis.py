@@ -1,5 +1,6 @@
 """What a row of the table of axes is: one point on which the real bank may have decided otherwise."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,6 +70,17 @@ class Axis:
 
     def value(self, name: str) -> Value:
         return next(value for value in self.values if value.name == name)
+
+
+def axes_of(topic: str) -> Callable[..., Axis]:
+    """A maker of the rows of a topic: name, clause, what could be otherwise, what it brings to light, the values."""
+
+    def make(
+        name: str, clause: str, about: str, brings: str, *values: tuple[Any, ...], excludes: tuple[Exclusion, ...] = ()
+    ) -> Axis:
+        return Axis(name, clause, tuple(Value(*value) for value in values), about, brings, topic, excludes)
+
+    return make
 
 
 def described(axis: Axis) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sandbox.contract import axes_accounts, axes_settings
+from sandbox.contract import axes_accounts, axes_settings, axes_tokens
 from sandbox.contract.axis import TOPICS, Axis, Exclusion, Value
 from sandbox.contract.settings import Settings
 
@@ -13,7 +13,7 @@ __all__ = ["AXES", "TOPICS", "Axis", "Exclusion", "Value", "value_in", "with_cha
 
 Pairs = tuple[tuple[str, str], ...]  # axis and value
 
-ROWS: tuple[Axis, ...] = (*axes_settings.ROWS, *axes_accounts.ROWS)
+ROWS: tuple[Axis, ...] = (*axes_settings.ROWS, *axes_accounts.ROWS, *axes_tokens.ROWS)
 AXES: dict[str, Axis] = {axis.name: axis for axis in sorted(ROWS, key=lambda axis: TOPICS.index(axis.topic))}
 # What an axis is called too: by the name of its setting, or by that of the field.
 ALSO = {"settled_status": "final_status", "amounts_in_details": "details_amount"}

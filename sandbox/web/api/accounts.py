@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 from flask import Response
 from marshmallow import ValidationError
 
-from sandbox.bank import consents, statements
+from sandbox.bank import consents, statements, tokens
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
@@ -21,6 +21,7 @@ from sandbox.web.api.paging import read_key, write_key
 from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
+SCA_TOKEN = "sca_token"  # the query parameter, where an axis puts it there
 DAY = Day()
 
 
@@ -61,7 +62,7 @@ def _account(bank: Bank, call: Call, grant: Grant, logical_id: str) -> Response 
 
 def transactions(call: Call) -> Response:
     """A page; where the PSU must authenticate again, the no makes a fresh address, so that goes by the other door."""
-    outcome = call.world.ask(_transactions, call, grant_of(call), read_asked(call))
+    outcome = call.world.ask(_transactions, call, grant_of(call), read_asked(call), sca_token_of(call))
     return outcome if isinstance(outcome, Response) else demand_sca(call, outcome)
 
 
@@ -76,12 +77,21 @@ def too_old(bank: Bank) -> str:
     return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
 
 
-def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked) -> Response | str:
+def sca_token_of(call: Call) -> str | None:
+    """Sent in the header, or where an axis says so in the query; one that is good for one call is used by it."""
+    in_header = call.variant("sca_token_request") == "header"
+    token = call.header("SCA-Token") if in_header else call.query(SCA_TOKEN)
+    if token is not None and call.variant("sca_token_uses") == "one":
+        return token if call.world.act(tokens.use_sca_token, token) else None
+    return token
+
+
+def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked, sca_token: str | None) -> Response | str:
     """The page, or why the PSU must authenticate again."""
     logical_id = call.path["logical_id"]
     held = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, held.iban, asked)
-    fresh = statements.is_fresh(bank, grant, call.header("SCA-Token"))
+    fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.sca_is_due(bank, grant):
         return too_old(bank)
     if not fresh and statements.asks_for_old(bank, query) and (old := _old_dates(bank, asked.psu_involved)):

@@ -24,17 +24,19 @@ def consent_addresses(call: Call) -> Response:
 
 def read_scope(call: Call) -> tuple[str, str | None]:
     """Version 4 is for AIS and takes no account; version 3 is for CAF and needs one."""
-    scope, iban = call.query("scope"), call.query("iban")
+    scope = call.query("scope") if call.variant("scope_in") == "query" else call.header("Scope")
+    name = call.variant("caf_account")
+    iban = call.query(name)
     if scope is None:
         raise Refusal(Error.INPUT_MISSING, input="scope")
     if scope != SCOPE_OF[call.version]:
         raise Refusal(Error.INPUT_INVALID, input="scope", why=f"version {call.version} is for {SCOPE_OF[call.version]}")
     if scope == "AIS":
         if iban is not None:
-            raise Refusal(Error.INPUT_INVALID, input="iban", why="the customer chooses the accounts")
+            raise Refusal(Error.INPUT_INVALID, input=name, why="the customer chooses the accounts")
         return scope, None
     if iban is None:
-        raise Refusal(Error.INPUT_MISSING, input="iban")
+        raise Refusal(Error.INPUT_MISSING, input=name)
     if not is_iban(iban):
-        raise Refusal(Error.INPUT_INVALID, input="iban", why="it is no valid IBAN")
+        raise Refusal(Error.INPUT_INVALID, input=name, why="it is no valid IBAN")
     return scope, iban

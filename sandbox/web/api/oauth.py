@@ -31,7 +31,7 @@ def token(call: Call) -> Response:
         case _:
             wanted = form.get("scope")
             issued = call.world.act(tokens.refresh, client_id, form["refresh_token"], wanted, call.version)
-    return token_reply(issued)
+    return token_reply(issued, call)
 
 
 def _demand(bank: Bank, call: Call) -> str:
@@ -79,19 +79,22 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
         raise Refusal(Error.INPUT_INVALID, input="body", why="it is no form in UTF-8") from None
 
 
-def token_reply(issued: TokenReply) -> Response:
+def token_reply(issued: TokenReply, call: Call) -> Response:
     """service 2.6; never kept by anyone on the way (choice 8)."""
     content = {
         "access_token": issued.access_token,
         "refresh_token": issued.refresh_token,
-        "token_type": "Bearer",
+        "token_type": call.variant("token_type_case"),
         "expires_in": issued.expires_in,
         "scope": issued.scope,
     }
     for name, value in (("logical_id", issued.logical_id), ("sca_token", issued.sca_token)):
         if value is not None:
             content[name] = value
-    response = replies.json_response(replies.TOKEN.dump(content))
+    told = replies.TOKEN.dump(content)
+    if "sca_token" in told:
+        told[call.variant("sca_token_reply")] = told.pop("sca_token")
+    response = replies.json_response(told)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Pragma"] = "no-cache"
     return response

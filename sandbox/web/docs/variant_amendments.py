@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox.contract.variants import AXES, Pairs
-from sandbox.web.docs import amendments_accounts
+from sandbox.web.docs import amendments_accounts, amendments_tokens
 
 Document = dict[str, Any]
 
 # One for each value that shows in the shape of a call or a reply.
-AMENDMENTS: Mapping[tuple[str, str], Callable[[Document], None]] = amendments_accounts.AMENDMENTS
+AMENDMENTS: Mapping[tuple[str, str], Callable[[Document], None]] = (
+    amendments_accounts.AMENDMENTS | amendments_tokens.AMENDMENTS
+)
 
 
 def amended(document: Document, variants: Pairs) -> Document:
