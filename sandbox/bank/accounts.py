@@ -24,12 +24,24 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
 
 def demand_payment_account(bank: Bank, account: Account, field: str = FIELD) -> None:
     """A savings account is no payment account (service 1); worlds of the first edition let it pay."""
+    demand_open(account, field)
     if not may_pay(bank, account):
         raise Refusal(Error.ACCOUNT_SAVINGS, input=field)
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
-    return not account.is_savings or bank.settings.rules_edition < 2
+    return not account.closed and (not account.is_savings or bank.settings.rules_edition < 2)
+
+
+def demand_open(account: Account, field: str = FIELD) -> None:
+    if account.closed:
+        raise Refusal(Error.ACCOUNT_CLOSED, input=field)
+
+
+def is_closed(bank: Bank, iban: str | None) -> bool:
+    """An account of this bank that is closed; what another bank closed is not known here."""
+    account = bank.accounts.get(iban or "")
+    return account is not None and account.closed
 
 
 def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:

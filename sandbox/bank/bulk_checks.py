@@ -82,7 +82,9 @@ def _demand_account(bank: Bank, findings: Findings, batch: Batch) -> None:
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
         return
-    if not accounts.may_pay(bank, account):
+    if account.closed:
+        findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is closed")
+    elif not accounts.may_pay(bank, account):
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is a savings account, from which no payment leaves")
     if bank.customers[account.owners[0]].kind != "business":
         findings.add(batch.place, "PROFILE", "bulk files are for business customers")
@@ -137,6 +139,7 @@ def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:
         reached[part.debtor.iban] |= {country_of(transfer.creditor_iban) for transfer in part.paying.transfers}
     for iban, amount in leaving.items():
         account = bank.accounts[iban]
+        accounts.demand_open(account)
         accounts.demand_channel(bank, account)
         for country in sorted(reached[iban]):
             accounts.demand_profile(bank, account, country, amount)

@@ -1,5 +1,6 @@
 """The entries of a bulk: one debit, or one per transaction (choice 7)."""
 
+from sandbox.bank.accounts import is_closed
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.state import Bank
@@ -24,7 +25,17 @@ def book(bank: Bank, part: Part) -> None:
         text = transfer.structured or transfer.unstructured or ""
         remark = f"{REMARK} {transfer.endtoend_identification}"
         reference = f"{part.id}/{number}"
-        bank.ledger.post(Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark))
+        entry = Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark)
+        bank.ledger.post(entry)
+        if is_closed(bank, transfer.creditor_iban):  # the beneficiary's account takes nothing (choice 10)
+            _return(bank, part, transfer, entry)
+
+
+def _return(bank: Bank, part: Part, transfer: Transfer, entry: Entry) -> None:
+    """The money of one transfer comes back, as a line of its own with its reason."""
+    back = Posting(part.paying.debtor_iban, transfer.amount, transfer.creditor_iban, transfer.creditor_name)
+    postings = (back, Posting(OUTSIDE, -transfer.amount))
+    bank.ledger.post(entry._replace(reference=f"{entry.reference}R", postings=postings, remark="RETURN AC04"))
 
 
 def _debit(part: Part, transfer: Transfer) -> Posting:
@@ -35,7 +46,7 @@ def _debit(part: Part, transfer: Transfer) -> Posting:
 
 
 def _credit(bank: Bank, part: Part, transfer: Transfer) -> Posting:
-    if transfer.creditor_iban not in bank.accounts:
+    if transfer.creditor_iban not in bank.accounts or is_closed(bank, transfer.creditor_iban):
         return Posting(OUTSIDE, transfer.amount)
     owner = bank.accounts[part.paying.debtor_iban].owners[0]
     return Posting(transfer.creditor_iban, transfer.amount, part.paying.debtor_iban, bank.customers[owner].name)

@@ -19,6 +19,7 @@ from sandbox.contract.moves import Status, Trigger
 from sandbox.files.reader import Kind
 
 NO_FUNDS = "AM04"
+CLOSED = "AC04"
 AT_SIX = 6
 
 
@@ -77,12 +78,13 @@ def complete(bank: Bank, bulk: Bulk) -> None:
 def execute(bank: Bank, part: Part) -> None:
     """Executes a bulk if funds allow, as for single payments, and updates the file's status."""
     batch, bulk = part.paying, bank.bulks[part.bulk_id]
-    if accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
+    closed = accounts.is_closed(bank, part.debtor.iban)
+    if not closed and accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
         bank.move(part, Trigger.EXECUTED)
         bulk_entries.book(bank, part)
         bulk.unpaid -= 1
-    elif part.tries >= bank.settings.recycling_tries:
-        bank.move(part, Trigger.GIVEN_UP, NO_FUNDS)
+    elif closed or part.tries >= bank.settings.recycling_tries:
+        bank.move(part, Trigger.GIVEN_UP, CLOSED if closed else NO_FUNDS)
         _count(bank, bulk, part, -1)
         bulk.unpaid -= 1
     else:

@@ -29,7 +29,9 @@ def ask(
 ) -> tuple[tuple[str, str], ...]:
     """Addresses to consent at, each with its language: one where the language fits, else all."""
     if iban is not None:
-        accounts.demand_channel(bank, accounts.account_of(bank, iban, IBAN), IBAN)
+        account = accounts.account_of(bank, iban, IBAN)
+        accounts.demand_open(account, IBAN)
+        accounts.demand_channel(bank, account, IBAN)
     match = rule_effects.meet(bank, Looks("consent", client_id, debtor=iban))
     rule = rule_effects.take(bank, match)
     psu = None if rule is None else bank.rulebook.rules[rule].psu
@@ -93,7 +95,11 @@ def address_waiting(bank: Bank, token: str) -> ConsentAddress:
 
 def choosable(bank: Bank, customer: str) -> list[Account]:
     """The accounts that a customer may let a client read."""
-    return [account for account in bank.accounts.values() if customer in account.owners and account.online]
+    return [
+        account
+        for account in bank.accounts.values()
+        if customer in account.owners and account.online and not account.closed
+    ]
 
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
@@ -142,6 +148,7 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
         account = accounts.account_of(bank, iban, "accounts")
         if customer not in account.owners:
             raise Refusal(Error.ACCESS_DENIED, input="accounts", why="one belongs to another customer")
+        accounts.demand_open(account, "accounts")
         accounts.demand_channel(bank, account, "accounts")
 
 

@@ -15,6 +15,7 @@ from sandbox.contract.products import PRODUCTS
 
 AT_SIX = 6  # waiting payments are executed at 06:00 Brussels time
 NO_FUNDS = "AM04"
+CLOSED = "AC04"  # the account that pays, or the beneficiary's
 
 
 def day_of(bank: Bank, order: Order) -> date | None:
@@ -57,7 +58,9 @@ def execute(bank: Bank, payment: Payment) -> None:
     """Runs at the execution time: settles, or recycles when funds are missing."""
     assert payment.debtor is not None
     amount = accounts.cost(payment.order.amount, payment.debtor.currency)
-    if _funds_at_execution(bank, payment, payment.debtor) >= amount:
+    if accounts.is_closed(bank, payment.debtor.iban):
+        give_up(bank, payment, CLOSED)
+    elif _funds_at_execution(bank, payment, payment.debtor) >= amount:
         begin_settlement(bank, payment)
     elif payment.tries >= bank.settings.recycling_tries:
         give_up(bank, payment, NO_FUNDS)
@@ -91,6 +94,10 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
+    """A beneficiary's account of this bank that is closed takes nothing: the money returns (choice 10)."""
+    if accounts.is_closed(bank, payment.order.creditor.iban):
+        reject(bank, payment, CLOSED)
+        return
     bank.move(payment, Trigger.SETTLED, reason)
     payment.settled = True
     payment_entries.credit(bank, payment)

@@ -21,6 +21,11 @@ class Customer:
     language: str  # fr or nl
     channel_blocked: bool = False
     fees: tuple[tuple[str, Money], ...] = ()  # of paid services: urgent, instant (choice 5)
+    # How they may sign in the bank's own channels; app and biometrics where they activated them (service 5.7).
+    methods: tuple[str, ...] = ("card_reader",)
+    limit_day: Money | None = None  # these three for accounts that are opened later; each account has its own
+    limit_week: Money | None = None
+    countries: tuple[str, ...] | None = None
 
     def fee(self, name: str) -> Money | None:
         return dict(self.fees).get(name)
@@ -43,6 +48,7 @@ class Account:
     countries: tuple[str, ...] | None = None  # accepted destinations; None is all
     overdraft: Money | None = None  # how far below zero its first compartment may go
     balance_shown: str = "compartment"  # in euro: that compartment, or (globalised) all at the bank's rates
+    closed: bool = False  # nothing is paid from it or to it (choice 10)
 
     @property
     def may_sign(self) -> tuple[str, ...]:
@@ -137,14 +143,14 @@ class Origin:
 
 
 class Fact(NamedTuple):
-    """A line of the journal."""
+    """A line of the journal. A change of a customer or an account has no status: `reason` tells what changed."""
 
     seq: int
     at: datetime
     subject: str
     trigger: Trigger
     source: Status | None
-    target: Status
+    target: Status | None
     reason: str | None
     rule: str | None = None  # the scenario's, where it began or did this
 

@@ -94,9 +94,8 @@ def refuse(bank: Bank, found: Initiation, state: str | None, description: str = 
 
 
 def _turn_down(bank: Bank, found: Initiation) -> None:
-    """Cancelled by a signer; it waits in nobody's channel any more."""
+    """Cancelled by a signer."""
     behaviour_of(found).refuse(bank, found, PSU_REFUSED)
-    bank.partly_signed.pop(found.id, None)
 
 
 def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
@@ -107,7 +106,6 @@ def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
         bank.move(found, Trigger.COSIGNED)
         bank.partly_signed[found.id] = None
         return
-    bank.partly_signed.pop(found.id, None)
     behaviour.complete(bank, found)
 
 

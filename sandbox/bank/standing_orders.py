@@ -23,6 +23,7 @@ from sandbox.contract.moves import Status, Trigger
 KIND = kinds.STANDING_ORDER
 CONTRACT_ENDED = "CONTRACT_ENDED"
 NO_FUNDS = "AM04"
+CLOSED = "AC04"
 AT_SIX = 6
 
 
@@ -121,9 +122,10 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 def run(bank: Bank, order: StandingOrder) -> None:
     """An execution: a posting, or its failure; the contract goes on either way."""
     assert order.debtor is not None
-    amount = due_amount(bank, order.order, order.debtor)
+    closed = any(accounts.is_closed(bank, iban) for iban in (order.debtor.iban, order.order.creditor_iban))
+    amount = None if closed else due_amount(bank, order.order, order.debtor)
     if amount is None:
-        bank.move(order, Trigger.FUNDS_MISSING, NO_FUNDS)
+        bank.move(order, Trigger.FUNDS_MISSING, CLOSED if closed else NO_FUNDS)
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)

@@ -157,10 +157,16 @@ class Bank(Watched):
         self._write(subject, trigger, subject.status, row.target, reason)
         subject.status = row.target
         subject.reason = reason
+        if row.target is not Status.PATC:  # signed, cancelled or timed out: it waits in nobody's channel any more
+            self.partly_signed.pop(subject.id, None)
 
     def note(self, subject: Subject, trigger: Trigger, reason: str | None) -> None:
         """A line of the journal about what leaves the status as it is."""
         self._write(subject, trigger, subject.status, subject.status, reason)
+
+    def note_change(self, name: str, trigger: Trigger, reason: str | None) -> None:
+        """A line of the journal about a customer or an account, which has no status."""
+        self.journal.append(Fact(len(self.journal) + 1, self.clock.now, name, trigger, None, None, reason))
 
     def _write(
         self, subject: Subject, trigger: Trigger, source: Status | None, target: Status, reason: str | None

@@ -65,7 +65,17 @@ def balance_of(bank: Bank, iban: str, currency: str) -> Money:
 
 
 def consent_of(bank: Bank, grant: Grant) -> Consent:
-    return consents.active(bank, grant.consent_id)
+    """The valid consent of a customer whose channel is not blocked (service 1)."""
+    consent = consents.active(bank, grant.consent_id)
+    if bank.customers[consent.customer].channel_blocked:
+        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
+    return consent
+
+
+def open_accounts(bank: Bank, consent: Consent) -> list[tuple[str, Account]]:
+    """The accounts of a consent with their logical ids; a closed one is in no list (choice 10)."""
+    held = ((logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items())
+    return [(logical_id, account) for logical_id, account in held if not account.closed]
 
 
 def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
@@ -75,7 +85,10 @@ def account_of(bank: Bank, grant: Grant, logical_id: str) -> Account:
         if bank.variant("unknown_logical_id") == "404":
             raise Refusal(Error.NOT_FOUND, input="logical-id")
         raise Refusal(Error.SECURITY_PROOF_REFUSED, input="logical-id", why="it is none of this consent")
-    return bank.accounts[iban]
+    account = bank.accounts[iban]
+    if account.closed:
+        raise Refusal(Error.ACCESS_DENIED, input="logical-id", why="the account is closed")
+    return account
 
 
 def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
@@ -161,6 +174,8 @@ def book_by_hand(
     account = bank.accounts.get(iban)
     if account is None:
         raise Refusal(Error.NOT_FOUND, input="account")
+    if account.closed:
+        raise Refusal(Error.CONTROL_INVALID, input="account", why="it is closed")
     if amount.currency not in account.currencies:
         raise Refusal(Error.CONTROL_INVALID, input="currency", why="the account has no such compartment")
     if on > bank.clock.today:

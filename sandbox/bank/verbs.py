@@ -11,6 +11,7 @@ from sandbox.bank import (
     clients,
     consent_sessions,
     consents,
+    customers,
     forced_moves,
     payments,
     psu_actions,
@@ -23,6 +24,8 @@ from sandbox.bank import (
 )
 
 VERBS: dict[str, Callable[..., object]] = {
+    "accounts.amend": customers.amend_account,
+    "accounts.register": customers.register_account,
     "acting.approve": psu_actions.approve,
     "acting.decline": psu_actions.decline,
     "bulks.delete": bulks.delete,
@@ -41,6 +44,8 @@ VERBS: dict[str, Callable[..., object]] = {
     "consents.ask": consents.ask,
     "consents.demand_sca": consents.demand_sca,
     "consents.withdraw": consents.withdraw,
+    "customers.amend": customers.amend_customer,
+    "customers.register": customers.register_customer,
     "forcing.force": forced_moves.force,
     "payments.cancel": payments.cancel,
     "payments.initiate": payments.initiate,

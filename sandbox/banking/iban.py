@@ -17,6 +17,7 @@ BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 
 # This bank's own. No real bank can have it: a location code that ends in 0 marks a BIC for tests (ISO 9362).
 BANK_BIC = "SBXBBEB0"
+BANK_CODE = "539"  # in the IBANs of its accounts; allocated to no bank (choice 11)
 
 # Places with a country code of their own, whose banks issue the IBANs of a larger country.
 TERRITORIES = {

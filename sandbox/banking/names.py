@@ -1,13 +1,23 @@
 """Names that appear in addresses."""
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 _WORLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 _PORT = re.compile(r"(:[0-9]{1,5})?\Z")
 URI_MAX = 2_000  # ours: characters of a Redirect-URI, which every initiation keeps
+SHOWN_MAX = 80  # characters of a word that are compared with the known names
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The name that a misspelled word is likely to mean."""
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word[:SHOWN_MAX].lower(), by_lower, 1, 0.6)
+    return by_lower[found[0]] if found else None
 
 
 def is_world_name(name: str) -> bool:

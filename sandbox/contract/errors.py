@@ -109,6 +109,7 @@ class Error(Enum):
         "'{input}' is a savings account, from which no payment leaves.",
         "choice 5",
     )
+    ACCOUNT_CLOSED = Row(403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000", "'{input}' is closed.", "choice 10")
     ACCESS_DENIED = Row(
         403, "ACCESS_DENIED", "B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.", "choice 2"
     )
@@ -221,6 +222,8 @@ class Error(Enum):
     )
     NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "It can never hold: {why}.", "choice 10")
     CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
+    NAME_TAKEN = Row(409, "CONFLICT", "SBX-0409-000007", "There is a {kind} '{input}' already.", "choice 10")
+    NAME_UNKNOWN = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no {kind} '{input}' here{hint}.", "choice 10")
     WORLD_TAKEN = Row(
         409,
         "CONFLICT",
@@ -267,6 +270,8 @@ OF_CONTROLS = frozenset(
         Error.CLIENT_TAKEN,
         Error.WORLD_TAKEN,
         Error.NOT_VERIFIED,
+        Error.NAME_TAKEN,
+        Error.NAME_UNKNOWN,
         Error.ALREADY_OVER,
         Error.CODE_WRONG,
         Error.ADDRESS_OUTDATED,

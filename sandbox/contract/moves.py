@@ -45,6 +45,8 @@ class Trigger(StrEnum):
     PSU_ACTS = "psu_acts"  # and what its customer does
     HABIT = "habit"  # what a customer does without a TPP
     RETURNED = "returned"  # money comes back, days later; no status tells of it
+    ADDED = "added"  # a customer or an account is new (choice 10)
+    CHANGED = "changed"  # and was changed
 
 
 class Subject(Protocol):

@@ -39,6 +39,8 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "reset": tester_steps.reset,
     "move": tester_steps.move,
     "book": tester_steps.book,
+    "change": tester_steps.change,
+    "add": tester_steps.add,
     "settings": tester_steps.settings,
     "fault": tester_steps.fault,
     "verify": tester_steps.verify,

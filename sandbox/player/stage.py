@@ -74,6 +74,7 @@ class Stage:
     reply: Reply | None = None
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     _tpps: dict[str, Client] = field(default_factory=dict)
+    opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
     _numbers: int = 0
 
     def tpp(self, name: str | None) -> Client:
@@ -97,6 +98,8 @@ class Stage:
 
     def iban(self, name: str) -> str:
         """The IBAN of an account by its name or its owner's; any other text is returned as an IBAN."""
+        if name in self.opened:
+            return self.opened[name]
         if name in self.people.names:
             return self.people.names[name]
         owned = [account for account in self.people.accounts.values() if name in account.owners]
@@ -170,6 +173,7 @@ class Stage:
     def begin(self) -> None:
         """Drops all captures and stores the balances that `unchanged` compares with."""
         self.captures.clear()
+        self.opened.clear()
         self.keys = self.reply = None
         self.opening = self.balances()
 

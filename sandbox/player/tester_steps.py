@@ -86,6 +86,36 @@ def book(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", body)
 
 
+def change(stage: Stage, content: Content) -> Reply:
+    """A customer, or the account that is named."""
+    body = _people(content)
+    if "account" in body:
+        iban = stage.iban(str(body.pop("account")))
+        return stage.controls.call("PATCH", f"/accounts/{quote(iban, safe='')}", body)
+    name = str(body.pop("customer", ""))
+    if not name:
+        raise ScriptFault("change names a customer or an account")
+    return stage.controls.call("PATCH", f"/customers/{quote(name, safe='')}", body)
+
+
+def add(stage: Stage, content: Content) -> Reply:
+    """A customer or, with `account`, an account of that customer, which later steps may call by that name."""
+    body = _people(content)
+    if "account" not in body:
+        return stage.controls.call("POST", "/customers", body)
+    name = str(body.pop("account"))
+    reply = stage.controls.call("POST", "/accounts", body)
+    stage.opened[name] = reply.body["iban"]
+    return reply
+
+
+def _people(content: Content) -> Content:
+    """Amounts as texts, however they were written."""
+    body = {name: value for name, value in content.items() if name not in ("expect", "refused")}
+    amounts = ("limit_day", "limit_week", "overdraft", "balance")
+    return body | {name: amount(body[name]) for name in amounts if body.get(name) is not None}
+
+
 def settings(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("PATCH", "/settings", content)
 

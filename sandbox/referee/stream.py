@@ -228,7 +228,7 @@ class Referee:
                 subject = bank.known(fact.subject)
                 if subject is not None:
                     source = fact.source and fact.source.value
-                    self.moves[subject.path, source, fact.trigger.value, fact.target.value] += 1
+                    self.moves[subject.path, source, fact.trigger.value, str(fact.target)] += 1
             self._facts = len(bank.journal)
             return self.moves
 

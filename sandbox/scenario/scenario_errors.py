@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+
+from sandbox.banking.names import nearest
 
 SHOWN_MAX = 80  # characters of a value that a sentence quotes
 PATH_MAX = 400  # characters of a path
@@ -62,7 +63,7 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
 def suggestion(word: str, known: Iterable[str]) -> str | None:
     """A hint: the nearest names, or all names if they are few."""
     names = list(known)
-    near = get_close_matches(word[:SHOWN_MAX].lower(), {name.lower(): name for name in names}, 1, 0.6)
+    near = nearest(word, names)
     if near:
-        return f"did you mean '{next(name for name in names if name.lower() == near[0])}'?"
+        return f"did you mean '{near}'?"
     return f"known: {join_names(names)}" if 0 < len(names) <= LISTED_MAX else None

@@ -26,6 +26,10 @@ PAYMENT_WORDS = tuple(dict.fromkeys(("debtor", *(word for part in AMOUNTS for wo
 ORDER = ("product", *PAYMENT_WORDS, "body", "version")
 PERIODIC = tuple(word for word in STANDING_ORDER.paths if word not in PAYMENT_WORDS)
 PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", *JUDGED)
+# Of a customer or, with `account`, of an account; what a new account is called in the script stands for its IBAN.
+CHANGES_OF_CUSTOMER = ("customer", "channel_blocked", "language", "limit_day", "limit_week", "countries", "methods")
+CHANGES_OF_ACCOUNT = ("account", "closed", "overdraft", "signatures_required", "signers", "balance_shown")
+NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "balance")
 
 STEPS: dict[str, Word] = {
     "pay": Word((*ORDER, *CALLING)),
@@ -51,6 +55,8 @@ STEPS: dict[str, Word] = {
     "reset": Word((), "reset"),
     "move": Word(("of", "payment", "status", "reason", *JUDGED)),
     "book": Word(("account", "amount", "currency", "counterparty", "name", "communication", "on", *JUDGED)),
+    "change": Word((*CHANGES_OF_CUSTOMER, *CHANGES_OF_ACCOUNT, *JUDGED)),
+    "add": Word((*NEW, *CHANGES_OF_CUSTOMER[1:], *CHANGES_OF_ACCOUNT[1:], *JUDGED)),
     "withdraw": Word(("client", "customer", "scope", *JUDGED)),
     "settings": Word((), free=True),
     "fault": Word(("title", "when", "answer", "delay", "cut", "change")),

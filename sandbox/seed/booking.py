@@ -34,7 +34,7 @@ class Booking(Chronicle):
         return self._cents(iban, currency) >= cents
 
     def is_open(self, iban: str) -> bool:
-        return iban in self._bank.accounts
+        return iban in self._bank.accounts and not accounts.is_closed(self._bank, iban)
 
     def reserve(self, iban: str, habit: Habit) -> bool:
         """A terminal reserves an amount where there are funds for it."""

@@ -7,14 +7,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from sandbox.bank.records import Account, Client, Customer
+from sandbox.bank.signing_methods import METHODS
 from sandbox.banking.countries import fixture_bytes, is_country
-from sandbox.banking.iban import make_belgian
+from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
 from sandbox.seed.habits import LIVES, Habit
 from sandbox.seed.own_habits import OwnHabit, read_habits
 from sandbox.seed.shape import Row, table
-
-BANK_CODE = "539"  # allocated to no bank (choice 11)
 
 FEES = ("urgent", "instant")
 
@@ -103,6 +102,7 @@ def _customer(name: str, row: Row, own: dict[str, tuple[OwnHabit, ...]]) -> Cust
         row.one_of("language", ("fr", "nl")),
         row.flag("channel_blocked", False),
         _fees(row),
+        (METHODS[0], *row.some_of("methods", METHODS[1:], ())),
     )
 
 

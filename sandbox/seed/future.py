@@ -12,6 +12,7 @@ from hashlib import blake2b
 from random import Random
 from typing import NamedTuple
 
+from sandbox.bank import accounts
 from sandbox.bank.habits import Occurrence
 from sandbox.bank.ledger import Entry
 from sandbox.bank.state import Bank
@@ -104,6 +105,8 @@ class Future:
         Booking(bank).release(row.iban, row.habit)
 
     def _book(self, bank: Bank, row: Row, now: Occurrence, on: date, spent_on: date) -> None:
+        if accounts.is_closed(bank, row.iban):
+            return
         past = self._past = self._past or whole_past_of(*self._began)
         home = past.homes[row.iban]
         rng = Random(_drawn(row.key, b"slot", now.slot, 16))

@@ -80,6 +80,11 @@ def wrong_verifier(tpp: Tpp) -> TestResponse:
     return post_form(tpp, code_form(a_code(tpp), code_verifier="x" * 43))
 
 
+def closed(tpp: Tpp) -> TestResponse:
+    tpp.control("PATCH", f"/accounts/{tpp.iban_of('alice')}", closed=True)
+    return from_account("alice")(tpp)
+
+
 # One call that provokes each error; those that come by a fault or a rule of the scenario alone stand below.
 def one_file_too_many(tpp: Tpp) -> TestResponse:
     tpp.control("PATCH", "/settings", files_waiting_max=1)
@@ -110,6 +115,7 @@ PROVOKED: dict[Error, Callable[[Tpp], TestResponse]] = {
     Error.SCA_REQUIRED: again,
     Error.TPP_INVALID: sent(client_id="idle-tpp"),
     Error.ACCOUNT_FOREIGN: paid(debtor_account={"iban": BELGIAN}),
+    Error.ACCOUNT_CLOSED: closed,
     Error.ACCOUNT_SAVINGS: paid(debtor_account={"iban": "BE36539100002481"}),
     Error.ACCESS_DENIED: of_another,
     Error.CHANNEL_CLOSED: from_account("blocked"),

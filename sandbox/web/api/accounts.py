@@ -41,9 +41,7 @@ def accounts(call: Call) -> Response:
 
 
 def _accounts(bank: Bank, call: Call, grant: Grant) -> Response:
-    consent = statements.consent_of(bank, grant)
-    held = [(logical_id, bank.accounts[iban]) for logical_id, iban in consent.logical_ids.items()]
-    return replies.accounts_reply(held, call.link)
+    return replies.accounts_reply(statements.open_accounts(bank, statements.consent_of(bank, grant)), call.link)
 
 
 def account(call: Call) -> Response:

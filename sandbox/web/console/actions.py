@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from sandbox.bank.signing_methods import METHODS
 from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.web.console.control_calls import Ask
@@ -112,6 +113,24 @@ def parsed(text: str) -> Any:
         return text
 
 
+def _customer(form: Form) -> dict[str, Any]:
+    """A customer as the form shows it whole: an empty limit is none, no countries are all."""
+    body: dict[str, Any] = given(form, "name", "kind", "language")
+    body["channel_blocked"] = form.get("channel_blocked") == "yes"
+    body |= {name: form.get(name, "").strip() or None for name in ("limit_day", "limit_week")}
+    body["countries"] = form.get("countries", "").split() or None
+    return body | {"methods": [name for name in METHODS if form.get(name)]}
+
+
+def _account(form: Form) -> dict[str, Any]:
+    """An account as the form shows it whole."""
+    body: dict[str, Any] = given(form, "type", "balance", "balance_shown")
+    body |= {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
+    if form.get("signatures_required", "").strip():
+        body["signatures_required"] = number(form["signatures_required"].strip())
+    return body | ({"signers": form["signers"].split()} if form.get("signers", "").strip() else {})
+
+
 NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
 LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
 
@@ -149,6 +168,10 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "fault": _fault,
     "register": lambda form: given(form, "client_id") | client_of(form),
     "amend": client_of,
+    "add customer": lambda form: given(form, "customer") | _customer(form),
+    "change customer": _customer,
+    "add account": lambda form: given(form, "customer") | _account(form),
+    "change account": _account,
     "setting": _setting,
     "waive": _waive,
     "unwaive": lambda form: {"referee_waives": others(form)},

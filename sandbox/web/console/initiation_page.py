@@ -58,7 +58,7 @@ def is_partly_signed(found: Initiation) -> bool:
 
 def clause_of(found: Initiation, fact: Fact) -> str:
     """The row of the table behind a line of the history."""
-    if fact.source is None:
+    if fact.source is None or fact.target is None:
         return ""
     rows = moves.rows_to(found.path, fact.source, fact.target)
     return next((row.clause for row in rows if row.trigger is fact.trigger), "")

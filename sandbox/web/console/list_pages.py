@@ -7,6 +7,7 @@ from flask import Response
 
 from sandbox.bank.accounts import available
 from sandbox.bank.records import Account, Debtor
+from sandbox.bank.signing_methods import METHODS
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -22,6 +23,7 @@ from sandbox.web.console.initiations import KINDS, page_of, register_of
 from sandbox.web.console.referee_pages import findings_of
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
+from sandbox.web.controls.registers import customer_shown
 from sandbox.web.controls.settings_views import written
 from sandbox.world.calls import Exchange
 
@@ -153,8 +155,18 @@ def accounts(visit: Visit) -> Response:
             for account in bank.accounts.values()
         ]
 
-    clients = visit.world.ask(lambda bank: list(bank.clients.values()))
-    return draw(visit, "accounts", here="/console/accounts", rows=visit.world.ask(read), clients=clients)
+    clients, customers = visit.world.ask(
+        lambda bank: (list(bank.clients.values()), [customer_shown(bank, name) for name in bank.customers])
+    )
+    return draw(
+        visit,
+        "accounts",
+        here="/console/accounts",
+        rows=visit.world.ask(read),
+        clients=clients,
+        customers=customers,
+        methods=METHODS,
+    )
 
 
 def balances(bank: Bank, account: Account) -> list[Any]:

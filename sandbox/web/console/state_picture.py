@@ -74,7 +74,7 @@ def picture_of(path: str, history: Sequence[Fact]) -> Picture:
     edges = [Edge(_line(where, *pair), _told(rows), pair in taken) for pair, rows in pairs.items()]
     edges.sort(key=lambda edge: edge.taken)  # the lit ones are drawn last, above the others
     width = max(x for x, _ in where.values()) + WIDE + LEFT
-    says = ", then ".join(f"{fact.target.value} at {moment(fact.at)}" for fact in history[:20])
+    says = ", then ".join(f"{fact.target} at {moment(fact.at)}" for fact in history[:20])
     return Picture(width, DEEP + HIGH + 34, nodes, tuple(edges), says or "nothing happened yet")
 
 

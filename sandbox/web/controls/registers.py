@@ -5,7 +5,8 @@ from typing import Any
 from flask import Request
 from orjson import Fragment
 
-from sandbox.bank.records import Account, Client, Fact, Payment
+from sandbox.bank import customers as customer_changes
+from sandbox.bank.records import Account, Client, Customer, Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.banking.countries import published
@@ -29,16 +30,35 @@ def _customers(bank: Bank) -> list[dict[str, Any]]:
     for account in bank.accounts.values():
         for owner in account.owners:
             owned[owner].append(account.iban)
-    return [
-        {
-            "customer": customer.id,
-            "name": customer.name,
-            "language": customer.language,
-            "kind": customer.kind,
-            "accounts": owned[customer.id],
-        }
-        for customer in bank.customers.values()
-    ]
+    return [_customer(customer, owned[customer.id]) for customer in bank.customers.values()]
+
+
+def _customer(customer: Customer, owned: list[str]) -> dict[str, Any]:
+    return {
+        "customer": customer.id,
+        "name": customer.name,
+        "language": customer.language,
+        "kind": customer.kind,
+        "accounts": owned,
+    }
+
+
+def customer(world: World, customer: str) -> dict[str, Any]:
+    return world.ask(customer_shown, customer)
+
+
+def customer_shown(bank: Bank, name: str) -> dict[str, Any]:
+    """A customer with all that a tester may change."""
+    customer = customer_changes.known_customer(bank, name)
+    owned = [account.iban for account in customer_changes.owned_by(bank, name)]
+    holder = bank.accounts[owned[0]] if owned else customer  # limits are kept with each account
+    return _customer(customer, owned) | {
+        "channel_blocked": customer.channel_blocked,
+        "limit_day": holder.limit_day and holder.limit_day.text(),
+        "limit_week": holder.limit_week and holder.limit_week.text(),
+        "countries": holder.countries,
+        "methods": customer.methods,
+    }
 
 
 def clients(world: World) -> dict[str, Any]:
@@ -59,6 +79,22 @@ def client_shown(client: Client) -> dict[str, Any]:
 
 def accounts(world: World) -> dict[str, Any]:
     return {"accounts": world.ask(lambda bank: [_account(bank, account) for account in bank.accounts.values()])}
+
+
+def account(world: World, iban: str) -> dict[str, Any]:
+    return world.ask(account_shown, iban)
+
+
+def account_shown(bank: Bank, iban: str) -> dict[str, Any]:
+    """An account with all that a tester may change."""
+    account = customer_changes.known_account(bank, iban)
+    return _account(bank, account) | {
+        "closed": account.closed,
+        "overdraft": account.overdraft and account.overdraft.text(),
+        "balance_shown": account.balance_shown,
+        "owners": account.owners,
+        "signers": account.may_sign,
+    }
 
 
 def _account(bank: Bank, account: Account) -> dict[str, Any]:
@@ -90,7 +126,7 @@ def _one_payment(bank: Bank, payment_id: str) -> dict[str, Any]:
 def history_of(subject: Subject) -> list[dict[str, Any]]:
     """The way through the statuses."""
     return [
-        {"at": write_instant(fact.at), "status": fact.target.value, "reason": fact.reason} for fact in subject.history
+        {"at": write_instant(fact.at), "status": str(fact.target), "reason": fact.reason} for fact in subject.history
     ]
 
 
@@ -120,7 +156,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "subject": fact.subject,
         "trigger": fact.trigger.value,
         "from": fact.source and fact.source.value,
-        "to": fact.target.value,
+        "to": fact.target and fact.target.value,
         "reason": fact.reason,
         "rule": fact.rule,
     }

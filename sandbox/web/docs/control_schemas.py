@@ -240,7 +240,7 @@ class JournalEntry(Schema):
     subject = text()
     trigger = text()
     source = fields.String(required=True, allow_none=True, data_key="from")
-    to = text()
+    to = text_or_null()
     reason = text_or_null()
     rule = text_or_null()
 

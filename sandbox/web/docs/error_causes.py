@@ -57,13 +57,14 @@ def with_account(operation: Operation) -> bool:
 
 def with_channel(operation: Operation) -> bool:
     """A file at once only where a scenario says so: its accounts are known when it is validated."""
-    return with_account(operation) or operation.name == "bulk_initiation"
+    return with_account(operation) or operation.name in ("bulk_initiation", *READS)
 
 
 def with_order(operation: Operation) -> bool:
     return operation.name in ORDERS
 
 
+READS = ("accounts", "account", "transactions")
 ORDERS = ("payment_initiation", "standing_order_initiation")
 CROSS_BORDER = named("payment_initiation")
 CONTRACT = named("standing_order_initiation")
@@ -113,6 +114,7 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
     ),
     (Error.TPP_INVALID, "the client is not active, or lacks the role", everywhere),
     (Error.ACCOUNT_FOREIGN, "the account that is named is not one of this bank", with_account),
+    (Error.ACCOUNT_CLOSED, "the account that is named is closed", with_account),
     (Error.ACCOUNT_SAVINGS, "the account that is named is a savings account", with_account),
     (
         Error.ACCESS_DENIED,

@@ -15,6 +15,16 @@ class Customer(Schema):
     accounts = texts()
 
 
+class CustomerSettings(Customer):
+    """A customer with all that a tester may change."""
+
+    channel_blocked = flag()
+    limit_day = text_or_null()
+    limit_week = text_or_null()
+    countries = fields.List(fields.String(), required=True, allow_none=True)
+    methods = texts()
+
+
 class Client(Schema):
     client_id = text()
     name = text()
@@ -34,6 +44,16 @@ class Account(Schema):
     customer = text()
     balances = rows(Balance)
     signatures_required = number()
+
+
+class AccountSettings(Account):
+    """An account with all that a tester may change."""
+
+    closed = flag()
+    overdraft = text_or_null()
+    balance_shown = one_of("compartment", "globalised")
+    owners = texts()
+    signers = texts()
 
 
 class StatusChange(Schema):

@@ -20,7 +20,8 @@ SHIPPED = "default"  # the fixtures that every sandbox brings along
 EDITIONS = {
     "e293c7aa7fd2f95c7c90b6a547cbb28554511fdc9d58483ad342b45528f232fc": "edition-1",
     "8067c56fe8c9bace4092de2a473760ea9f09b836402dca866ece95836805f532": "edition-2",
-    "708d6af112c68a26d8a303fdc9de26aaed5a5e310d96ea4e3a083de77d528286": "default",
+    "708d6af112c68a26d8a303fdc9de26aaed5a5e310d96ea4e3a083de77d528286": "edition-3",
+    "c8357a67867deba57d62009b1d37cec816a3d120105ec8678010e1dd252dd5ea": "default",
 }
 
 

@@ -1,0 +1,121 @@
+"""Changes of customers and accounts while the bank runs (choice 10): each is an act and a line of the journal."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.records import Account, Customer
+from sandbox.bank.state import Bank
+from sandbox.banking.iban import BANK_CODE, make_belgian
+from sandbox.banking.money import Money
+from sandbox.banking.names import nearest
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+
+SECURITY = ("limit_day", "limit_week", "countries")  # a customer's own settings; they count for each account of theirs
+NUMBERS_FROM = 2_000_000  # of new accounts, above those of the fixtures
+
+Changes = tuple[tuple[str, Any], ...]
+
+
+def known_customer(bank: Bank, name: str) -> Customer:
+    """The customer of that name; an unknown one is refused with the nearest name."""
+    found = bank.customers.get(name)
+    if found is None:
+        raise unknown("customer", name, bank.customers)
+    return found
+
+
+def known_account(bank: Bank, iban: str) -> Account:
+    found = bank.accounts.get(iban)
+    if found is None:
+        raise unknown("account", iban, bank.accounts)
+    return found
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> Refusal:
+    near = nearest(name, known)
+    return Refusal(Error.NAME_UNKNOWN, kind=kind, input=name[:100], hint=f"; did you mean '{near}'?" if near else "")
+
+
+def owned_by(bank: Bank, customer: str) -> list[Account]:
+    return [account for account in bank.accounts.values() if customer in account.owners]
+
+
+def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
+    """Changes the given fields of a customer; limits and countries on each account that the customer owns."""
+    found, accounts = known_customer(bank, customer), owned_by(bank, customer)
+    security = {name: value for name, value in changes if name in SECURITY}
+    differing = _differing(changes, found, *accounts)
+    bank.customers[customer] = replace(found, **dict(changes))
+    for account in accounts if security else ():
+        bank.accounts[account.iban] = replace(account, **security)
+    if differing:
+        bank.note_change(customer, Trigger.CHANGED, differing)
+    return bank.customers[customer]
+
+
+def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
+    """Changes the given fields of an account, from now on."""
+    found = known_account(bank, iban)
+    changed = replace(found, **dict(changes))
+    _demand_people(bank, changed)
+    differing = _differing(changes, found)
+    bank.accounts[iban] = changed
+    if differing:
+        bank.note_change(iban, Trigger.CHANGED, differing)
+    return changed
+
+
+def register_customer(bank: Bank, customer: Customer) -> None:
+    """A new customer, still without an account; a name is given once."""
+    if customer.id in bank.customers:
+        raise Refusal(Error.NAME_TAKEN, kind="customer", input=customer.id)
+    bank.customers[customer.id] = customer
+    bank.note_change(customer.id, Trigger.ADDED, None)
+
+
+def register_account(bank: Bank, account: Account, balance: Money | None) -> Account:
+    """A new account with its first money; without an IBAN it gets the next free one."""
+    if account.iban in bank.accounts:
+        raise Refusal(Error.NAME_TAKEN, kind="account", input=account.iban)
+    _demand_people(bank, account)
+    holder = bank.customers[account.owners[0]]
+    own = {name: value for name in SECURITY if (value := getattr(holder, name)) is not None}
+    account = replace(account, iban=account.iban or _free_iban(bank), **own)
+    bank.accounts[account.iban] = account
+    if balance is not None and balance.number:
+        today = bank.clock.today
+        sides = (Posting(account.iban, balance), Posting(OUTSIDE, -balance))
+        bank.ledger.post(Entry(bank.mint.id(), today, today, sides, "", remark="BALANCE BROUGHT FORWARD"))
+    bank.note_change(account.iban, Trigger.ADDED, None)
+    return account
+
+
+def _demand_people(bank: Bank, account: Account) -> None:
+    for name in (*account.owners, *account.signers):
+        known_customer(bank, name)
+
+
+def _free_iban(bank: Bank) -> str:
+    number = NUMBERS_FROM + len(bank.accounts)
+    while (iban := make_belgian(BANK_CODE, number)) in bank.accounts:
+        number += 1
+    return iban
+
+
+def _differing(changes: Changes, *before: Customer | Account) -> str:
+    """`closed=true, overdraft=500.00`: what the journal tells of the fields that had another value."""
+    found = ((name, value) for name, value in changes if any(getattr(one, name, value) != value for one in before))
+    return ", ".join(f"{name}={_text(value)}" for name, value in found)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Money):
+        return value.text()
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return " ".join(value)
+    return "none" if value is None else str(value)
