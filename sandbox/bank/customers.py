@@ -36,7 +36,7 @@ def known_account(bank: Bank, iban: str) -> Account:
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> Refusal:
     near = nearest(name, known)
-    return Refusal(Error.NAME_UNKNOWN, kind=kind, input=name[:100], hint=f"; did you mean '{near}'?" if near else "")
+    return Refusal(Error.NOT_FOUND, input=f"{kind} {name[:100]}", hint=f" (did you mean '{near}'?)" if near else "")
 
 
 def owned_by(bank: Bank, customer: str) -> list[Account]:

@@ -139,7 +139,7 @@ class Error(Enum):
         "The status {status} does not permit this cancellation.",
         "service 3.4",
     )
-    NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no '{input}' here.", "service 7.2")
+    NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no '{input}' here{hint}.", "service 7.2")
     METHOD_NOT_ALLOWED = Row(
         405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here.", "service 7.2"
     )
@@ -223,7 +223,6 @@ class Error(Enum):
     NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "It can never hold: {why}.", "choice 10")
     CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
     NAME_TAKEN = Row(409, "CONFLICT", "SBX-0409-000007", "There is a {kind} '{input}' already.", "choice 10")
-    NAME_UNKNOWN = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no {kind} '{input}' here{hint}.", "choice 10")
     WORLD_TAKEN = Row(
         409,
         "CONFLICT",
@@ -252,7 +251,7 @@ class Refusal(Exception):
     @property
     def text(self) -> str:
         """The sentence for the caller, with the input at fault named."""
-        return self.error.value.text.format_map(self.facts)
+        return self.error.value.text.format_map({"hint": "", **self.facts})
 
 
 # The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.
@@ -271,7 +270,6 @@ OF_CONTROLS = frozenset(
         Error.WORLD_TAKEN,
         Error.NOT_VERIFIED,
         Error.NAME_TAKEN,
-        Error.NAME_UNKNOWN,
         Error.ALREADY_OVER,
         Error.CODE_WRONG,
         Error.ADDRESS_OUTDATED,

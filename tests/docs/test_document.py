@@ -265,7 +265,7 @@ def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) 
 
 def test_the_bodies_of_the_controls_work(tpp: Tpp) -> None:
     """Those that need nothing else first; what hangs on a payment is shown by the examples."""
-    paths = {"<name>": "a", "<client_id>": "other-tpp", "<iban>": ALICE}
+    paths = {"<name>": "a", "<client_id>": "other-tpp", "<iban>": ALICE, "<customer>": "griet"}
     for row in control_rows():
         method, path, body = row.method, row.path, row.example
         if body is None or "payment_id" in f"{path}{body}" or path.startswith("/psu"):

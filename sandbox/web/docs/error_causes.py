@@ -187,6 +187,7 @@ def causes_of(operation: Operation) -> Iterator[Cause]:
 
 FACTS = {
     "input": "INPUT",
+    "hint": "",
     "why": "why",
     "country": "XX",
     "currency": "XXX",
