@@ -222,7 +222,7 @@ class Error(Enum):
     )
     NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "It can never hold: {why}.", "choice 10")
     CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
-    NAME_TAKEN = Row(409, "CONFLICT", "SBX-0409-000007", "There is a {kind} '{input}' already.", "choice 10")
+    NAME_TAKEN = Row(409, "CONFLICT", "SBX-0409-000008", "There is a {kind} '{input}' already.", "choice 10")
     WORLD_TAKEN = Row(
         409,
         "CONFLICT",
