@@ -7,31 +7,24 @@ from html import escape
 from sandbox.banking.durations import write_instant
 from sandbox.referee.junit import clean
 from sandbox.referee.report import Finding, Report
+from sandbox.web.html.pages import page_headers
+from sandbox.web.html.static_files import KIT, content_of
 
-STYLE = """
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--error:#b3261e;--warning:#8a5a00;
---advice:#3b6ea5}
-@media(prefers-color-scheme:dark){:root{--ink:#e3eaee;--soft:#9db0bb;--paper:#10171b;--error:#ff8a80;--warning:#ffc46b;
---advice:#8cc0ff}}
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);
+STYLE = (
+    content_of(KIT, "tokens.css").decode()
+    + """
+body{font:15px/1.5 var(--sans);margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);
 background:var(--paper);overflow-wrap:anywhere}
 article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem;margin:.2rem 0}p{margin:.2rem 0}
-.error{border-color:var(--error)}.warning{border-color:var(--warning)}.advice{border-color:var(--advice)}
-.waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--soft)}
+.error{border-color:var(--bad)}.warning{border-color:var(--wait)}.advice{border-color:var(--move)}
+.waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--quiet)}
 """
+)
 # In the page itself, as it is kept as a file too: it asks nobody for anything, not even for an icon.
 POLICY = f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; img-src data:"
 
 # Where a server gives it out. The policy repeats that of the page, with what only a header can say.
-HEADERS = {
-    "Content-Security-Policy": f"{POLICY}; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+HEADERS = page_headers(f"{POLICY}; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
 
 
 def as_page(report: Report) -> str:

@@ -15,9 +15,10 @@ from sandbox.web.console.callback_page import CallbackPages
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.formats import clock_text, machine
 from sandbox.web.console.notices import Notice, Notices
-from sandbox.web.console.templating import draw, guard, mark_of
+from sandbox.web.console.templating import HEADERS, draw, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
+from sandbox.web.html.pages import see_other
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 1_000_000
@@ -120,7 +121,7 @@ def take_key(visit: Visit) -> Response:
     """Right: the browser keeps a print of it, not the key."""
     shown = visit.request.form.get("key", "")
     if visit.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.key):
-        response = go(inside(visit.root, visit.request.form.get("back", "/")))
+        response = see_other(inside(visit.root, visit.request.form.get("back", "/")), HEADERS)
         keep(visit, response, KEY_COOKIE, print_of(visit.key))
         return response
     return ask_key(visit, "That is not the key.")
@@ -144,7 +145,7 @@ def act(visit: Visit, notices: Notices) -> Response:
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
         notice = Notice(visit.session, said(action, form) + sent, line)
     number = notices.add(notice)
-    return go(follow(visit, form.get("back", "/"), number))
+    return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
 
 
 def follow(visit: Visit, back: str, number: int) -> str:
@@ -160,13 +161,6 @@ def inside(root: str, back: str) -> str:
     return root + path
 
 
-def go(address: str) -> Response:
-    """On with a GET."""
-    response = Response(status=303, headers={"Location": address})
-    guard(response)
-    return response
-
-
 def live(visit: Visit) -> Response:
     """What an open page asks for each second: the time, and a mark that changes when the page should be read again."""
     world = visit.world
@@ -178,6 +172,4 @@ def live(visit: Visit) -> Response:
         "calls": world.exchanges_made,
         "moves": len(world.bank.journal),
     }
-    response = Response(orjson.dumps(found), content_type="application/json")
-    guard(response)
-    return response
+    return Response(orjson.dumps(found), headers=HEADERS, content_type="application/json")

@@ -2,31 +2,26 @@
 
 from base64 import b64encode
 from functools import cache
-from hashlib import blake2b, sha256
-from importlib.resources import files
+from hashlib import sha256
 
 from flask import Request, Response
 from markupsafe import Markup
 
-KINDS = {"console.js": "text/javascript;charset=utf-8", "console.svg": "image/svg+xml"}
-FOR_GOOD = "public, max-age=31536000, immutable"
+from sandbox.web.html.static_files import IMMUTABLE, NO_CACHE, content_of, digest_of, serve
 
-
-@cache
-def content_of(name: str) -> bytes:
-    return (files("sandbox.web.console") / "static" / name).read_bytes()
+ROOM = "sandbox.web.console"
+KINDS = ("console.js", "console.svg")
 
 
 @cache
 def prints() -> dict[str, str]:
-    """A file that changes gets another address, so that a browser may keep the old one for good."""
-    return {name: blake2b(content_of(name), digest_size=8).hexdigest() for name in KINDS}
+    return {name: digest_of(ROOM, name) for name in KINDS}
 
 
 @cache
 def style() -> Markup:
     """In the page itself: the first paint waits for no second request."""
-    text = content_of("console.css").decode()
+    text = content_of(ROOM, "console.css").decode()
     assert "</" not in text
     return Markup(text)
 
@@ -40,15 +35,11 @@ def style_print() -> str:
 @cache
 def brand() -> Markup:
     """The picture beside the name; it says nothing that the name does not."""
-    drawn = content_of("console.svg").decode().strip()
+    drawn = content_of(ROOM, "console.svg").decode().strip()
     return Markup(drawn.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 
 
 def see(name: str, request: Request) -> Response:
-    """Under another print than today's, a browser asks each time whether it has the newest."""
-    response = Response(content_of(name), content_type=KINDS[name])
-    response.headers["Cache-Control"] = FOR_GOOD if request.args.get("v") == prints()[name] else "no-cache"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.add_etag()
-    response.make_conditional(request)
-    return response
+    """A file asked for under its own print may be kept for good."""
+    named = request.args.get("v") == prints()[name]
+    return serve(content_of(ROOM, name), name, request, IMMUTABLE if named else NO_CACHE)

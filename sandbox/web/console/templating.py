@@ -17,23 +17,15 @@ from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.html import environment_of
+from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of
 from sandbox.world.faults import CHANGES, CUTS
 from sandbox.world.world import World
 
 # A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
-HEADERS = {
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": (
-        f"default-src 'none'; style-src '{static_files.style_print()}'; script-src 'self'; img-src 'self'; "
-        "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-    ),
-}
+HEADERS = page_headers(
+    policy_of("'self'", style=f"'{static_files.style_print()}'", script="'self'", img="'self'", connect="'self'"),
+    SAME_ORIGIN,
+)
 
 # Path below /_sandbox, and what it is called.
 MENU = (
@@ -113,10 +105,7 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),
         )
     )
-    response = Response(text, status, content_type="text/html;charset=utf-8")
-    response.headers["Content-Language"] = "en"
-    guard(response)
-    return response
+    return page(text, HEADERS, status=status)
 
 
 def page_of(visit: Visit, one: Waiting) -> str:
@@ -136,11 +125,6 @@ def back_of(visit: Visit) -> str:
     """Where a form of this page returns to: its own path below the console, and its own query but for a notice."""
     query = {name: value for name, value in visit.request.args.items() if name != "notice"}
     return visit.to(visit.request.path.removeprefix("/_sandbox"), **query).removeprefix(visit.root)
-
-
-def guard(response: Response) -> None:
-    """Loads nothing from outside, is framed by nobody, and is kept nowhere."""
-    response.headers.update(HEADERS)
 
 
 def mark_of(world: World) -> str:

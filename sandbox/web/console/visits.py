@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from secrets import token_hex
 from urllib.parse import quote, urlencode
 
@@ -12,6 +11,7 @@ from sandbox.banking.pkce import same_text
 from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.controls.lock import shows_key
+from sandbox.web.html import forms
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -70,7 +70,7 @@ class Visit:
 
     @property
     def proof(self) -> str:
-        return proof_of(self.session)
+        return forms.proof_of(self.session, "a form of the console")
 
     @property
     def is_proven(self) -> bool:
@@ -95,17 +95,6 @@ def session_of(request: Request) -> str:
     return known if len(known) == 32 and known.isalnum() and known.isascii() else token_hex(16)
 
 
-def proof_of(session: str) -> str:
-    return blake2b(b"a form of the console", key=session.encode()[:64], digest_size=24).hexdigest()
-
-
 def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:
     """For every world of this sandbox, and for nobody else."""
-    response.set_cookie(
-        cookie,
-        value,
-        path=visit.prefix or "/",
-        secure=visit.request.is_secure,
-        httponly=True,
-        samesite="Strict",
-    )
+    forms.keep_cookie(visit.request, response, cookie, value, path=visit.prefix or "/", same_site="Strict")

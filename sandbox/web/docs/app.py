@@ -13,21 +13,16 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.variants import Pairs
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
+from sandbox.web.html.pages import page, page_headers, policy_of
+from sandbox.web.html.static_files import KIT, SHARED, content_of, serve
 from sandbox.world.registry import Worlds
 
 ROOTS_KEPT = 64  # base addresses whose documents are kept
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
-)
+POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
 SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
-OURS = {"reference.css": "text/css;charset=utf-8", "try.js": "text/javascript;charset=utf-8"}
-SWAGGER = {
-    "swagger-ui.css": "text/css;charset=utf-8",
-    "swagger-ui-bundle.js": "text/javascript;charset=utf-8",
-    "favicon-32x32.png": "image/png",
-}
+OURS = ("reference.css", "try.js")
+SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
@@ -49,9 +44,9 @@ def controls_document(root: str) -> bytes:
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def page_of(root: str, bank: str) -> str:
-    from sandbox.web.docs.templating import page
+    from sandbox.web.docs.templating import page as draw
 
-    return page(root, bank)
+    return draw(root, bank)
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
@@ -64,7 +59,9 @@ def trial_of(root: str) -> str:
 @cache
 def asset(name: str) -> bytes:
     if name in OURS:
-        return (files("sandbox.web.docs") / "static" / name).read_bytes()
+        return content_of("sandbox.web.docs", name)
+    if name in SHARED:
+        return content_of(KIT, name)
     if name in SWAGGER:
         return (files("flask_swagger_ui") / "dist" / name).read_bytes()
     raise Refusal(Error.NOT_FOUND, input="file")
@@ -82,18 +79,13 @@ def route(app: Flask, worlds: Worlds) -> None:
         return _json(controls_document(root_of(request)))
 
     def docs() -> Response:
-        return _html(page_of(root_of(request), bank_root_of(request)), POLICY)
+        return page(page_of(root_of(request), bank_root_of(request)), page_headers(POLICY))
 
     def trial() -> Response:
-        return _html(trial_of(root_of(request)), SWAGGER_POLICY)
+        return page(trial_of(root_of(request)), page_headers(SWAGGER_POLICY))
 
     def static(name: str) -> Response:
-        response = Response(asset(name), content_type=(OURS | SWAGGER)[name])
-        response.headers["Cache-Control"] = "no-cache"
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.add_etag()
-        response.make_conditional(request)
-        return response
+        return serve(asset(name), name, request)
 
     views: tuple[tuple[str, Callable[..., Response]], ...] = (
         ("/openapi.json", openapi),
@@ -110,11 +102,3 @@ def route(app: Flask, worlds: Worlds) -> None:
 
 def _json(content: bytes) -> Response:
     return Response(content, content_type="application/json;charset=utf-8")
-
-
-def _html(text: str, policy: str) -> Response:
-    response = Response(text, content_type="text/html;charset=utf-8")
-    response.headers["Content-Security-Policy"] = policy
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    return response

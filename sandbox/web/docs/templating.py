@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from sandbox.web.docs.controls import rows
 from sandbox.web.docs.tables import TABLES
-from sandbox.web.html import environment_of
+from sandbox.web.html.pages import environment_of
 
 CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
 TITLES = {

@@ -1,21 +1,21 @@
 """The routes of the bank's own screens (choice 1)."""
 
 from collections.abc import Callable
-from importlib.resources import files
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
+from sandbox.web.html.static_files import content_of, serve
 from sandbox.web.psu import channel, consent, sign
 from sandbox.web.psu.endings import Ending, end, end_refused
-from sandbox.web.psu.templating import guard
+from sandbox.web.psu.templating import headers
 from sandbox.web.psu.visits import Lost, Visit
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 20_000
-FILES = {"bank.css": "text/css;charset=utf-8", "mark.svg": "image/svg+xml"}
+FILES = ("bank.css", "mark.svg")
 
 
 def nowhere(visit: Visit) -> Response:
@@ -23,16 +23,11 @@ def nowhere(visit: Visit) -> Response:
 
 
 def see_file(visit: Visit) -> Response:
-    """The pages' own files; a browser asks each time whether it still has the newest."""
+    """The pages' own files."""
     name = visit.path["name"]
     if name not in FILES:
         raise Refusal(Error.NOT_FOUND, input="file")
-    response = Response((files("sandbox.web.psu") / "static" / name).read_bytes(), content_type=FILES[name])
-    response.headers["Cache-Control"] = "no-cache"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.add_etag()
-    response.make_conditional(visit.request)
-    return response
+    return serve(content_of("sandbox.web.psu", name), name, visit.request)
 
 
 # Method, path below /psu, what it does.
@@ -82,7 +77,7 @@ def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[.
         except HTTPException as refused:
             response = end(visit, Ending("failed", refused.code or 400))
         if response.status_code == 303:
-            guard(response)
+            response.headers.update(headers())
         return response
 
     return endpoint

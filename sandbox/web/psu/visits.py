@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import blake2b
 from hmac import compare_digest
 from urllib.parse import urlencode, urlsplit
 
 from flask import Request, Response
 
 from sandbox.web.api.negotiation import languages_asked, screen_language
+from sandbox.web.html import forms
 from sandbox.web.psu.words import LANGUAGES
 from sandbox.world.world import World
 
@@ -67,7 +67,6 @@ class Visit:
 
 
 def go(address: str) -> Response:
-    """On with a GET."""
     return Response(status=303, headers={"Location": address})
 
 
@@ -77,27 +76,27 @@ def address_cookie(token: str) -> str:
 
 
 def proof_of(session_id: str) -> str:
-    """What every form of a session carries; nobody can make it without the session's id."""
-    return blake2b(b"a form of the bank", key=session_id.encode()[:64], digest_size=24).hexdigest()
+    return forms.proof_of(session_id, "a form of the bank")
 
 
 def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> Response:
-    """Gives the browser its session. Browsers go by Max-Age; Expires is told by the bank's clock, as all its times."""
-    response.set_cookie(
+    """Gives the browser its session. Browsers go by Max-Age; Expires is the bank's time, as all its times."""
+    expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
+    forms.keep_cookie(
+        visit.request,
+        response,
         cookie,
         session_id,
-        max_age=COOKIE_SECONDS,
-        expires=visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS),
         path=visit.root,
-        secure=visit.request.is_secure,
-        httponly=True,
-        samesite="Lax",
+        same_site="Lax",
+        max_age=COOKIE_SECONDS,
+        expires=expires,
     )
     return response
 
 
 def drop(visit: Visit, response: Response, cookie: str) -> None:
-    response.delete_cookie(cookie, path=visit.root, secure=visit.request.is_secure, httponly=True, samesite="Lax")
+    forms.drop_cookie(visit.request, response, cookie, path=visit.root, same_site="Lax")
 
 
 def form_targets(callback: str) -> str:

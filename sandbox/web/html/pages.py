@@ -1,0 +1,46 @@
+"""Templates and responses of pages, with the headers that keep a page to itself."""
+
+from collections.abc import Mapping
+
+from flask import Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+HTML = "text/html;charset=utf-8"
+NO_REFERRER, SAME_ORIGIN = "no-referrer", "same-origin"
+
+
+def environment_of(room: str) -> Environment:
+    """Everything that goes into a page is escaped; a name that nobody gave is our own mistake."""
+    return Environment(
+        loader=PackageLoader(room), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def policy_of(forms: str = "'none'", **sources: str) -> str:
+    """A Content-Security-Policy: what is not named is not loaded, and nobody frames the page."""
+    named = "; ".join(f"{kind}-src {source}" for kind, source in sources.items())
+    return f"default-src 'none'; {named}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
+
+
+def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
+    """A page is framed by nobody and kept nowhere. `opener`: whether a window that opened it may speak with it."""
+    return {
+        "Content-Security-Policy": policy,
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": referrer,
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Cross-Origin-Opener-Policy": opener,
+        "Cache-Control": "no-store",
+    }
+
+
+def page(text: str, headers: Mapping[str, str], *, status: int = 200, language: str = "en") -> Response:
+    response = Response(text, status, headers=headers, content_type=HTML)
+    response.headers["Content-Language"] = language
+    return response
+
+
+def see_other(address: str, headers: Mapping[str, str]) -> Response:
+    """On with a GET."""
+    return Response(status=303, headers={**headers, "Location": address})
