@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import actions, calls, tpp_calls, transfer, values
+from sandbox.commands import actions, calls, completion, requests, tpp_calls, transfer, values
 from sandbox.commands.access_options import AccessOptions, access_options
 from sandbox.commands.bulk import bulk
 from sandbox.commands.capacity_options import CapacityOptions, capacity_options
@@ -25,6 +25,7 @@ from sandbox.commands.options import Instant, Seed, SeedText, option
 from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
+from sandbox.commands.screen import table
 from sandbox.commands.variants import variants
 from sandbox.machine import machine_time, stopwatch
 from sandbox.web.controls.rows import CONTROLS
@@ -57,7 +58,7 @@ main.add_command(scenario)
 main.add_command(variants)
 variants.add_command(cover)
 main.add_command(clock)
-for room in (actions, calls, transfer, tpp_calls, values):
+for room in (actions, calls, completion, requests, transfer, tpp_calls, values):
     for command in room.COMMANDS:
         main.add_command(command)
 add_generated(main, CONTROLS)
@@ -223,9 +224,9 @@ def _stop(number: int, frame: Any) -> None:
 )
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""
-    from sandbox.web.docs.tables import TABLES, printed
+    from sandbox.web.docs.tables import TABLES
 
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
-        for line in printed(TABLES[name]()):
-            click.echo(line)
+        head, rows = TABLES[name]()
+        click.echo(table(rows, head))

@@ -6,6 +6,7 @@ from typing import IO
 
 import click
 
+from sandbox.commands.screen import table
 from sandbox.machine import machine_time
 
 DAY = click.DateTime(["%Y-%m-%d"])
@@ -79,6 +80,4 @@ def samples() -> None:
     """Lists the sample files and what each is for."""
     from sandbox.files.samples import SAMPLES
 
-    width = max(map(len, SAMPLES))
-    for name, told in SAMPLES.items():
-        click.echo(f"{name.ljust(width)}  {told}")
+    click.echo(table(list(SAMPLES.items()), ("name", "what it is for")))

@@ -31,12 +31,12 @@ def _group_of(main: click.Group, command: Command) -> click.Group:
 
 
 def command_of(row: Control, command: Command) -> click.Command:
-    def call(far: RemoteWorld, since: int = 0, **given: Any) -> None:
+    def call(far: RemoteWorld, since: int = 0, limit: int = 0, **given: Any) -> None:
         names = {name: given.pop(name) for name in row.path_names}
         filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in command.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)
         if command.columns:
-            far.tell_rows(body, command.last_word, command.columns)
+            far.tell_rows(body, command.last_word, command.columns, limit)
         else:
             far.tell(body, lambda: command.shows.format_map(body))
 
@@ -44,6 +44,8 @@ def command_of(row: Control, command: Command) -> click.Command:
     for field in reversed(row.body or ()):
         if field.option:
             run = _option(field)(run)
+    if command.columns:
+        run = click.option("--limit", type=click.IntRange(0), default=0, help="The newest so many; default: all.")(run)
     if row.since:
         run = click.option("--since", type=click.IntRange(0), default=0, help="Only entries after this number.")(run)
     for name in reversed(command.arguments):

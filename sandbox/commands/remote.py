@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import click
 
 from sandbox.commands.options import option
+from sandbox.commands.screen import limited, table
 from sandbox.web.controls.control_row import Control, fill_path, find_command
 from sandbox.web.controls.rows import CONTROLS
 
@@ -107,8 +108,14 @@ class RemoteWorld:
         """Prints text, or JSON with --json."""
         click.echo(as_json(body) if self.as_json else written())
 
-    def tell_rows(self, body: dict[str, Any], name: str, columns: Sequence[str]) -> None:
-        self.tell(body, lambda: table([[cell(at(row, column)) for column in columns] for row in body[name]], columns))
+    def tell_rows(self, body: dict[str, Any], name: str, columns: Sequence[str], limit: int = 0) -> None:
+        """The newest rows of a list as a table, or as JSON."""
+        rows, left_out = limited(list(body[name]), limit)
+        self.tell(
+            body | {name: rows}, lambda: table([[cell(at(row, one)) for one in columns] for row in rows], columns)
+        )
+        if left_out:
+            click.echo(left_out, err=True)
 
 
 def remote(command: Callable[..., None]) -> Callable[..., Any]:
@@ -153,16 +160,6 @@ def cell(value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(cell(item) for item in value.values())
     return "" if value is None else str(value)
-
-
-def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
-    """An aligned table; a column's title is the last word of its path."""
-    head = [column.rpartition(".")[2] for column in columns]
-    widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(columns))]
-    lines = [head, ["-" * width for width in widths], *rows]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
 
 
 def as_json(body: Any) -> str:

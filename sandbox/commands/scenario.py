@@ -12,6 +12,7 @@ import click
 
 from sandbox.commands.actions import load
 from sandbox.commands.options import option
+from sandbox.commands.screen import progress, table
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ def list_shipped(as_json: bool) -> None:
         found = [{"name": name, "title": title, "about": about} for name, title, about in rows]
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
-    width = max(len(name) for name, _, _ in rows)
-    for name, title, _ in rows:
-        click.echo(f"{name.ljust(width)}  {title}")
+    click.echo(table([(name, title) for name, title, _ in rows], ("name", "title")))
 
 
 @scenario.command()
@@ -104,14 +103,12 @@ def run(
     reports: list[Report] = []
     apart = "" if url is None else f".{token_hex(3)}"
     with serve_worlds(machine_time, jobs) if url is None else nullcontext(url) as address:
-        for report in play_all(scripts, address, machine_time, jobs, key, apart):
-            _clear_progress()
+        runs = play_all(scripts, address, machine_time, jobs, key, apart)
+        for report in progress(runs, len(scripts), "playing"):
             _print_report(report, quiet)
             if url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
-            _progress(f"{len(reports)} of {len(scripts)} played")
-    _clear_progress()
     if junit is not None:
         junit.write_bytes(junit_of(reports))
     failed = sum(not report.passed for report in reports)
@@ -161,14 +158,3 @@ def _print_step(step: "StepResult", quiet: bool) -> None:
     for exchange in step.exchanges if step.faults else ():
         for line in exchange.lines():
             click.echo(f"        {line}")
-
-
-def _progress(text: str) -> None:
-    """Shows progress on a terminal, in a line that is cleared later."""
-    if sys.stderr.isatty():
-        click.echo(f"\r{text}", nl=False, err=True)
-
-
-def _clear_progress() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[2K", nl=False, err=True)

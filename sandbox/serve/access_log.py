@@ -8,19 +8,19 @@ from datetime import UTC, datetime
 import orjson
 
 from sandbox.banking.durations import write_instant
+from sandbox.serve.call_line import LONGEST, call_line
 from sandbox.web.api.app import Announce
+from sandbox.web.controls.registers import error_of
 from sandbox.world.calls import Exchange
-
-LONGEST = 200  # letters of what a client made up: a path that is none of ours, a name, a method
 
 
 def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
     """What writes the lines of a kind: text, json, or none. One write a line, so that threads do not tear them."""
 
     def text(exchange: Exchange, world: str, seconds: float) -> None:
-        what = ascii((exchange.operation or f"{exchange.method} {exchange.path}")[:120])[1:-1]
-        when = f"{write_instant(exchange.at)}  {machine_time():.3f}"
-        _write(f"{when}  {world}  {exchange.status}  {what}  {seconds * 1000:.1f} ms\n")
+        row = exchange._asdict() | error_of(exchange) | {"at": write_instant(exchange.at)}
+        more = f"{exchange.operation or 'no operation'}  {world}  {seconds * 1000:.1f} ms"
+        _write(f"{call_line(row, sys.stderr, more)}\n")
 
     def as_json(exchange: Exchange, world: str, seconds: float) -> None:
         row = {
@@ -32,6 +32,7 @@ def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
         for name, value in zip(Exchange._fields, exchange, strict=True):
             if name != "at":
                 row[name] = value[:LONGEST] if isinstance(value, str) else value
+        row["error_code"] = error_of(exchange)["error_code"]
         _write(orjson.dumps(row).decode() + "\n")
 
     return {"text": text, "json": as_json, "off": None}[kind]

@@ -5,8 +5,9 @@ from itertools import product
 
 import pytest
 
+from sandbox.commands.screen import aligned
 from sandbox.contract.moves import MOVES, Status, Trigger, is_final, reachable, row_for, rows_to
-from sandbox.web.docs.tables import moves, printed
+from sandbox.web.docs.tables import moves
 
 # One column a path: from and trigger to what follows, as the contract tells it. A * marks a condition.
 OPENING = """
@@ -98,7 +99,7 @@ def test_the_table_as_printed_has_each_move_with_its_condition_and_its_clause(pa
     assert found == {(*place, target, conditions[when]) for place, (target, when) in told(path).items()}
     for row in rows:
         assert row[5].startswith(("service ", "choice ")) and (row[6] == "ours") == row[5].startswith("choice")
-    lines = list(printed((head, rows)))
+    lines = aligned(rows, head).splitlines()
     assert sum(line.startswith(f"{path}  ") for line in lines) == len(found)
 
 

@@ -146,3 +146,21 @@ def test_a_choice_leads_to_the_page_that_explains_it(tpp: Tpp, visitor: Visitor)
     for path in ("/console/calls/1", "/console/settings", "/console/referee", f"/console/payments/{payment_id}"):
         named = re.findall(r'<a href="/_sandbox/docs#([\w-]+)">choice \d+</a>', visitor.open(f"/_sandbox{path}").text)
         assert set(named) <= explained and (named or path.endswith("referee"))
+
+
+@pytest.mark.parametrize(
+    "query, shown",
+    [
+        ("status=4", {2}),
+        ("operation=payment_initiation&status=201", {1}),
+        ("client=other-tpp", set()),
+        ("text=INPUT_INVALID", {2}),
+        ("text=%3Cb%3E", set()),
+    ],
+)
+def test_calls_are_sifted(app: Flask, tpp: Tpp, query: str, shown: set[int]) -> None:
+    tpp.initiate()
+    tpp.initiate(SCT, {"nonsense": 1})
+    page = Visitor(app).open(f"/_sandbox/console/calls?{query}").text
+    assert {number for number in (1, 2) if f"/console/calls/{number}" in page} == shown
+    assert "<b>" not in page.partition("Nothing fits.")[2][:10]

@@ -86,18 +86,39 @@ def inbox(visit: Visit) -> Response:
     return draw(visit, "inbox", here="/console/inbox", inbox=seen, pages=pages(visit, seen.more))
 
 
+FILTERS = ("operation", "status", "client", "text")
+
+
 def calls(visit: Visit) -> Response:
     world, number = visit.world, visit.number
-    newest = world.exchanges_made - (number - 1) * SIZE
-    heard = [one for one in world.heard(newest - SIZE) if one.seq <= newest]
-    first = world.exchanges[0].seq if world.exchanges else 0
+    wanted = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
+    if any(wanted.values()):
+        fitting = [one for one in world.heard(0) if is_wanted(one, wanted)]
+        end = max(0, len(fitting) - (number - 1) * SIZE)
+        heard, more = fitting[max(0, end - SIZE) : end], end > SIZE
+    else:
+        newest = world.exchanges_made - (number - 1) * SIZE
+        heard = [one for one in world.heard(newest - SIZE) if one.seq <= newest]
+        more = bool(heard) and heard[0].seq > (world.exchanges[0].seq if world.exchanges else 0)
     return draw(
         visit,
         "calls",
         here="/console/calls",
         calls=list(reversed(heard)),
         total=world.exchanges_made,
-        pages=pages(visit, bool(heard) and heard[0].seq > first),
+        wanted=wanted,
+        pages=pages(visit, more, **wanted),
+    )
+
+
+def is_wanted(one: Exchange, wanted: dict[str, str]) -> bool:
+    """Whether a call fits what was filled in; the first digit of a status stands for its hundred."""
+    looked_at = f"{one.path} {one.error} {one.rule} {one.request_id}".casefold()
+    return (
+        wanted["operation"] in ("", one.operation)
+        and str(one.status).startswith(wanted["status"])
+        and wanted["client"] in ("", one.client_id)
+        and wanted["text"].casefold() in looked_at
     )
 
 

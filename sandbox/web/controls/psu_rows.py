@@ -133,12 +133,6 @@ PSU_ROWS: tuple[Control, ...] = (
         "registers.requests",
         f"Every call of the bank's interface and its answer, numbered. {SINCE}",
         since=True,
-        commands=(
-            Command(
-                "requests",
-                "Shows what was asked.",
-                columns=("seq", "at", "operation", "method", "status", "client_id", "request_id"),
-            ),
-        ),
+        commands=(Command("requests"),),
     ),
 )

@@ -14,6 +14,7 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.replies import order_fields
 from sandbox.web.controls.request_bodies import since_of
+from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
 
@@ -175,7 +176,15 @@ def requests(world: World, request: Request) -> dict[str, Any]:
                 "path": exchange.path,
                 "status": exchange.status,
                 "client_id": exchange.client_id,
+                **error_of(exchange),
+                "rule": exchange.rule,
             }
             for exchange in exchanges
         ]
     }
+
+
+def error_of(exchange: Exchange) -> dict[str, str | None]:
+    """What the reply of a refused call says in `error` and `error_code`."""
+    row = Error[exchange.error].value if exchange.error else None
+    return {"error": row and row.error, "error_code": row and row.code}

@@ -126,6 +126,12 @@ class LoggedCall(CallSummary):
     seq = number()
 
 
+class ListedCall(LoggedCall):
+    error = text_or_null()
+    error_code = text_or_null()
+    rule = text()
+
+
 class Finding(Schema):
     rule = text()
     title = text()

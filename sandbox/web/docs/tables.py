@@ -1,6 +1,5 @@
 """The tables that say almost everything, as rows for a person; each with its clause, and whether it is our choice."""
 
-from collections.abc import Iterator
 from dataclasses import fields
 from datetime import timedelta
 
@@ -109,11 +108,3 @@ TABLES = {
 
 def _with_ours(rows: list[Row]) -> list[Row]:
     return [(*row, ours(row[-1])) for row in rows]
-
-
-def printed(table: Table) -> Iterator[str]:
-    """Columns as wide as their widest cell."""
-    head, rows = table
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    for row in (head, tuple("-" * width for width in widths), *rows):
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,75 @@
+"""How commands print: plain text for programs, colours and tables that fit the width on a terminal.
+
+rich is imported when it is needed, so that no command starts slower for it."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+GOOD, WAITING, BAD = "green", "yellow", "red"
+COLOURS = dict.fromkeys(("ACSC", "ACWP", "holds", "active"), GOOD)
+COLOURS |= dict.fromkeys(("RCVD", "PATC", "PDNG", "ACSP"), WAITING) | dict.fromkeys(("RJCT", "CANC", "error"), BAD)
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> str:
+    """An aligned table; a column's title is the last word of its path. On a terminal it fits the width."""
+    head = [column.rpartition(".")[2] for column in columns]
+    return fitted(rows, head) if on_terminal() else aligned(rows, head)
+
+
+def aligned(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
+    widths = [max(len(row[index]) for row in [head, *rows]) for index in range(len(head))]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+def fitted(rows: Sequence[Sequence[str]], head: Sequence[str], width: int | None = None) -> str:
+    """Cells are folded where the terminal is narrow; nothing is cut off."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for name in head:
+        drawn.add_column(name, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell, style=colour_of(cell)) for cell in row))
+    console = Console(width=width, force_terminal=True, highlight=False)
+    with console.capture() as captured:
+        console.print(drawn)
+    return captured.get().rstrip("\n")
+
+
+def colour_of(cell: str) -> str:
+    """Of a status of a payment or of HTTP; other cells have none."""
+    if len(cell) == 3 and cell.isdigit():
+        return {"2": GOOD, "3": WAITING, "4": BAD, "5": BAD}.get(cell[0], "")
+    return COLOURS.get(cell, "")
+
+
+def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
+    """The newest rows, which stand last, and what to say of the others."""
+    if not limit or len(rows) <= limit:
+        return rows, ""
+    return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
+
+
+def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+    """The items, with a bar and the time left on a terminal; elsewhere nothing is drawn."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    shared = on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as bar:
+        yield from bar.track(items, total=total)

@@ -1,0 +1,31 @@
+"""A call as one line for a person: in the access log, and in the command `requests`."""
+
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+LONGEST = 200  # letters of what a client made up: a path that is none of ours, a name, a method
+RESET, QUIET = "\x1b[0m", "\x1b[2m"
+COLOURS = {2: "\x1b[32m", 3: "\x1b[33m", 4: "\x1b[31m", 5: "\x1b[35m"}
+
+
+def call_line(row: Mapping[str, Any], screen: TextIO, more: str = "") -> str:
+    """Bank time, method, path, status, error code, reason, Request-ID; in colour on a terminal."""
+    coloured = screen.isatty()
+    status = str(row["status"])
+    refused = row["status"] >= 300
+    words = [status]
+    if row.get("error"):
+        words.append(f"{row['error']} {row.get('error_code') or ''}".strip())
+    if refused and row.get("rule"):
+        words.append(plain(str(row["rule"])))
+    said = "  ".join(words)
+    if coloured:
+        said = f"{COLOURS.get(row['status'] // 100, '')}{said}{RESET}"
+    end = "  ".join(filter(None, (str(row["request_id"]), more)))
+    begin = f"{row['at']}  {plain(str(row['method']))[:12]} {plain(str(row['path']))}"
+    return f"{begin}  {said}  {f'{QUIET}{end}{RESET}' if coloured else end}"
+
+
+def plain(text: str) -> str:
+    """Without what moves a terminal's cursor."""
+    return ascii(text[:LONGEST])[1:-1].replace("\\'", "'")
