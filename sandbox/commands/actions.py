@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from sandbox.commands.clock import face_of
-from sandbox.commands.remote import RemoteWorld, at, cell, remote, table
+from sandbox.commands.remote import RemoteWorld, at, cell, remote
+from sandbox.commands.screen import table
 
 
 @click.command()

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.remote import RemoteWorld, remote, table
+from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.screen import table
 
 LEVELS = ("error", "warning", "advice")
 FORMATS = ("sarif", "junit", "html")

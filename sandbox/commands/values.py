@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import click
 
-from sandbox.commands.remote import RemoteWorld, remote, table
+from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.screen import table
 from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, tpp_of, written
 
 if TYPE_CHECKING:

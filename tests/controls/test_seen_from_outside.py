@@ -13,7 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
-from sandbox.serve.access_log import LONGEST, announcer
+from sandbox.serve.access_log import announcer
+from sandbox.serve.call_line import LONGEST
 from sandbox.web.controls import metrics
 from sandbox.web.controls.lock import Lock
 from sandbox.world.log.store import Store
