@@ -73,10 +73,14 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
     """The customer's own security settings (service 1)."""
     if account.countries is not None and country not in account.countries:
         why = f"the country {country} is not among those the customer accepts"
-        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country)
+        accepted = {"accepted_countries": sorted(account.countries), "country": country}
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country, decided=accepted)
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, 7, "weekly")):
-        if limit is not None and spent_in(bank, account.iban, days) + amount > limit.number:
-            raise Refusal(Error.PROFILE_FORBIDS, why=f"the {name} limit of the account would be passed", which=name)
+        if limit is not None and (spent := spent_in(bank, account.iban, days)) + amount > limit.number:
+            used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
+            decided = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
+            why = f"the {name} limit of the account would be passed"
+            raise Refusal(Error.PROFILE_FORBIDS, why=why, which=name, decided=decided)
 
 
 def spent_in(bank: Bank, iban: str, days: int) -> Decimal:
@@ -128,4 +132,16 @@ def reserve(register: dict[Compartment, Decimal], debtor: Debtor, change: Decima
 
 def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:
     if available(bank, debtor) < amount:
-        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban)
+        raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, decided=funds_of(bank, debtor, amount))
+
+
+def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
+    """The numbers that decide about funds."""
+    reserved = bank.reserved.get(debtor, NOTHING) + bank.reserved_later.get(debtor, NOTHING)
+    return {
+        "needed": amount,
+        "booked": bank.ledger.balance(debtor.iban, debtor.currency),
+        "reserved": Money(reserved, debtor.currency),
+        "overdraft": Money(overdraft(bank, debtor), debtor.currency),
+        "available": available(bank, debtor),
+    }

@@ -116,7 +116,8 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
         if accounts.available(bank, debtor) < Money(amount, debtor.currency):
-            raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file")
+            decided = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
+            raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
 
 
 def execution_day(bank: Bank, wanted: date) -> date | None:

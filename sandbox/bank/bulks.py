@@ -11,6 +11,7 @@ from sandbox.bank.first_replies import Ask
 from sandbox.bank.records import Origin
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import cancellation_facts
 from sandbox.banking.calendar import at_brussels, following_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
@@ -117,7 +118,7 @@ def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
 def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     """DELETE (service 3.4); bulks that were executed stay so."""
     if not bank.can(bulk, Trigger.CANCELLED):
-        raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value)
+        raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided=cancellation_facts(bulk))
     bank.move(bulk, Trigger.CANCELLED, reason)
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:

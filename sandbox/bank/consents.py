@@ -71,7 +71,13 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
         renews=consent.id,
     )
     _offer(bank, address)
-    raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True)
+    decided = {
+        "authenticated": consent.sca_at,
+        "days_since": (bank.clock.now - consent.sca_at).days,
+        "days_allowed": bank.settings.sca_renewal_after.days,
+        "consent_until": consent.until,
+    }
+    raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True, decided=decided)
 
 
 def _offer(bank: Bank, address: ConsentAddress) -> None:
@@ -89,7 +95,7 @@ def address_waiting(bank: Bank, token: str) -> ConsentAddress:
     if token in bank.answered:
         raise Refusal(Error.ALREADY_OVER, status=bank.answered[token])
     if bank.clock.now >= address.until:
-        raise Refusal(Error.ADDRESS_OUTDATED, input="address")
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})
     return address
 
 

@@ -7,6 +7,7 @@ from sandbox.bank import accounts, payment_entries
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import cancellation_facts
 from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
@@ -116,7 +117,7 @@ def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """DELETE: the table refuses what service 3.4 does not permit."""
     if not bank.can(payment, Trigger.CANCELLED):
-        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value)
+        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided=cancellation_facts(payment))
     waiting = payment.signed_on is not None
     bank.move(payment, Trigger.CANCELLED, reason)
     if waiting:

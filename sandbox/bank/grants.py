@@ -97,6 +97,11 @@ class Consent:
     full_until: datetime | None = None  # after a renewal the same token reads the full history for a while
     ended: str | None = None  # replaced or withdrawn
 
+    @property
+    def span(self) -> dict[str, object]:
+        """When it was given and until when it holds."""
+        return {"given": self.given, "valid_until": self.until}
+
 
 @dataclass(slots=True)
 class Session:

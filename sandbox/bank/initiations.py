@@ -8,6 +8,8 @@ from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
+CONFLICTS_SHOWN = 10  # of the initiations that one reference fits
+
 
 @dataclass(frozen=True, slots=True)
 class InitiationReply:
@@ -38,7 +40,8 @@ def find(
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1:
-            raise Refusal(Error.CONFLICT, input=field)
+            decided = {"fitting": len(fitting), "newest": list(fitting[-CONFLICTS_SHOWN:])}
+            raise Refusal(Error.CONFLICT, input=field, decided=decided)
         reference = fitting[0] if fitting else ""
     subject = bank.initiation(reference)
     if subject is None or subject.origin.client_id != client_id or subject.reference_group != group:

@@ -59,7 +59,8 @@ def demand_date(bank: Bank, order: Order) -> None:
     ahead = (order.execution_date - bank.clock.today).days
     if not 0 <= ahead <= bank.settings.execution_days_ahead_max:
         why = f"it must lie from today to {bank.settings.execution_days_ahead_max} days ahead"
-        raise Refusal(Error.INPUT_INVALID, input="requested_execution_date", why=why)
+        decided = {"today": bank.clock.today, "asked": order.execution_date, "days_ahead": ahead}
+        raise Refusal(Error.INPUT_INVALID, input="requested_execution_date", why=why, decided=decided)
 
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:

@@ -33,7 +33,8 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if earlier is not None:
         return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
     if contract.start_date <= bank.clock.today:
-        raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date")
+        decided = {"today": bank.clock.today, "start_date": contract.start_date}
+        raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
     demand_savings(bank, contract)
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)

@@ -13,7 +13,7 @@ from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, Refund, ScaAddress
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.standing_order_records import StandingOrder
-from sandbox.bank.subjects import Initiation, Subject
+from sandbox.bank.subjects import Initiation, Subject, cancellation_facts
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
@@ -153,7 +153,8 @@ class Bank(Watched):
         """Asks the table, writes the journal, writes the status."""
         row = moves.row_for(subject.path, subject.status, trigger, subject)
         if row is None:
-            raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id)
+            decided = cancellation_facts(subject)
+            raise Refusal(Error.NOT_CANCELLABLE, status=subject.status, subject=subject.id, decided=decided)
         self._write(subject, trigger, subject.status, row.target, reason)
         subject.status = row.target
         subject.reason = reason

@@ -1,6 +1,6 @@
 """Codes and tokens (service 3.5, 4.8; choice 8). What expires is compared with the clock at use."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sandbox.bank.bounded_registers import forget_oldest, forget_replaced
@@ -45,11 +45,13 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     pair = bank.pairs.get(bank.access_tokens[token]) if token in bank.access_tokens else None
     if pair is None or pair.access_token != token:
         why = "replaced" if token in bank.access_tokens else "unknown"
-        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why=why)
+        newer = {} if pair is None else {"newer_pair_until": pair.until}
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why=why, decided=newer)
     if pair.grant.client_id != client_id:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="of another client")
     if bank.clock.now >= pair.until:
-        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired")
+        lived = {"expired_at": pair.until, "life_seconds": int(bank.settings.access_token_life.total_seconds())}
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", decided=lived)
     return pair.grant
 
 
@@ -85,7 +87,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
             _kill(bank, code)
         raise _refused("code", "it was used before", lasting=ends)
     if bank.clock.now >= known.until:
-        raise _refused("code", "it is outdated")
+        raise _refused("code", "it is outdated", decided={"valid_until": known.until})
     if redirect_uri != known.redirect_uri:
         raise _failed(bank, code, "redirect_uri", "it is not that of the authorization request")
     if not pkce.matches(*known.challenge, verifier):
@@ -125,7 +127,8 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
     key = bank.refresh_tokens.get(refresh_token)
     pair = bank.pairs.get(key) if key is not None else None
     if pair is None or pair.refresh_token != refresh_token:
-        raise _no_refresh("replaced" if key is not None else "unknown")
+        newer = {} if pair is None else {"newer_pair_until": pair.until}
+        raise _no_refresh("replaced" if key is not None else "unknown", newer)
     if pair.grant.client_id != client_id:
         raise _no_refresh("of another client")
     if scope is not None and scope != pair.grant.scope:
@@ -139,7 +142,7 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
     """Refuses a consent that was withdrawn or replaced or has expired (choice 8)."""
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
-        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}")
+        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided=consent.span)
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:
@@ -185,9 +188,9 @@ def _demand_served(scope: str, version: int) -> None:
         raise Refusal(Error.NOT_ACCEPTABLE, why=f"version {version} does not serve the scope {scope}")
 
 
-def _refused(field: str, why: str, *, lasting: bool = False) -> Refusal:
-    return Refusal(Error.SECURITY_INPUT_REFUSED, input=field, why=why, lasting=lasting)
+def _refused(field: str, why: str, *, lasting: bool = False, decided: Mapping[str, object] | None = None) -> Refusal:
+    return Refusal(Error.SECURITY_INPUT_REFUSED, input=field, why=why, lasting=lasting, decided=decided)
 
 
-def _no_refresh(why: str) -> Refusal:
-    return Refusal(Error.REFRESH_TOKEN_REFUSED, input="refresh_token", why=why)
+def _no_refresh(why: str, decided: Mapping[str, object] | None = None) -> Refusal:
+    return Refusal(Error.REFRESH_TOKEN_REFUSED, input="refresh_token", why=why, decided=decided)

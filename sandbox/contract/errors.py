@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
@@ -240,13 +240,27 @@ class Error(Enum):
 
 
 class Refusal(Exception):
-    """A no to a caller, by name and with the facts. `lasting`: the no itself changed something, so it is kept."""
+    """A no to a caller, by name and with the facts. `lasting`: the no itself changed something, so it is kept.
 
-    def __init__(self, error: Error, /, *, lasting: bool = False, **facts: object) -> None:
+    `decided` are the numbers and dates that decided, for *explain* alone; `clause` replaces that of the error's row.
+    """
+
+    def __init__(
+        self,
+        error: Error,
+        /,
+        *,
+        lasting: bool = False,
+        decided: Mapping[str, object] | None = None,
+        clause: str | None = None,
+        **facts: Any,
+    ) -> None:
         super().__init__(error, facts)
         self.error = error
         self.facts: Mapping[str, object] = facts
         self.lasting = lasting
+        self.decided: Mapping[str, object] = decided or {}
+        self.clause = clause or error.value.clause
 
     @property
     def text(self) -> str:

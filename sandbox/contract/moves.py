@@ -205,6 +205,13 @@ def rows_to(path: str, status: Status, target: Status) -> Iterator[Move]:
     return (row for row in MOVES[path] if row.source is status and row.target is target)
 
 
+def cancellable(path: str) -> Iterator[str]:
+    """The statuses in which a DELETE is possible, each with its condition."""
+    for row in MOVES[path]:
+        if row.trigger is Trigger.CANCELLED:
+            yield row.source.value if row.when is None else f"{row.source.value}, {row.when.__doc__}"
+
+
 def is_final(path: str, status: Status) -> bool:
     """Nothing leads on from here."""
     return not _TARGETS[path].get(status)

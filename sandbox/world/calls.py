@@ -37,11 +37,12 @@ class Exchange(NamedTuple):
     state: str | None = None
     scenario_rule: str | None = None
     variants: str = ""  # the axes that it met and that are not at their default: `axis=value`, with blanks between
+    decided: str = ""  # the numbers and dates that decided a refusal, as JSON
 
     @property
     def weight(self) -> int:
         """Bytes, about."""
-        return FIXED + len(self.path) + len(self.client_id or "") + len(self.rule)
+        return FIXED + len(self.path) + len(self.client_id or "") + len(self.rule) + len(self.decided)
 
 
 def shortened(exchange: Exchange) -> Exchange:

@@ -141,6 +141,22 @@ BY_ORDER = {
 }
 
 
+# The rule that refuses a DELETE of a cross-border payment stands with the cancellations.
+OF_THE_RULE_THAT_SPOKE = {Error.METHOD_NOT_ALLOWED: "service 3.4"}
+FUNDS = {"needed", "booked", "reserved", "overdraft", "available"}
+# Where a number or a date decided, it is told under these names.
+DECIDED = {
+    Error.BEGIN_NOT_FUTURE: {"today", "start_date"},
+    Error.END_BEFORE_START: {"start_date", "end_date"},
+    Error.END_MONTH_OFF_PERIOD: {"start_date", "end_date", "frequency"},
+    Error.SCA_REQUIRED: {"authenticated", "days_since", "days_allowed", "consent_until"},
+    Error.CONSENT_ENDED: {"given", "valid_until"},
+    Error.FUNDS_MISSING: FUNDS,
+    Error.NOT_CANCELLABLE: {"status", "since", "cancellable_while"},
+    Error.CONFLICT: {"fitting", "newest"},
+}
+
+
 BY_THE_SERVER = {Error.FILES_FULL}  # bank/test_bytes.py fills one
 
 
@@ -157,7 +173,10 @@ def test_a_refusal_is_explained_by_its_rule_and_clause(tpp: Tpp, error: Error) -
     reply = PROVOKED[error](tpp)
     row, catalogue = why(tpp, reply), error.value
     assert (reply.status_code, reply.get_json()["error_code"]) == (catalogue.status, catalogue.code), reply.text
-    assert (row["error"], row["clause"], row["status"]) == (error.name, catalogue.clause, catalogue.status)
+    clause = OF_THE_RULE_THAT_SPOKE.get(error, catalogue.clause)
+    assert (row["error"], row["clause"], row["status"]) == (error.name, clause, catalogue.status)
+    assert row["would_succeed"].endswith(".")
+    assert set(row["decided_by"]) == DECIDED.get(error, set())
     assert row["rule"] == reply.get_json()["error_description"]
     assert row["clause"].split()[0] in ("service", "choice")
     assert row["at"] == tpp.control("GET", "/clock").get_json()["now"]
@@ -201,6 +220,11 @@ def test_an_accepted_call_is_explained_by_its_operation_the_state_and_the_rule_i
         "state": "RCVD",
         "scenario_rule": "the rule",
         "variants": {},
+        "decided_by": {},
+        "would_succeed": None,
+        "history": [
+            {"at": "2027-03-01T09:00:00+01:00", "from": None, "to": "RCVD", "trigger": "received", "reason": None},
+        ],
     }
     tpp.advance("1m")
     later = why(tpp, tpp.status(payment_id))
@@ -232,3 +256,41 @@ def test_the_last_call_under_an_id_is_explained(tpp: Tpp) -> None:
 def test_an_unknown_call_is_not_found(tpp: Tpp) -> None:
     assert consent_uris(tpp).status_code == 200
     assert tpp.control("GET", "/explain/none").status_code == 404
+
+
+def test_missing_funds_are_explained_by_what_is_booked_reserved_and_available(tpp: Tpp) -> None:
+    reply = from_account("poor", instructed_amount__amount="99999.00")(tpp)
+    decided = why(tpp, reply)["decided_by"]
+    assert (decided["needed"], decided["booked"], decided["reserved"]) == ("99999.00 EUR", "12.50 EUR", "0.00 EUR")
+    assert decided["available"] == "12.50 EUR"
+
+
+def test_a_limit_is_explained_by_what_is_used_and_left(tpp: Tpp) -> None:
+    decided = why(tpp, from_account(LIMITED, instructed_amount__amount="5000.00")(tpp))["decided_by"]
+    assert set(decided) == {"limit", "used", "left", "amount", "days"}
+    assert (decided["used"], decided["left"], decided["amount"]) == ("0.00 EUR", decided["limit"], "5000.00 EUR")
+
+
+def test_an_expired_token_is_explained_by_its_end(tpp: Tpp) -> None:
+    token = f"Bearer {tpp.token_for('alice')}"
+    tpp.advance("61m")
+    decided = why(tpp, tpp.initiate(authorization=token))["decided_by"]
+    assert decided == {"expired_at": "2027-03-01T10:00:00+01:00", "life_seconds": 3600}
+
+
+def test_a_rejected_payment_is_explained_by_its_tries_with_their_days_and_balances(tpp: Tpp) -> None:
+    begun = tpp.initiate(body=payment(requested_execution_date="2027-03-02", instructed_amount__amount="900000.00"))
+    tpp.signed(begun, "alice")
+    tpp.advance("14d")
+    row = why(tpp, tpp.status(begun.get_json()["payment_id"]))
+    assert row["state"] == "RJCT" and row["decided_by"] == {} and row["would_succeed"] is None
+    tries = [move for move in row["history"] if "balance" in move]
+    assert [move["at"][:10] for move in tries] == ["2027-03-02", "2027-03-03", "2027-03-04", "2027-03-05"]
+    assert {move["trigger"] for move in tries} == {"funds_missing", "given_up"}
+    assert all(float(move["balance"]["amount"]) < 900000 for move in tries)
+
+
+def test_a_call_that_succeeds_has_no_number_that_decided(tpp: Tpp) -> None:
+    row = why(tpp, tpp.initiate())
+    assert (row["decided_by"], row["would_succeed"]) == ({}, None)
+    assert [move["to"] for move in row["history"]] == ["RCVD"]

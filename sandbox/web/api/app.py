@@ -16,7 +16,7 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import accounts, bulks, consents, initiations, oauth
 from sandbox.web.api.call_contents import keep_content
 from sandbox.web.api.credentials import client_named
-from sandbox.web.api.explanations import variants_met, why
+from sandbox.web.api.explanations import decided, variants_met, why
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.api.gate import UUID_4, Call, admit
@@ -233,7 +233,8 @@ def method_refusal(allowed: list[str]) -> Refusal:
         return Refusal(Error.NOT_FOUND, input="payment-product")
     if path.get("product") == XB.name:  # service 3.4: it has no cancellation
         allowed = [method for method in allowed if method != "DELETE"]
-    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed))
+    clause = "service 3.4" if path.get("product") == XB.name and request.method == "DELETE" else None
+    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
 
 
 def stamp(response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None) -> Response:
@@ -273,6 +274,7 @@ def note(
         client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
         *why(environ),
         variants_met(call) if call else "",
+        decided(environ),
     )
     exchange = world.note(exchange)
     response.headers["Response-ID"] = exchange.request_id

@@ -1,11 +1,18 @@
 """Why a call was answered so: the rule and its clause, and what it was judged on (choice 10)."""
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
+import orjson
+
 from sandbox.bank.subjects import Subject
+from sandbox.banking.durations import write_instant
+from sandbox.banking.money import Money
 from sandbox.contract.errors import Refusal
 from sandbox.contract.variants import AXES
 from sandbox.web.api.gate import Call
+
+TEXT_MAX = 200  # characters of what a caller gave
 
 
 class Why(NamedTuple):
@@ -35,12 +42,35 @@ def why(environ: dict[str, Any]) -> Why:
     if fault is not None:
         return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule or fault.title)
     if refusal is not None:
-        row = refusal.error.value
         by_rule = refusal.facts.get("rule")
-        return Why(refusal.error.name, refusal.text, row.clause, subject, state, str(by_rule) if by_rule else rule)
+        return Why(refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule)
     if call is None:
         return NOWHERE
     return Why(None, f"{call.operation.name} was admitted and done", call.operation.clause, subject, state, rule)
+
+
+def decided(environ: dict[str, Any]) -> str:
+    """The numbers and dates that decided a refusal, as JSON; empty where none did."""
+    refusal: Refusal | None = environ.get("sandbox.refusal")
+    if refusal is None or not refusal.decided or "sandbox.fault" in environ:
+        return ""
+    told = {name: plain(value) for name, value in refusal.decided.items()}
+    return orjson.dumps(told).decode()
+
+
+def plain(value: object) -> object:
+    """As JSON has it; instants in Brussels time, amounts as text."""
+    match value:
+        case bool() | int() | None:
+            return value
+        case datetime():
+            return write_instant(value)
+        case Money():
+            return f"{value.number:.2f} {value.currency}"
+        case list() | tuple():
+            return [plain(one) for one in value]
+        case _:
+            return str(value)[:TEXT_MAX]
 
 
 def variants_met(call: Call) -> str:

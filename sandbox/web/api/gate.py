@@ -36,7 +36,7 @@ def product(call: Call) -> None:
     known = PRODUCTS.get(named)
     if call.operation.method == "DELETE" and known is not None and not known.deletable:
         # service 3.4: the path is there, the method is not
-        raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="")
+        raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="", clause="service 3.4")
 
 
 def accept(call: Call) -> None:

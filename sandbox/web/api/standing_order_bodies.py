@@ -92,9 +92,10 @@ def demand_dates(contract: Contract) -> None:
     if end is None:
         return
     if end < start:
-        raise Refusal(Error.END_BEFORE_START, input="end_date")
+        raise Refusal(Error.END_BEFORE_START, input="end_date", decided={"start_date": start, "end_date": end})
     if not end_month_fits(start, contract.frequency, end):
-        raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date")
+        decided = {"start_date": start, "end_date": end, "frequency": contract.frequency}
+        raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided=decided)
     if not last_number(contract.first, contract.frequency, end):
         raise Refusal(Error.INPUT_INVALID, input="end_date", why="it lies before the first execution")
 

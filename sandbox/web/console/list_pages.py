@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
+import orjson
 from flask import Response
 
 from sandbox.bank.accounts import available
@@ -23,6 +24,7 @@ from sandbox.web.console.initiations import KINDS, page_of, register_of
 from sandbox.web.console.referee_pages import findings_of
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
+from sandbox.web.controls.explanation import remedy_of
 from sandbox.web.controls.registers import customer_shown
 from sandbox.web.controls.settings_views import written
 from sandbox.world.calls import Exchange
@@ -136,6 +138,8 @@ def call(visit: Visit) -> Response:
         kind=kind_about(visit, found),
         said=said_of(visit, found, content) if content else None,
         findings=findings_of(visit, found.seq),
+        decided=orjson.loads(found.decided) if found.decided else {},
+        remedy=remedy_of(found),
         kept=visit.world.bank.settings.contents_kept,
     )
 

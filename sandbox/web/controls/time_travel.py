@@ -9,7 +9,6 @@ from flask import Request, Response
 from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming as timeline_of
 from sandbox.banking.durations import write_instant
-from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import since_of
 from sandbox.web.controls.world_views import shown
@@ -57,16 +56,6 @@ def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> Response:
 def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
     """Takes the world back to a time; what came later is gone."""
     return shown(worlds.fork(name, name, body["at"], replacing=True))
-
-
-def explain(world: World, request_id: str) -> dict[str, Any]:
-    """Why a call was answered so."""
-    exchange = world.exchange_of(request_id)
-    if exchange is None:
-        raise Refusal(Error.NOT_FOUND, input="request")
-    variants = dict(pair.split("=", 1) for pair in exchange.variants.split())
-    row = exchange._asdict() | {"at": write_instant(exchange.at), "variants": variants}
-    return {name: value for name, value in row.items() if name != "seq"}
 
 
 def callbacks(world: World, request: Request) -> dict[str, Any]:

@@ -186,7 +186,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/explain/<request_id>",
-        "time_travel.explain",
+        "explanation.explain",
         "Why that call was answered so: the rule, its clause, and what it was judged on.",
         commands=(Command("explain"),),
     ),

@@ -1,0 +1,76 @@
+"""Why a call was answered so: the rule, the numbers that decided, what led there, what would have succeeded."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.records import Debtor, Fact
+from sandbox.bank.state import Bank
+from sandbox.banking.calendar import brussels_date
+from sandbox.banking.durations import write_instant
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Trigger
+from sandbox.contract.remedies import REMEDIES
+from sandbox.world.calls import Exchange
+from sandbox.world.world import World
+
+MOVES_SHOWN = 30  # of the subject, the last ones before the answer
+FUNDS = (Trigger.FUNDS_MISSING, Trigger.GIVEN_UP)
+KEPT_BACK = ("seq", "decided", "variants")
+
+
+def explain(world: World, request_id: str) -> dict[str, Any]:
+    """Why a call was answered so."""
+    exchange = world.exchange_of(request_id)
+    if exchange is None:
+        raise Refusal(Error.NOT_FOUND, input="request")
+    row = {name: value for name, value in exchange._asdict().items() if name not in KEPT_BACK}
+    return row | {
+        "at": write_instant(exchange.at),
+        "variants": dict(pair.split("=", 1) for pair in exchange.variants.split()),
+        "decided_by": orjson.loads(exchange.decided) if exchange.decided else {},
+        "would_succeed": remedy_of(exchange),
+        "history": world.ask(lambda bank: list(history(bank, exchange))),
+    }
+
+
+def remedy_of(exchange: Exchange) -> str | None:
+    """What would have succeeded; nothing where the call did."""
+    return REMEDIES.get(Error[exchange.error]) if exchange.error else None
+
+
+def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
+    """How the subject came to the state at which the call was judged."""
+    found = bank.known(exchange.subject) if exchange.subject else None
+    if found is None:
+        return
+    debtor = None if isinstance(found, Bulk) else getattr(found, "debtor", None)
+    for fact in [fact for fact in found.history if fact.at <= exchange.at][-MOVES_SHOWN:]:
+        row: dict[str, Any] = {
+            "at": write_instant(fact.at),
+            "from": fact.source.value if fact.source is not None else None,
+            "to": fact.target.value,
+            "trigger": fact.trigger.value,
+            "reason": fact.reason,
+        }
+        if fact.trigger in FUNDS and debtor is not None:
+            row["balance"] = written(balance_before(bank, debtor, fact))
+        yield row
+
+
+def balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
+    """The booked balance at the end of the day before: funds are looked at before the day's lines (choice 5)."""
+    day = brussels_date(fact.at)
+    balance = bank.ledger.balance(debtor.iban, debtor.currency)
+    for line in reversed(bank.ledger.lines(debtor.iban, debtor.currency)):
+        if line.on < day:
+            break
+        balance -= line.posting.amount
+    return balance
+
+
+def written(amount: Money) -> dict[str, str]:
+    return {"amount": f"{amount.number:.2f}", "currency": amount.currency}
