@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 import orjson
 
 from sandbox.bank import timeline
+from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
-from sandbox.banking.durations import write_duration
+from sandbox.banking.durations import write_duration, write_instant
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -15,6 +16,7 @@ from sandbox.world import files_ahead
 from sandbox.world.log import apart
 from sandbox.world.world import World
 
+INSTEAD_MAX = 6  # moves that are told
 WAITS_FOR = {
     Status.RCVD: "the customer, who has not opened the address",
     Status.PATC: "the customer's signature",
@@ -67,7 +69,17 @@ def moment_of(bank: Bank, subject_id: str, wanted: Status, within: timedelta) ->
         ):
             return due
     subject = ahead.subject(subject_id)
-    raise Refusal(Error.NEVER, why=_why(subject.status, wanted, within))
+    instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
+    raise Refusal(Error.NEVER, why=_why(subject.status, wanted, within) + _instead(instead))
+
+
+def _instead(facts: list[Fact]) -> str:
+    """What will happen instead, move by move."""
+    shown = [
+        f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
+        for fact in facts[:INSTEAD_MAX]
+    ]
+    return f"; instead it becomes {', '.join(shown)}" if shown else ""
 
 
 def _why(status: Status, wanted: Status, within: timedelta) -> str:

@@ -79,7 +79,11 @@ def test_within_is_a_bound_that_may_just_be_reached(tpp: Tpp) -> None:
 
 @pytest.mark.parametrize(
     "status, named",
-    (("PDNG", "signature"), ("ACSC", "nothing any more"), ("ACWP", "nothing leads on from there to ACWP")),
+    (
+        ("PDNG", "signature"),
+        ("ACSC", "instead it becomes PATC at 2027-03-01T09:00:01+01:00, CANC (TIME_OUT) at 2027-03-01T10:00:00+01:00"),
+        ("ACWP", "nothing leads on from there to ACWP"),
+    ),
 )
 def test_what_never_comes_is_told_with_the_reason_and_nothing_moves(
     tpp: Tpp, worlds: Worlds, status: str, named: str
