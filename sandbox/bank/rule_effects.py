@@ -1,5 +1,7 @@
 """Applies a scenario's rules to initiations."""
 
+from typing import Any
+
 from sandbox.bank.records import Order, Origin
 from sandbox.bank.rules import Looks, Match
 from sandbox.bank.state import Bank
@@ -7,7 +9,7 @@ from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 
 # What a row of the catalogue may ask for besides, where only the scenario says no.
-BARE = {"seconds": 5, "allow": "", "expected": "another"}
+BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 
 def looks_of_order(order: Order, origin: Origin) -> Looks:
@@ -35,7 +37,9 @@ def _demand_yes(bank: Bank, match: Match) -> Match:
     if rule is not None and rule.refuse is not None:
         bank.rulebook.met |= match.counted
         error, why = Error[rule.refuse], f"the scenario says so ({rule.title})"
-        facts = dict.fromkeys(("iban", "country", "currency", "client", "status", "method"), "of this call")
+        facts: dict[str, Any] = dict.fromkeys(
+            ("iban", "country", "currency", "client", "status", "method"), "of this call"
+        )
         raise Refusal(error, lasting=bool(match.counted), input="initiation", why=why, rule=rule.title, **facts, **BARE)
     return match
 

@@ -78,6 +78,7 @@ def _instead(facts: list[Fact]) -> str:
     shown = [
         f"{fact.target.value}{f' ({fact.reason})' if fact.reason else ''} at {write_instant(fact.at)}"
         for fact in facts[:INSTEAD_MAX]
+        if fact.target is not None
     ]
     return f"; instead it becomes {', '.join(shown)}" if shown else ""
 

@@ -60,6 +60,6 @@ NAMES = {
 
 def in_its_words(refusal: Refusal) -> Refusal:
     """A refusal names the input as this body does (choice 4)."""
-    facts = dict(refusal.facts)
+    facts: dict[str, Any] = dict(refusal.facts)
     facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
     return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, **facts)

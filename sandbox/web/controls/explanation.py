@@ -52,7 +52,7 @@ def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {
             "at": write_instant(fact.at),
             "from": fact.source.value if fact.source is not None else None,
-            "to": fact.target.value,
+            "to": fact.target.value if fact.target is not None else None,
             "trigger": fact.trigger.value,
             "reason": fact.reason,
         }

@@ -115,7 +115,7 @@ class MoveOnTheWay(Schema):
 
     at = instant()
     from_ = fields.String(data_key="from", required=True, allow_none=True)
-    to = text()
+    to = text_or_null()
     trigger = text()
     reason = text_or_null()
     balance = fields.Dict(keys=fields.String(), values=fields.String())
