@@ -9,6 +9,7 @@ from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 
 # What a row of the catalogue may ask for besides, where only the scenario says no.
+NAMED = ("iban", "country", "currency", "client", "status", "method")
 BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 

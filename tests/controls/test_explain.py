@@ -7,6 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from sandbox.contract.errors import OF_CONTROLS, Error
+from sandbox.contract.remedies import REMEDIES
 from tests import contracts
 from tests.payer import a_code, code_form, post_form
 from tests.reader import Reader, consent_uris, post_token, refresh_form
@@ -166,6 +167,10 @@ def why(tpp: Tpp, reply: TestResponse) -> dict[str, Any]:
 
 def test_every_error_of_the_catalogue_is_explained_here() -> None:
     assert {*PROVOKED, *BY_ORDER, *BY_THE_SERVER} == set(Error) - OF_CONTROLS
+
+
+def test_every_error_of_the_bank_says_what_would_have_succeeded() -> None:
+    assert set(Error) - OF_CONTROLS - set(REMEDIES) == set()
 
 
 @pytest.mark.parametrize("error", PROVOKED, ids=lambda error: error.name)
