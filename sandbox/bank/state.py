@@ -11,6 +11,7 @@ from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, Refund, ScaAddress
+from sandbox.bank.register import Register
 from sandbox.bank.rules import Rule, Rulebook
 from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.subjects import Initiation, Subject, cancellation_facts
@@ -72,9 +73,9 @@ class Bank(Watched):
         self.standing_orders: dict[str, StandingOrder] = {}
         self.bulks: dict[str, Bulk] = {}
         self.files_waiting: dict[str, int] = {}  # of the files that are not validated yet: their bytes, packed
-        self.message_ids: dict[tuple[str, str], str] = {}  # of files that were taken, by client
+        self.message_ids: dict[tuple[str, str], str] = Register()  # of files that were taken, by client
         # The TPP's own references: (client, kind, reference) to the ids that bear it.
-        self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = {}
+        self.references: dict[tuple[str, str, str], tuple[str, ...] | list[str]] = Register()
         self.sca_addresses: dict[str, ScaAddress] = {}
         self.asked: dict[tuple[str, str], Asked] = {}
         self._begin_grants()
@@ -92,13 +93,13 @@ class Bank(Watched):
         self.pairs: dict[PairKey, Pair] = {}
         self.newest_pair: dict[tuple[str, str], PairKey] = {}  # of a client and scope
         # Every token ever given, by the pair that it belongs or belonged to.
-        self.access_tokens: dict[str, PairKey] = {}
-        self.refresh_tokens: dict[str, PairKey] = {}
+        self.access_tokens: dict[str, PairKey] = Register()
+        self.refresh_tokens: dict[str, PairKey] = Register()
         self.sca_tokens: dict[str, ScaToken] = {}
         self.consent_addresses: dict[str, ConsentAddress] = {}
         self.answered: dict[str, str] = {}  # consent addresses that were used, and how
         self.consents: dict[str, Consent] = {}
-        self.consent_of: dict[PairKey, str] = {}  # the one that counts
+        self.consent_of: dict[PairKey, str] = Register()  # the one that counts
 
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open (contract/variants)."""

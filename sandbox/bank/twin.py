@@ -38,7 +38,7 @@ def _twin(value: Any) -> Any:
         case Rulebook():
             return Rulebook(value.rules, dict(value.met))
         case dict():
-            return {key: _record(item) for key, item in value.items()}
+            return type(value)((key, _record(item)) for key, item in value.items())
         case list():
             return list(value)
         case _:
