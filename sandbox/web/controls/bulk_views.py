@@ -6,13 +6,14 @@ from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.bulks import bulk_fields
+from sandbox.web.controls.long_lists import read_list
 from sandbox.web.controls.registers import history_of
 from sandbox.world.world import World
 
 
 def every(world: World) -> dict[str, Any]:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
-    rows = world.ask(lambda bank: [shown(bulk) for bulk in bank.bulks.values()])
+    rows = read_list(world, lambda bank: map(shown, bank.bulks.values()))
     return {"bulk-payments": rows, "bulk_payments": rows}
 
 

@@ -13,6 +13,7 @@ from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.replies import order_fields
+from sandbox.web.controls.long_lists import read_list, write_list
 from sandbox.web.controls.request_bodies import since_of
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
@@ -110,7 +111,7 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
 
 
 def payments(world: World) -> dict[str, Any]:
-    return {"payments": world.ask(lambda bank: [shown(payment) for payment in bank.payments.values()])}
+    return {"payments": read_list(world, lambda bank: map(shown, bank.payments.values()))}
 
 
 def payment(world: World, payment_id: str) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def shown(payment: Payment) -> dict[str, Any]:
 def journal(world: World, request: Request) -> dict[str, Any]:
     since = since_of(request)
     facts = world.ask(lambda bank: bank.journal[since:])
-    return {"journal": [_fact(fact) for fact in facts]}
+    return {"journal": write_list(map(_fact, facts))}
 
 
 def _fact(fact: Fact) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.api.standing_order_bodies import contract_fields
+from sandbox.web.controls.long_lists import read_list
 from sandbox.web.controls.registers import history_of
 from sandbox.world.world import World
 
@@ -18,7 +19,7 @@ LIVING = (Status.PATC, Status.PDNG, Status.ACWP)
 
 def every(world: World) -> dict[str, Any]:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
-    rows = world.ask(lambda bank: [shown(order) for order in bank.standing_orders.values()])
+    rows = read_list(world, lambda bank: map(shown, bank.standing_orders.values()))
     return {"standing-orders": rows, "standing_orders": rows}
 
 
