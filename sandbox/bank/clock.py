@@ -58,6 +58,16 @@ class Agenda:
             return heappop(self.promises)
         return None
 
+    def due(self, until: datetime) -> Iterator[Promise]:
+        """Yields events up to a time, in no order: cheaper than in order."""
+        places = [0] if self.promises else []
+        while places:
+            place = places.pop()
+            promise = self.promises[place]
+            if promise.at <= until:
+                yield promise
+                places += [child for child in (2 * place + 1, 2 * place + 2) if child < len(self.promises)]
+
     def in_order(self) -> Iterator[Promise]:
         """Yields events soonest first by walking the heap, without sorting it whole."""
         ahead = [(self.promises[0], 0)] if self.promises else []

@@ -194,8 +194,8 @@ class Ledger:
         return dict(self._lines)
 
     def kept(self) -> tuple[Any, ...]:
-        """What this bank added, for a checkpoint: its own lines and not those of the shared past."""
-        return self.own(), self._balances, self._added
+        """What this bank added, for a checkpoint, but its lines: `own` has them."""
+        return tuple(self._lines), self._balances, self._added
 
     def own(self) -> dict[Compartment, list[Line]]:
         """The lines that this bank added, without those of the shared past."""
@@ -205,12 +205,16 @@ class Ledger:
             for key, lines in self._lines.items()
         }
 
-    def restore(self, kept: tuple[Any, ...]) -> None:
-        own, self._balances, self._added = kept
-        for key, lines in own.items():
-            found = self._lines[key] = Lines(self.past.lines.get(key, ()), [])
+    def restore(self, kept: tuple[Any, ...]) -> Callable[[Compartment, Iterable[Line]], None]:
+        """The answer adds the lines that this bank had added to a compartment."""
+        touched, self._balances, self._added = kept
+        self._lines = {key: Lines(self.past.lines.get(key, ()), []) for key in touched}
+
+        def add(key: Compartment, lines: Iterable[Line]) -> None:
             for line in lines:
-                found.add(line)
+                self._lines[key].add(line)
+
+        return add
 
     def copy(self) -> "Ledger":
         twin = Ledger(self._past_of)

@@ -33,7 +33,7 @@ class Unread(NamedTuple):
 
 def first_unread(bank: Bank, until: datetime) -> Unread | None:
     """The first whose validation falls due by then; a small one is read when it does."""
-    return next(_unread(bank, until), None) if bank.bulks else None
+    return next(_unread(bank, until), None) if bank.files_waiting else None
 
 
 def unread_now(bank: Bank) -> Unread | None:
@@ -43,11 +43,7 @@ def unread_now(bank: Bank) -> Unread | None:
 
 
 def _unread(bank: Bank, until: datetime) -> Iterator[Unread]:
-    for promise in bank.agenda.in_order():
-        if promise.at > until:
-            return
-        if promise.trigger is not Trigger.VALIDATED:
-            continue
+    for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
         bulk = bank.bulks[promise.subject_id]
         if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
             reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))

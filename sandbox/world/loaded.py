@@ -6,9 +6,12 @@ from typing import Any
 from sandbox.bank.state import Bank
 from sandbox.world.calls import Exchange, Recent
 from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.packed_log import PackedLog
+from sandbox.world.log.release import release_bank
 from sandbox.world.log.stored_log import StoredLog
 
 Log = MemoryLog | StoredLog
+Acts = MemoryLog | PackedLog  # of a world that another one goes on from
 
 
 @dataclass(slots=True)
@@ -19,3 +22,9 @@ class Loaded:
     log: Log
     exchanges: Recent[Exchange]
     kept: dict[str, Any]  # gone when the world begins again
+
+    def release(self) -> None:
+        """Before it is dropped."""
+        release_bank(self.bank)
+        if isinstance(self.log, MemoryLog):
+            self.log.release()

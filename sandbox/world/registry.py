@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from logging import getLogger
@@ -59,6 +60,7 @@ class Worlds:
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._worlds: dict[str, World] = {}
+        self._coming: dict[str, threading.Event] = {}  # worlds that are being made from large ones
         self._order = threading.Lock()
         self.history = History(room.history_max, lambda: list(self._worlds.values()))
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
@@ -98,7 +100,7 @@ class Worlds:
         """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
-        with self._lock:
+        with self._turn(name):
             if beginning is None and name in self._worlds:  # made meanwhile
                 return self._worlds[name]
             self._demand_name(name, replacing)
@@ -113,17 +115,24 @@ class Worlds:
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
         """Make a second world that is the first as it is, or as it was at a time."""
         origin = self.find(name)
-        with self._lock:
-            self._demand_name(as_name, replacing)
-            self._demand_room(as_name)
-            return self._add(origin.fork(as_name, at))
+        return self._settle(as_name, replacing, lambda: origin.fork(as_name, at))
 
     def settle(self, name: str, life: Life, *, replacing: bool = False) -> World:
         """Make a world that goes on from a life led elsewhere."""
-        with self._lock:
+        return self._settle(name, replacing, lambda: World.settled(name, life, self.machine_time, self.store))
+
+    def _settle(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
+        """Only calls that make a world of the same name wait for it."""
+        with self._turn(name):
             self._demand_name(name, replacing)
             self._demand_room(name)
-            return self._add(World.settled(name, life, self.machine_time, self.store))
+            self._coming[name] = threading.Event()
+        try:
+            world = make()
+            with self._lock:
+                return self._add(world)
+        finally:
+            self._coming.pop(name).set()
 
     def drop(self, name: str) -> None:
         with self._lock:
@@ -141,6 +150,17 @@ class Worlds:
     def counts(self) -> tuple[int, int]:
         """How many are in memory, and how many there are."""
         return len(self._awake), len(self._worlds)
+
+    @contextmanager
+    def _turn(self, name: str) -> Iterator[None]:
+        """The lock, once no other call makes a world of that name."""
+        while True:
+            with self._lock:
+                coming = self._coming.get(name)
+                if coming is None:
+                    yield
+                    return
+            coming.wait()
 
     def _demand_name(self, name: str, replacing: bool) -> None:
         """No world is replaced unless the caller says so, nor one that a call made on demand (choice 10)."""
@@ -170,6 +190,9 @@ class Worlds:
             world.dropped = True
             if self._awake.get(world.name) is world:
                 del self._awake[world.name]
+        held = world.in_memory
+        if held is not None:
+            held.release()
 
     def _returned(self, world: World) -> None:
         with self._order:

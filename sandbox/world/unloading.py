@@ -57,6 +57,7 @@ class Unloadable:
         self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store
         self._lock = threading.RLock()  # reentrant: a caller that has it may reload
+        self._moving = threading.RLock()  # of a move of the clock, taken before the world's own
         self._due_next: datetime | None = None
         self._stand_at(0)
         self.dropped = False
@@ -87,7 +88,9 @@ class Unloadable:
         self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
     ) -> None:
         bank.met = self.axes.note
-        self.in_memory = Loaded(bank, log, Recent(calls), dict(kept or {}))
+        earlier, self.in_memory = self.in_memory, Loaded(bank, log, Recent(calls), dict(kept or {}))
+        if earlier is not None:
+            earlier.release()
         if self.returned is not None:
             self.returned(self)
 
@@ -145,6 +148,7 @@ class Unloadable:
             self.log.keep_last_checkpoint(self.bank)
             self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
             self._due_next = None if due is None else due.at
+            self.loaded().release()
             self.in_memory = None
             return True
 

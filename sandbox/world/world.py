@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
@@ -15,14 +14,14 @@ from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.world.calls import Exchange, shortened
 from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
-from sandbox.world.loaded import Log
+from sandbox.world.loaded import Acts, Log
 from sandbox.world.log import apart
 from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.store import Store
 from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
-from sandbox.world.unloading import Unloadable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,13 +33,13 @@ class Life(NamedTuple):
     beginning: Beginning  # with its opening
     pace: Pace
     bank: Bank
-    acts: MemoryLog
+    acts: Acts
     faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
     heard: list[Exchange]
     calls: int  # ever
 
 
-class World(Unloadable):
+class World(Paced):
     """A bank that is entered only by `act` and `ask`, one caller at a time."""
 
     def __init__(
@@ -80,11 +79,14 @@ class World(Unloadable):
         beginning, pace, opening = life.beginning, life.pace, life.beginning.at
         assert opening is not None
         world = cls.__new__(cls)
-        log: Log = life.acts
         world._name(name, machine_time, store)
+        log: Log
         if store is not None:
             world._stand_at(store.begin(name, (beginning, opening), pace, life.acts, life.faults))
             log = StoredLog(store, world._backlog)
+        else:
+            assert isinstance(life.acts, MemoryLog)
+            log = life.acts
         world._begin(beginning, opening, pace, life.faults)
         world._hold(life.bank, log, life.heard)
         world.exchanges_made = life.calls
@@ -151,34 +153,6 @@ class World(Unloadable):
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
         return datetime.fromtimestamp(self._machine_time.real(), UTC)
 
-    def set_pace(self, change: Callable[[datetime], tuple[datetime, float]]) -> None:
-        """Moves the clock: from its now to where it stands next, and how fast it goes on. Large files on the way are
-        read first; others go on meanwhile at the time before."""
-        for _ in range(files_ahead.MOST):
-            unread = self._set_pace(change, reads=False)
-            if unread is None:
-                return
-            files_ahead.read(unread)
-        self._set_pace(change, reads=True)
-
-    def _set_pace(self, change: Callable[[datetime], tuple[datetime, float]], *, reads: bool) -> Unread | None:
-        """A file that should be read first, unless it reads them all itself."""
-        with self._lock:
-            self._demand_kept()
-            self._catch_up()
-            base, rate = change(self.bank.clock.now)
-            if base < self.bank.clock.now:
-                raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
-            unread = None if reads else files_ahead.first_unread(self.bank, base)
-            if unread is not None:
-                return unread
-            self.pace = Pace(base, self._machine_time(), rate)
-            timeline.advance(self.bank, base)
-            self.log.note_pace(self.pace)
-            backlog, taken = self._backlog, self._backlog.taken
-        self._settle(backlog, taken)
-        return None
-
     def fault_for(self, operation: str, client: str | None) -> Fault | None:
         """The fault that a call meets; what it counted is kept before it is answered."""
         if not self.faults.rules:
@@ -203,12 +177,12 @@ class World(Unloadable):
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""
-        with self._lock:
+        with self._moving, self._lock:
             self._load(beginning)
 
     def reset(self) -> None:
         """The world as it was first loaded. One that began at the machine's time and runs, begins anew."""
-        with self._lock:
+        with self._moving, self._lock:
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self._load(replace(self.beginning, at=keep))
 
@@ -286,9 +260,9 @@ class World(Unloadable):
             return [exchange for exchange in self.exchanges if exchange.seq > since]
 
 
-def first_of(log: Log, count: int) -> MemoryLog:
+def first_of(log: Log, count: int) -> Acts:
     """So many acts of a log, for a world that goes on from them."""
-    acts = log if isinstance(log, MemoryLog) else log.first(count)
+    acts: Acts = log if isinstance(log, MemoryLog) else log.first(count)
     if len(acts) < count:
         raise Refusal(Error.CONTROL_INVALID, input="world", why="it began again meanwhile")
     return acts

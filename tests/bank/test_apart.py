@@ -18,7 +18,8 @@ from sandbox.machine import machine_time
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.collector import SHORT, Tended, collector_at_rest
 from sandbox.world.log.marks import Head
-from sandbox.world.log.memory_log import Act, let_go
+from sandbox.world.log.memory_log import Act
+from sandbox.world.log.release import release_items
 from sandbox.world.log.state_hash import state_hash, write_hashes
 from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
@@ -193,8 +194,8 @@ def acts_after(store: Store, least: int) -> Callable[[int, Head, Head | None], I
 
 def test_acts_that_are_dropped_give_their_memory_back() -> None:
     acts = [Act(read_instant(MORNING), "verb", (number,)) for number in range(2_500)]
-    let_go(acts)
-    wait_for_threads("compaction")
+    release_items(acts)
+    wait_for_threads("release")
     assert acts == []
 
 

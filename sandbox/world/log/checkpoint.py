@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from sandbox.bank.clock import Agenda
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Ledger
 from sandbox.bank.state import Bank
@@ -34,7 +36,11 @@ PLAIN = {
 }
 
 
+Content = dict[Any, Any] | list[Any]
 PROGRAM = ("bank", "banking", "contract", "files/report.py")  # what a written bank is made of
+FORM = b"2"  # of a written bank
+PROMISES = "agenda.promises"
+SLICE = 2_000  # entries of the largest register
 EVERY = 5_000  # acts; doing as many again takes well under a second
 SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and all that writing grows with the log
 
@@ -47,7 +53,7 @@ def next_after(written: int) -> int:
 @cache
 def shape() -> str:
     """A print of the program that knows how to read what it wrote; another one does the acts again."""
-    root, found = Path(__file__).parents[2], sha256()
+    root, found = Path(__file__).parents[2], sha256(FORM)
     for name in PROGRAM:
         for path in sorted((root / name).rglob("*.py") if (root / name).is_dir() else [root / name]):
             found.update(path.read_bytes() if path.exists() else b"")
@@ -69,11 +75,27 @@ class Reader(pickle.Unpickler):
 
 
 def write(bank: Bank, send: Callable[[bytes], object]) -> None:
-    """All registers but the shared past, which follows from the beginning."""
-    registers = {name: value for name, value in vars(bank).items() if not isinstance(value, Ledger | Habits)}
+    """All registers but the shared past, which follows from the beginning. Large ones in slices, each with a memo of
+    its own: a single memo would stop every thread while it is given back."""
+    large = {name: value for name, value in vars(bank).items() if isinstance(value, dict | list)}
+    contents: dict[Any, Content] = {**large, **bank.ledger.own(), PROMISES: bank.agenda.promises}
+    others = {name: value for name, value in vars(bank).items() if name not in large}
+    small = {name: value for name, value in others.items() if not isinstance(value, Ledger | Habits | Agenda)}
+    slices = max(map(len, contents.values())) // SLICE + 1
     writer = pickle.Pickler(SimpleNamespace(write=send), protocol=5)
     writer.dispatch_table = _records()
-    writer.dump((registers, bank.ledger.kept(), bank.habits.kept()))
+    writer.dump((small, bank.ledger.kept(), bank.agenda.made, bank.habits.kept(), slices))
+    sliced = [(name, _slices(content, -(-len(content) // slices))) for name, content in contents.items()]
+    for _ in range(slices):  # registers grow side by side: what they share mostly lies in the same slice
+        writer.clear_memo()
+        writer.dump({name: next(rest) for name, rest in sliced})
+
+
+def _slices(content: Content, length: int) -> Iterator[Content]:
+    """Without end: the last ones are empty."""
+    rest = iter(content.items() if isinstance(content, dict) else content)
+    while True:
+        yield dict(islice(rest, length)) if isinstance(content, dict) else list(islice(rest, length))
 
 
 def write_packed(bank: Bank, send: Callable[[bytes], object]) -> None:
@@ -103,11 +125,29 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
 def read_onto(bank: Bank, content: bytes | Iterable[bytes]) -> None:
     """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
     source = io.BytesIO(content) if isinstance(content, bytes) else io.BufferedReader(_Pieces(iter(content)))
-    registers, ledger, habits = Reader(source).load()
-    bank.ledger.restore(ledger)
-    bank.habits.restore(habits)
-    for name, value in registers.items():
+    small, ledger, bank.agenda.made, habits, slices = Reader(source).load()
+    for name, value in small.items():
         setattr(bank, name, value)
+    for name, value in vars(bank).items():
+        if isinstance(value, dict | list):
+            setattr(bank, name, type(value)())
+    bank.habits.restore(habits)
+    add_lines = bank.ledger.restore(ledger)
+    for _ in range(slices):
+        for name, items in Reader(source).load().items():
+            if isinstance(name, tuple):
+                add_lines(name, items)
+            elif name == PROMISES:
+                bank.agenda.promises.extend(items)
+            else:
+                _add(getattr(bank, name), items)
+
+
+def _add(register: Content, items: Any) -> None:
+    if isinstance(register, dict):
+        register.update(items)
+    else:
+        register.extend(items)
 
 
 class _Pieces(io.RawIOBase):

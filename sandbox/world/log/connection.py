@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sandbox.world.log.format import FAILURES, DamageError, StateFileError
+from sandbox.world.log.format import FAILURES, NAMELESS, DamageError, StateFileError
 from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync
+from sandbox.world.log.wal_writer import WalWriter
 
 LOOKS_EVERY = 0.5  # seconds; a file that is gone is noticed within one
 TRIED = 65_536  # bytes
@@ -30,6 +31,7 @@ class Connection:
         self._opened = Opened(path, sync)
         self.notes = self._opened.notes
         self.database = self._opened.database
+        self._wal_writer = WalWriter(self._opened.beside, path.resolve(), self.turn)
 
     @property
     def unready(self) -> str | None:
@@ -87,6 +89,7 @@ class Connection:
                 raise self._error(self.trouble, error) from None
             if self.trouble is not None:
                 self._recover()
+            self._wal_writer.note_commit()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -128,9 +131,11 @@ class Connection:
 
     def is_there(self, world: int) -> bool:
         """For one who has its turn."""
-        return self.database.execute("SELECT 1 FROM worlds WHERE id = ?", (world,)).fetchone() is not None
+        row = self.database.execute("SELECT name FROM worlds WHERE id = ?", (world,)).fetchone()
+        return row is not None and not str(row[0]).startswith(NAMELESS)
 
     def close(self) -> None:
         self.broken = self.broken or f"the state file {self.path.name} was closed"
+        self._wal_writer.end()
         with self.turn:
             self._opened.close()

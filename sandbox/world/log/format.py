@@ -32,6 +32,7 @@ TABLES = (
 )
 ABOUT_COLUMNS = {1: 2, 2: 3}  # of the table `about` in earlier versions
 ACT = "INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)"
+NAMELESS = "~"  # begins the name of a world that is not whole yet, or not wholly gone yet
 OF_A_WORLD = ("heads", "acts", "checkpoints", "pieces", "aside")
 
 

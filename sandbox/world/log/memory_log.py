@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
-
-AT_ONCE = 1_000  # acts whose memory is given back in one go
+from sandbox.world.log.release import release, release_items
 
 
 class Act(NamedTuple):
@@ -126,8 +125,12 @@ class MemoryLog:
             gone = self._acts[: self._later.acts - self._before]
             del self._acts[: len(gone)]
             self.folded = self._later
-            let_go(gone)
+            release_items(gone)
         self._later = folding.done
+
+    def release(self) -> None:
+        """Before it is dropped."""
+        release(self, [self._acts])
 
     def begin_on(self, bank: Bank) -> None:
         """A fresh bank becomes what was folded; the acts that are left go on from there."""
@@ -151,14 +154,3 @@ class MemoryLog:
 def weight_of(act: Act) -> int:
     """Bytes: a file is nearly all that an act can weigh."""
     return ACT_WEIGHT + sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
-
-
-def let_go(acts: list[Act]) -> None:
-    """Gives the memory of many acts back little by little: all at once would stop every thread."""
-
-    def work() -> None:
-        while acts:
-            del acts[-AT_ONCE:]
-
-    if len(acts) > AT_ONCE:
-        threading.Thread(target=work, name="compaction", daemon=True).start()

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import quote
 
-from sandbox.world.log import upgrades, wal
+from sandbox.world.log import removal, upgrades, wal
 from sandbox.world.log.format import (
     ABOUT_COLUMNS,
     FAILURES,
@@ -42,12 +42,13 @@ class Opened:
             known, note = _look(path)
             self.notes += [note] if note else []
             self.database = _connected(path, known, sync)
+            self.beside = sqlite3.connect(path, timeout=0.0, check_same_thread=False, isolation_level=None)
             try:
                 beside = path.resolve()
                 places = (path, beside.with_name(f"{beside.name}-wal"))
                 self._places = [(place, *_place(place)) for place in places]
             except OSError as error:
-                self.database.close()
+                self._close()
                 raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
         except BaseException:
             os.close(self._lock)
@@ -63,10 +64,14 @@ class Opened:
                 return f"{place} was deleted or moved while it was in use"
         return None
 
+    def _close(self) -> None:
+        self.beside.close()
+        self.database.close()
+
     def close(self) -> None:
         if self._open:
             self._open = False
-            self.database.close()
+            self._close()
             os.close(self._lock)  # after the database: closing any line to a file drops the database's own locks
 
 
@@ -171,7 +176,9 @@ def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
         if known < VERSION:
             _made(database, known)
         database.execute("PRAGMA journal_mode = WAL").fetchall()
+        database.execute("PRAGMA wal_autocheckpoint = 0")  # a thread does that beside the calls
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
+        removal.remove_nameless(database)
         database.execute("DELETE FROM aside")
         database.execute("DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)")
     except FAILURES as error:

@@ -6,7 +6,7 @@ from logging import getLogger
 from typing import NamedTuple
 
 from sandbox.world.log.connection import Connection
-from sandbox.world.log.format import DamageError, StateFileError
+from sandbox.world.log.format import NAMELESS, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, MarkError, demand_chain, mark_of, root_of
 
 log = getLogger("sandbox")
@@ -47,7 +47,7 @@ class Reader:
             row = database.execute("SELECT * FROM worlds WHERE id = ?", (world,)).fetchone()
         if row is not None and mark_of(*row[:-1]) != row[-1]:
             raise self.damage(f"what its world {world} begins with is not as it was written")
-        return None if row is None else (row[1], row[2])
+        return None if row is None or row[1].startswith(NAMELESS) else (row[1], row[2])
 
     def root(self, world: int) -> Head:
         found = self.beginning(world)

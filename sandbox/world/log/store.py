@@ -3,19 +3,20 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.checkpoints import Checkpoints
-from sandbox.world.log.codec import read, written
+from sandbox.world.log.codec import read
 from sandbox.world.log.connection import Connection
-from sandbox.world.log.format import ACT, OF_A_WORLD, StateFileError, program
-from sandbox.world.log.marks import ActRow, Head, act_mark, mark_of, root_of
+from sandbox.world.log.format import StateFileError, program
+from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.opening import Sync
 from sandbox.world.log.reader import Part, Progress, Reader
+from sandbox.world.log.world_rows import WorldRows
 from sandbox.world.log.writer import Writer
 
 __all__ = ["StateFileError", "Store"]
@@ -35,6 +36,7 @@ class Store:
         self._reader = Reader(self.connection)
         self.writer = Writer(self.connection, stopwatch)
         self.checkpoints = Checkpoints(self.connection, self.writer)
+        self._rows = WorldRows(self.connection, self._do_beside)
 
     @property
     def progress(self) -> Progress | None:
@@ -70,30 +72,11 @@ class Store:
     def begin(
         self, name: str, beginning: Any, pace: Any, acts: Iterable[Act] = (), faults: Any = None, instead: int = 0
     ) -> int:
-        """A world begins, also with acts from elsewhere: all at once. What was there is gone. One that begins again
-        does so instead of itself: whatever bears its name by now is left alone."""
-        content, noted = written(beginning), (written(pace), None if faults is None else written(faults))
-        with self.connection.write() as database:
-            if instead:
-                self._demand_there(instead)
-            self._forget(name)
-            made = database.execute("INSERT INTO worlds (name, beginning, mark) VALUES (?, ?, 0)", (name, content))
-            world = made.lastrowid
-            assert world is not None
-            marked = (mark_of(world, name, content), world)
-            database.execute("UPDATE worlds SET mark = ? WHERE id = ?", marked)
-            head = Head(0, root_of(content))
-            for act in acts:
-                row = row_of(world, head, act)
-                database.execute(ACT, row)
-                head = Head(row.number, row.mark)
-            row_of_head = (world, *noted, mark_of(world, *noted), *head, mark_of(world, *head))
-            database.execute("INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?, ?)", row_of_head)
-            return world
+        """A world begins, also with acts from elsewhere; the answer is its row."""
+        return self._rows.begin(name, beginning, pace, acts, faults, instead)
 
     def drop(self, name: str) -> None:
-        with self.connection.write():
-            self._forget(name)
+        self._rows.drop(name)
 
     def kept(self, world: int) -> tuple[Any, Any, Any]:
         """A world's beginning, its pace, and the faults that were ordered since."""
@@ -136,13 +119,19 @@ class Store:
         head = since
         for row, made in self._reader.acts(world, since):
             head = made
-            try:
-                act = Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made)
-            except (ValueError, TypeError):
-                raise self._reader.damage(f"act {row.number} of its world {world} cannot be read") from None
-            yield act
+            yield self.act_of(world, row)
         if until is not None and head != until:
             raise self._reader.damage(f"acts of its world {world} are missing after act {head.acts}")
+
+    def rows(self, world: int, since: Head) -> Iterator[tuple[ActRow, Head]]:
+        """The same as they are kept, each with the head that it makes."""
+        return self._reader.acts(world, since)
+
+    def act_of(self, world: int, row: ActRow) -> Act:
+        try:
+            return Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made)
+        except (ValueError, TypeError):
+            raise self._reader.damage(f"act {row.number} of its world {world} cannot be read") from None
 
     def latest_time(self) -> float:
         """The machine's time up to which running worlds may have answered; 0 where none did."""
@@ -179,6 +168,9 @@ class Store:
             self._beside.append(thread)
             thread.start()  # here, as who closes waits for every one that it finds
 
+    def _do_beside(self, work: Callable[[], None]) -> None:
+        self.beside(threading.Thread(target=work, name="rows", daemon=True))
+
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
         self._reader.end()
@@ -190,22 +182,3 @@ class Store:
         with suppress(StateFileError):  # nothing of it was answered
             self.writer.flush()
         self.connection.close()
-
-    def _demand_there(self, world: int) -> None:
-        if not self.connection.is_there(world):
-            raise Refusal(Error.NOT_FOUND, input="world")
-
-    def _forget(self, name: str) -> None:
-        database = self.connection.database
-        row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
-        if row is not None:
-            for table in OF_A_WORLD:
-                database.execute(f"DELETE FROM {table} WHERE world = ?", row)
-            database.execute("DELETE FROM worlds WHERE id = ?", row)
-
-
-def row_of(world: int, head: Head, act: Act) -> ActRow:
-    """The next act after a head."""
-    at, given, number = act.at.astimezone(UTC).isoformat(), written(act.arguments), head.acts + 1
-    mark = act_mark(head.mark, number, at, act.verb, given, act.made)
-    return ActRow(world, number, at, act.verb, given, act.made, mark)

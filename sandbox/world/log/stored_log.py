@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 
 from sandbox.bank.state import Bank
@@ -11,9 +12,11 @@ from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import program
 from sandbox.world.log.marks import Head
-from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.memory_log import Act
+from sandbox.world.log.packed_log import PackedLog
 from sandbox.world.log.play import Astray, play
-from sandbox.world.log.store import StateFileError, Store, row_of
+from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.world_rows import row_of
 
 
 class StoredLog:
@@ -82,12 +85,11 @@ class StoredLog:
     def note_pace(self, pace: object) -> None:
         self.store.writer.note("pace", self.backlog, pace)
 
-    def first(self, count: int) -> MemoryLog:
+    def first(self, count: int) -> PackedLog:
         """A log of its own, in memory, with so many acts."""
-        earlier = MemoryLog()
-        for act in islice(self, count):
-            earlier.append(act)
-        return earlier
+        self.store.writer.settle(self.backlog, self.backlog.taken)
+        rows = self.store.rows(self.world, self.store.root(self.world))
+        return PackedLog((row for row, _ in islice(rows, count)), partial(self.store.act_of, self.world))
 
     def __iter__(self) -> Iterator[Act]:
         self.store.writer.settle(self.backlog, self.backlog.taken)

@@ -1,0 +1,57 @@
+"""Gives the memory of a large bank or log back in slices: all at once would stop every thread."""
+
+import threading
+from typing import Any
+from weakref import ref
+
+from sandbox.bank.ledger import Lines
+from sandbox.bank.state import Bank
+
+Register = dict[Any, Any] | list[Any]
+AT_ONCE = 500  # entries
+SMALL = 2_000  # entries of all registers: to give them back takes no longer than a slice
+LOOKS = 1_000  # at an owner that a caller still uses
+PAUSE = 0.01  # seconds between two looks
+
+_pausing = threading.Event()
+
+
+def release_bank(bank: Bank) -> None:
+    """For a caller that drops its own reference then; what another caller still uses is not taken from it."""
+    registers: list[Register] = [value for value in vars(bank).values() if isinstance(value, dict | list)]
+    lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
+    release(bank, [*registers, bank.agenda.promises, *lines])
+
+
+def release(owner: object, registers: list[Register]) -> None:
+    """The registers of an owner that nobody will look at again."""
+    if sum(map(len, registers)) > SMALL:
+        threading.Thread(target=_release, args=(ref(owner), registers), name="release", daemon=True).start()
+
+
+def release_items(items: list[Any]) -> None:
+    """A list that nobody else has."""
+
+    def work() -> None:
+        while items:
+            del items[-AT_ONCE:]
+
+    if len(items) > AT_ONCE:
+        threading.Thread(target=work, name="release", daemon=True).start()
+
+
+def _release(owner: ref[object], registers: list[Register]) -> None:
+    """Registers that are held here outlast their owner; then nobody else has them."""
+    for _ in range(LOOKS):
+        if owner() is None:
+            break
+        _pausing.wait(PAUSE)
+    else:
+        return
+    for register in registers:
+        if isinstance(register, dict):
+            while register:  # other threads go on between any two
+                register.popitem()
+        else:
+            while register:
+                del register[-AT_ONCE:]
