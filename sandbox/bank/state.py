@@ -91,7 +91,7 @@ class Bank(Watched):
         self.sessions: dict[str, Session] = {}
         self.codes: dict[str, Code] = {}
         self.pairs: dict[PairKey, Pair] = {}
-        self.newest_pair: dict[tuple[str, str], PairKey] = {}  # of a client and scope
+        self.newest_pair: dict[tuple[str, str], PairKey] = Register()  # of a client and scope
         # Every token ever given, by the pair that it belongs or belonged to.
         self.access_tokens: dict[str, PairKey] = Register()
         self.refresh_tokens: dict[str, PairKey] = Register()
