@@ -27,6 +27,7 @@ from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
 from sandbox.commands.screen import table
 from sandbox.commands.variants import variants
+from sandbox.commands.vary import vary
 from sandbox.machine import machine_time, stopwatch
 from sandbox.web.controls.rows import CONTROLS
 
@@ -57,6 +58,7 @@ main.add_command(openapi)
 main.add_command(scenario)
 main.add_command(variants)
 variants.add_command(cover)
+main.add_command(vary)
 main.add_command(clock)
 for room in (actions, calls, completion, requests, transfer, tpp_calls, values):
     for command in room.COMMANDS:

@@ -55,13 +55,13 @@ def world_options(start: Start) -> dict[str, Any]:
     if start.frozen is not None or scenario.rate is None:
         clock["frozen"] = start.frozen is not False
     seed = scenario.seed if start.seed is None else start.seed
-    told = _scenario_content(start)
+    told = scenario_content(start)
     wanted = {"seed": SEED if seed is None else seed, "clock": clock}
     # Tests assert on money: the default scenario, which a server may have started with life, begins without it.
     return wanted | ({"life": "off"} if told == "default" else {"scenario": told})
 
 
-def _scenario_content(start: Start) -> str | dict[str, Any]:
+def scenario_content(start: Start) -> str | dict[str, Any]:
     """A shipped scenario by its name, any other by its content; settings are merged into it."""
     if not isinstance(start.scenario, str):
         content = dict(start.scenario)
@@ -79,7 +79,7 @@ def _scenario_content(start: Start) -> str | dict[str, Any]:
 
 def _read(start: Start) -> Scenario:
     """Reads the scenario; raises ScenarioErrors with line and column."""
-    told = _scenario_content(start)
+    told = scenario_content(start)
     if isinstance(start.scenario, str):
         named = load(start.scenario)
         if isinstance(told, str) or not start.settings:

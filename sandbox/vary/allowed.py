@@ -6,8 +6,8 @@ amounts_in_details=string  tests.test_pay::test_details  # mended in 2.4
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
+from sandbox.scenario.scenario_errors import quote, suggestion
 from sandbox.vary.space import Space, Variant
 from sandbox.vary.verdict import Break, Verdict
 
@@ -61,9 +61,8 @@ def read_variant(text: str, space: Space) -> Variant:
 
 def unknown(kind: str, name: str, names: Sequence[str]) -> str:
     """Says that a name is unknown, with the nearest one, or with all if they are few."""
-    near = get_close_matches(name[:80].lower(), names, 1, 0.6)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}" if len(names) <= 16 else ""
-    return f"no {kind} is called {name[:80]!r}" + (f" ({hint})" if hint else "")
+    hint = suggestion(name, names)
+    return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
 
 def allow(verdict: Verdict, allowed: Sequence[Allowed]) -> Verdict:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sandbox.vary.runs import Result, Runs
+from sandbox.vary.runs import UNKNOWN, Result, Runs
 from sandbox.vary.shrinking import shrink
 from sandbox.vary.space import TODAY, Variant
 
@@ -25,27 +25,32 @@ class Causes:
     found: tuple[Cause, ...] = ()
     flaky: str = ""
 
+    @property
+    def complete(self) -> bool:
+        """Whether it makes no sense to look for more."""
+        return bool(self.flaky) or len(self.found) >= CAUSES_MAX
+
 
 class Flaky(Exception):
     """The same run passed once and failed once."""
 
 
-def find_causes(test: str, rows: Sequence[Variant], runs: Runs, known: list[Variant]) -> Causes:
+def find_causes(test: str, rows: Sequence[Variant], runs: Runs, known: list[Variant], before: Causes) -> Causes:
     """Looks in each failing row for every cause: what is found is taken out of the row, and the rest is run again.
 
-    `known` are causes of other tests, which are tried first; new ones are added.
+    `known` are causes of other tests, which are tried first; new ones are added. `before` are those found so far.
     """
 
     def fails(variant: Variant) -> bool:
         return not runs.of(variant).result(test).passed
 
-    failed = [row for row in rows if fails(row)]
-    passed = [row for row in rows if row not in failed]
-    found: list[Variant] = []
+    failed = sorted(filter(fails, rows), key=lambda row: len(row.changes))
+    passed = [row for row in runs.variants if not fails(row) and runs.of(row).result(test) is not UNKNOWN]
+    found = [cause.variant for cause in before.found]
     try:
         if failed:
             _demand_same(test, TODAY, runs)
-        for row in sorted(failed, key=lambda row: len(row.changes)):
+        for row in failed:
             rest = _take_out(row, found)
             while rest.changes and len(found) < CAUSES_MAX and fails(rest):
                 _demand_same(test, rest, runs)

@@ -21,6 +21,7 @@ class Result:
 
 
 NOT_RUN = Result(False, "it did not run")
+UNKNOWN = Result(True, "it is not known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,10 @@ class Run:
     met: frozenset[str] = frozenset()
     seconds: float = 0.0
     calls: int = 0
+    partial: bool = False  # it ended as a whole before it said how each test went
 
     def result(self, test: str) -> Result:
-        return self.tests.get(test, NOT_RUN)
+        return self.tests.get(test, UNKNOWN if self.partial else NOT_RUN)
 
     @property
     def failed(self) -> list[str]:
@@ -61,17 +63,22 @@ class Runs:
     tell: Callable[[Variant, Run], None] = lambda variant, run: None
     _found: "dict[Key, Future[Run]]" = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
-    reused: int = 0
+    expected: int = 1  # runs that are known to come
 
     def __post_init__(self) -> None:
         for key, run in self.keeper.kept() if self.keeper is not None else ():
             self._found[key] = Future()
             self._found[key].set_result(run)
-            self.reused += 1
 
     @property
     def count(self) -> int:
         return len(self._found)
+
+    @property
+    def variants(self) -> list[Variant]:
+        """All that were run to their end, in the order of their beginning."""
+        with self._lock:
+            return [variant for (variant, attempt), found in self._found.items() if not attempt and found.done()]
 
     def of(self, variant: Variant, attempt: int = 0) -> Run:
         """The run of a variant; `attempt` 1 is a second run of the same."""

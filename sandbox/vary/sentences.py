@@ -36,7 +36,7 @@ def describe_details(found: Break, axes: Axes) -> Iterator[str]:
         yield f"Call: {found.result.call}"
     for axis, _ in found.variant.changes:
         yield f"{axis}: {axes[axis].about.rstrip('.')}. It brings to light: {axes[axis].brings.rstrip('.')}."
-    yield f"Again: --set {found.variant}"
+    yield f"Again: --variants {found.variant}"
     if found.allowed is not None:
         yield f"Allowed: {found.allowed}"
 

@@ -28,7 +28,7 @@ class Variant:
         return f"variant-{blake2b(str(self).encode(), digest_size=DIGEST_BYTES).hexdigest()}"
 
     def __str__(self) -> str:
-        """As `--set` and the file of allowed breaks have it."""
+        """As `--variants` and the file of allowed breaks have it."""
         return ",".join(f"{axis}={value}" for axis, value in self.changes)
 
     def holds(self, other: "Variant") -> bool:

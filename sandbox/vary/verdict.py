@@ -89,17 +89,38 @@ def judge(runs: Runs, space: Space, strength: int, seed: int, spread: Spread = m
     if not met:
         raise NothingMet
     rows, met = cover_met(runs, space, strength, seed, spread)
-    tests = tuple(dict.fromkeys(name for row in rows for name in runs.of(row).tests))
-    failing = [name for name in tests if any(not runs.of(row).result(name).passed for row in rows)]
-    known: list[Variant] = []
-
-    def causes_of(test: str) -> Causes:
-        return find_causes(test, rows, runs, known)
-
-    found = dict(zip(failing, spread(causes_of, failing), strict=True))
+    found = explain_failures(runs, rows, spread)
     breaks = [Break(test, one.variant, one.result) for test, causes in found.items() for one in causes.found]
     flaky = {test: causes.flaky for test, causes in found.items() if causes.flaky}
-    return Verdict(space, strength, tests, met, tuple(breaks), flaky, len(rows) - 1, runs.count)
+    return Verdict(space, strength, tests_of(runs), met, tuple(breaks), flaky, len(rows) - 1, runs.count)
+
+
+def tests_of(runs: Runs) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for row in runs.variants for name in runs.of(row).tests))
+
+
+def explain_failures(runs: Runs, rows: Sequence[Variant], spread: Spread = map) -> dict[str, Causes]:
+    """The causes of each test that failed in a row, or later in a run that was made for another test."""
+    known: list[Variant] = []
+    found: dict[str, Causes] = {}
+
+    def causes_of(todo: tuple[str, Sequence[Variant]]) -> Causes:
+        return find_causes(*todo, runs, known, found.get(todo[0], Causes()))
+
+    while todo := [(test, failed) for test in tests_of(runs) if (failed := _open(test, rows, runs, found.get(test)))]:
+        found |= dict(zip([test for test, _ in todo], spread(causes_of, todo), strict=True))
+    return found
+
+
+def _open(test: str, rows: Sequence[Variant], runs: Runs, causes: Causes | None) -> list[Variant]:
+    """The failing variants to look at: first those of the covering set, then what no cause explains so far."""
+    if causes is None:
+        return [row for row in rows if not runs.of(row).result(test).passed] or _open(test, rows, runs, Causes())
+    if causes.complete:
+        return []
+    explained = [cause.variant for cause in causes.found]
+    failed = [row for row in runs.variants if not runs.of(row).result(test).passed]
+    return [row for row in failed if row.changes and not any(row.holds(one) for one in explained)]
 
 
 def cover_met(
@@ -116,6 +137,7 @@ def cover_met(
         met |= more
         cover = find_cover(space.only(met), strength, seed, rows)
         new = [one for one in cover.variants if one not in rows]
+        runs.expected += len(new)
         list(spread(runs.of, new))
         rows += new
     return rows, met

@@ -193,7 +193,7 @@ def test_what_is_written_is_read_again_with_its_reasons() -> None:
     "line, told",
     [
         ("q=1  test", "line 2: no axis is called 'q'"),
-        ("a=7  test", "no value of a is called '7' (known: 0, 1)"),
+        ("a=7  test", "no value of a is called '7' (known: 0 or 1)"),
         ("a=1", "line 2: expected AXIS=VALUE"),
         ("nothing at all", "line 2: expected AXIS=VALUE"),
     ],

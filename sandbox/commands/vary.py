@@ -1,0 +1,250 @@
+"""The command `bank-sandbox vary`: runs any test command against every bank that this one could have been."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox.commands.cover import axes_options, demand_patience, read_space
+from sandbox.commands.options import option
+from sandbox.commands.vary_progress import progress
+from sandbox.commands.vary_reports import demand_reports, read_allow_file, tell_verdict
+from sandbox.machine import machine_time, stopwatch
+
+if TYPE_CHECKING:
+    from sandbox.client import Controls
+    from sandbox.vary.command_runs import CommandRuns
+    from sandbox.vary.results_file import ResultsFile
+    from sandbox.vary.runs import Run
+    from sandbox.vary.space import Space
+
+BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
+RESULTS = ".bank-sandbox-vary.jsonl"
+OUTPUT_LINES = 40  # of a command that fails today
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the command line asks for."""
+
+    command: tuple[str, ...]
+    space: "Space"
+    strength: int
+    seed: int
+    jobs: int
+    begin: dict[str, Any]
+    junit: Path | None
+    patience: float | None
+    url: str | None
+    key: str | None
+
+
+@click.command()
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.option("--strength", type=click.IntRange(1, 3), default=2, show_default=True, help="So many axes at once.")
+@axes_options
+@click.option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
+@click.option("--variants", metavar="AXIS=VALUE,...", help="Run the command once, against this variant only.")
+@click.option("--allow", type=click.Path(dir_okay=False, path_type=Path), help="A file of known breaks.")
+@click.option("--allow-write", is_flag=True, help="Write what breaks now into the file of --allow.")
+@click.option("--report", multiple=True, metavar="FILE", help="Write .html, .xml (JUnit), .sarif or .json; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Where the command writes its JUnit.")
+@click.option(
+    "--timeout", type=click.FloatRange(0.1), help="Seconds for each run. Default: 5 times today's, 60 at least."
+)
+@click.option("--results", type=click.Path(dir_okay=False, path_type=Path), default=RESULTS, show_default=True)
+@click.option("--fresh", is_flag=True, help="Do not go on with the results of a stopped run.")
+@click.option("--scenario", default="default", show_default=True, help="What each world begins with: a name or a file.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the variants and of the worlds.")
+@click.option("--at", default=None, help="Start time of the clocks; default: now.")
+@click.option("--frozen", is_flag=True, help="Freeze the clocks until they are moved.")
+@option("--url", default=None, help="A running sandbox; default: start a new one.")
+@option("--key", default=None, help="The key of that sandbox's controls.")
+def vary(
+    command: tuple[str, ...],
+    strength: int,
+    axes: str,
+    only: str,
+    jobs: int,
+    variants: str | None,
+    allow: Path | None,
+    allow_write: bool,
+    report: tuple[str, ...],
+    as_json: bool,
+    junit: Path | None,
+    timeout: float | None,
+    results: Path,
+    fresh: bool,
+    seed: int,
+    url: str | None,
+    key: str | None,
+    **clock: Any,
+) -> None:
+    """Runs a test command in any language against the bank of today, then against each world of a covering set.
+
+    The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
+    file, to {junit} or to --junit FILE, each test gets a verdict of its own; else the command is one test.
+
+    Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks,
+    2 when the command line is wrong, 3 when the command fails against the bank of today already or meets no axis,
+    130 when it was stopped. A stopped run goes on where the same command is given again."""
+    from sandbox.vary.results_file import ResultsFile, fingerprint
+
+    space = read_space(axes, only, within=True)
+    begin = world_body(seed, **clock)
+    order = Order(command, space, strength, seed, 1 if junit else jobs, begin, junit, timeout, url, key)
+    if variants is not None:
+        sys.exit(run_once(order, variants))
+    known = read_allow_file(allow, allow_write)
+    reports = demand_reports(report)
+    about = fingerprint(command, strength, dict(space.axes), begin, str(junit), url)
+    try:
+        kept = ResultsFile(results, about, fresh)
+    except OSError as error:
+        raise click.BadParameter(f"{results} cannot be written: {error.strerror}", param_hint="--results") from None
+    verdict = find_verdict(order, kept)
+    kept.end()
+    sys.exit(BREAKS if tell_verdict(verdict, known, allow if allow_write else None, reports, as_json) else 0)
+
+
+def world_body(seed: int, scenario: str, at: str | None, frozen: bool) -> dict[str, Any]:
+    """What each world begins with, beside its variants."""
+    from sandbox.banking.durations import read_instant
+    from sandbox.scenario import ScenarioErrors, load
+    from sandbox.testing.start import Start, scenario_content
+
+    try:
+        if at is not None:
+            read_instant(at)
+    except ValueError as wrong:
+        raise click.BadParameter(f"{at!r:.60}: {wrong}", param_hint="--at") from None
+    try:
+        load(scenario)
+        content = scenario_content(Start(scenario))
+    except ScenarioErrors as wrong:
+        raise click.BadParameter(str(wrong), param_hint="--scenario") from None
+    clock = ({"at": at} if at is not None else {}) | ({"frozen": True} if frozen else {})
+    body = {"seed": seed} | ({"clock": clock} if clock else {})
+    return body if content == "default" else body | {"scenario": content}
+
+
+@contextmanager
+def server_of(order: Order) -> Iterator["Controls"]:
+    """The server of the worlds: a running one, or a new one on a free port."""
+    from sandbox.client import Controls
+
+    if order.url is not None:
+        with Controls(order.url, key=order.key) as server:
+            yield server
+        return
+    from sandbox.app import assemble, first_beginning
+    from sandbox.serve.server import in_background
+    from sandbox.world.registry import Worlds
+
+    worlds = Worlds(first_beginning(order.seed), machine_time)
+    with in_background(assemble(worlds), threads=2 * order.jobs + 2) as address, Controls(address) as server:
+        yield server
+
+
+@contextmanager
+def trial_of(order: Order) -> Iterator["CommandRuns"]:
+    """Runs the command; ends with a sentence where it cannot be started or the server does not answer."""
+    import httpx
+
+    from sandbox.client import Refused, Unreadable
+    from sandbox.vary.command_runs import CommandRuns
+
+    apart = "" if order.url is None else f".{token_hex(3)}"
+    with server_of(order) as server:
+        trial = CommandRuns(order.command, server, stopwatch, order.begin, order.junit, order.patience, apart)
+        try:
+            yield trial
+        except KeyboardInterrupt:
+            trial.stop()
+            raise
+        except (FileNotFoundError, PermissionError) as error:
+            raise click.UsageError(f"{order.command[0]!r} cannot be started: {error.strerror}") from None
+        except Refused as no:
+            raise click.UsageError(f"the sandbox refuses a world: {no.status} {no.error_description}") from None
+        except (Unreadable, httpx.TransportError, httpx.InvalidURL) as no:
+            raise click.ClickException(f"no sandbox answers at {server.desk.base_url}: {no}") from None
+
+
+def run_once(order: Order, variants: str) -> int:
+    """Runs the command against one variant, in this terminal; gives its exit code."""
+    from sandbox.contract.variants import AXES
+    from sandbox.vary.allowed import read_variant
+    from sandbox.vary.axes import space_of
+    from sandbox.vary.command_runs import fill
+
+    try:
+        variant = read_variant(variants, space_of(AXES, within=False))
+    except ValueError as wrong:
+        raise click.UsageError(str(wrong)) from None
+    with trial_of(order) as trial:
+        name = f"{variant.name}{trial.apart}"
+        url = trial.make_world(name, variant).desk.base_url
+        words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
+        return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
+
+
+def find_verdict(order: Order, kept: "ResultsFile") -> Any:
+    from sandbox.vary.runs import Runs
+    from sandbox.vary.space import TODAY
+    from sandbox.vary.verdict import FailsToday, NothingMet, judge
+
+    with trial_of(order) as trial, ThreadPoolExecutor(order.jobs) as pool:
+        runs = Runs(trial, kept)
+        if runs.count:
+            click.echo(f"Going on with {kept.path}: {runs.count} runs are done. --fresh begins again.", err=True)
+        try:
+            with progress(runs):
+                trial.bound(runs.of(TODAY))
+                demand_patience(order.strength, len(runs.of(TODAY).met & order.space.axes.keys()))
+                return judge(runs, order.space, order.strength, order.seed, pool.map)
+        except FailsToday as failed:
+            kept.end()
+            tell_failure(failed.run, trial)
+        except NothingMet:
+            kept.end()
+            tell_nothing_met(runs.of(TODAY), order.space)
+        except KeyboardInterrupt:
+            trial.stop()
+            pool.shutdown(cancel_futures=True)
+            click.echo(f"\nStopped after {runs.count} runs. The same command goes on from {kept.path}.", err=True)
+            sys.exit(STOPPED)
+    sys.exit(FAILS_TODAY)
+
+
+def tell_failure(run: "Run", trial: "CommandRuns") -> None:
+    """A command that fails today says nothing about any axis."""
+    from sandbox.vary.space import TODAY
+
+    click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
+    for name in run.failed:
+        click.echo(f"  {name}: {run.tests[name].seen}", err=True)
+    output = trial.outputs.get(TODAY, "").splitlines()[-OUTPUT_LINES:]
+    if output:
+        click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in output)]), err=True)
+
+
+def tell_nothing_met(run: "Run", space: "Space") -> None:
+    if run.calls:
+        click.echo(
+            f"The command made {run.calls} calls, and none met one of these axes: {', '.join(space.axes)}", err=True
+        )
+        return
+    click.echo(
+        "The command passed, but made no call to its bank: it must call the address in SANDBOX_URL, or {url} in one of "
+        "its words. Tests with the fixture `bank` begin banks of their own; for these there is `pytest --bank-vary`.",
+        err=True,
+    )

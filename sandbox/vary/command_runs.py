@@ -1,0 +1,163 @@
+"""Runs a test command against a world of its own for each variant."""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sandbox.client import Controls, Refused
+from sandbox.vary.meeting import axes_met, last_call
+from sandbox.vary.report_reader import UnreadableReport, read_report
+from sandbox.vary.runs import SEEN_MAX, Result, Run
+from sandbox.vary.space import Variant
+
+OUTPUT_MAX = 20_000  # characters of the end of an output
+PATIENCE_LEAST = 60.0  # seconds; a client that waits for ever is ended
+PATIENCE_TIMES = 5  # as long as today's run
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: its exit code (None: it was stopped after so many seconds), and the end of its output."""
+
+    code: int | None
+    output: str
+    seconds: float
+
+
+@dataclass
+class CommandRuns:
+    """The trial of `vary`: begins a world, runs the command, reads what it says and what it met, drops the world."""
+
+    command: Sequence[str]
+    server: Controls
+    stopwatch: Callable[[], float]
+    begin: Mapping[str, Any] = field(default_factory=dict)  # of each world, beside its variants
+    junit: Path | None = None  # where the command writes its report by itself
+    patience: float | None = None
+    apart: str = ""  # keeps the names of worlds from those of other runs at the same server
+    outputs: dict[Variant, str] = field(default_factory=dict)
+    _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
+    _stopped: bool = False
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def name(self) -> str:
+        """The command as the one test that it is where it writes no report."""
+        return " ".join(self.command)
+
+    def __call__(self, variant: Variant) -> Run:
+        world = f"{variant.name}{self.apart}"
+        controls = self.make_world(world, variant)
+        try:
+            with tempfile.TemporaryDirectory(prefix="bank-sandbox-vary-") as folder:
+                report = self.junit or Path(folder) / "junit.xml"
+                if self.junit is not None:
+                    self.junit.unlink(missing_ok=True)
+                ended = self.execute(controls.desk.base_url, world, report, Path(folder))
+                tests = self.results(ended, report)
+            calls = controls.listed("requests")
+            met = axes_met(controls, calls)
+            if not all(one.passed for one in tests.values()):
+                self.outputs[variant] = ended.output
+                call = last_call(controls, calls, variant)
+                tests = {name: one if one.passed else replace(one, call=call) for name, one in tests.items()}
+        finally:
+            with suppress(Refused):
+                self.server.drop_world(world)
+        return Run(tests, met, ended.seconds, len(calls), partial=self.name in tests)
+
+    def bound(self, today: Run) -> None:
+        """How long a command may take from now on, if nothing else was said."""
+        if self.patience is None:
+            self.patience = max(PATIENCE_LEAST, PATIENCE_TIMES * today.seconds)
+
+    def make_world(self, name: str, variant: Variant) -> Controls:
+        body = {**self.begin, "variants": dict(variant.changes), "replace": True}
+        self.server.call("PUT", f"/worlds/{name}", body)
+        return self.server.world(name)
+
+    def execute(self, url: str, world: str, report: Path, folder: Path) -> Ended:
+        """Runs the command to its end, with the address in its words and in its environment."""
+        words = [fill(word, {"url": url, "world": world, "junit": str(report)}) for word in self.command]
+        with (folder / "output").open("w+b") as output:
+            started = self.stopwatch()
+            code = self._wait(words, os.environ | self.environment(url), output)
+            seconds = self.stopwatch() - started
+            output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX))
+            return Ended(code, output.read().decode(errors="replace"), seconds)
+
+    def environment(self, url: str) -> dict[str, str]:
+        """Where the command finds its bank, and the key of its controls."""
+        key = {} if self.server.desk.key is None else {"SANDBOX_KEY": self.server.desk.key}
+        return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
+
+    def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:
+        """The exit code; None where its time was over."""
+        with self._lock:
+            if self._stopped:
+                raise KeyboardInterrupt
+            done = subprocess.Popen(
+                words,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._alive.add(done)
+        try:
+            return done.wait(self.patience)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            end_group(done)
+            self._alive.discard(done)
+
+    def stop(self) -> None:
+        """Ends the commands that run and starts no more: the caller was interrupted."""
+        with self._lock:
+            self._stopped = True
+            alive = tuple(self._alive)
+        for one in alive:
+            end_group(one)
+
+    def results(self, ended: Ended, report: Path) -> dict[str, Result]:
+        """The tests of the report; without one the command is the test. A failure that no test explains is its own."""
+        found: dict[str, Result] = {}
+        if report.exists():
+            try:
+                found = read_report(report)
+            except UnreadableReport as error:
+                return {self.name: Result(False, str(error)[:SEEN_MAX])}
+        if ended.code is None:
+            return found | {self.name: Result(False, f"it did not end within {self.patience:.0f} s")}
+        explained = any(not one.passed for one in found.values())
+        if not found or (ended.code and not explained):
+            seen = "" if ended.code == 0 else f"{last_line(ended.output)} (exit code {ended.code})"
+            return found | {self.name: Result(ended.code == 0, seen)}
+        return found
+
+
+def fill(word: str, values: Mapping[str, str]) -> str:
+    """Replaces {url}, {world} and {junit}; other braces stay."""
+    for name, value in values.items():
+        word = word.replace(f"{{{name}}}", value)
+    return word
+
+
+def last_line(output: str) -> str:
+    return next((line.strip()[:SEEN_MAX] for line in reversed(output.splitlines()) if line.strip()), "nothing was said")
+
+
+def end_group(command: "subprocess.Popen[bytes]") -> None:
+    """Ends the command and all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(command.pid, signal.SIGKILL)
+    command.wait()

@@ -1,0 +1,113 @@
+"""Runs are kept in a file, and a stopped run goes on from it; reports are read as JUnit."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.vary.command_runs import fill
+from sandbox.vary.report_reader import UnreadableReport, read_report
+from sandbox.vary.results_file import ResultsFile
+from sandbox.vary.runs import Run, Runs
+from sandbox.vary.space import Variant
+from sandbox.vary.verdict import judge
+from tests.vary.toys import Toys, breaking, space_of
+
+SPACE = space_of(2, 3, 2, 2, 3)
+TESTS = {"one": breaking("a=1"), "two": breaking("b=2,d=1")}
+
+
+def stopped_after(number: int, path: Path) -> Toys:
+    """Begins to judge, and is interrupted."""
+    toys = Toys(SPACE, TESTS)
+
+    def trial(found: Variant) -> Run:
+        if len(toys.asked) == number:
+            raise KeyboardInterrupt
+        return toys.trial(found)
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(Runs(trial, ResultsFile(path, "about")), SPACE, 2, 1)
+    return toys
+
+
+def test_a_stopped_run_goes_on_where_it_was_and_says_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "results"
+    whole = Toys(SPACE, TESTS)
+    wanted = judge(whole.runs, SPACE, 2, 1)
+    stopped_after(5, path)
+    with path.open("a") as file:
+        file.write('{"variant": [["a", "1"')  # killed while it wrote
+    rest = Toys(SPACE, TESTS)
+    runs = Runs(rest.trial, ResultsFile(path, "about"))
+    assert runs.count == 5
+    assert judge(runs, SPACE, 2, 1).breaks == wanted.breaks
+    assert len(rest.asked) == len(whole.asked) - 5
+
+
+def test_the_results_of_another_command_or_no_results_at_all_count_for_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "results"
+    assert ResultsFile(path, "about").kept() == []
+    stopped_after(3, path)
+    assert len(list(ResultsFile(path, "about").kept())) == 3
+    assert ResultsFile(path, "about", fresh=True).kept() == []
+    stopped_after(3, path)
+    assert ResultsFile(path, "other").kept() == []
+    for text in ("", "nonsense", '{"bank-sandbox vary": "about"}\n[1, 2]\n'):
+        path.write_text(text)
+        assert ResultsFile(path, "about").kept() == []
+
+
+def test_after_its_end_nothing_is_left(tmp_path: Path) -> None:
+    kept = ResultsFile(tmp_path / "results", "about")
+    kept.end()
+    kept.end()
+    assert list(tmp_path.iterdir()) == []
+
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="pay" name="test_one"/><testcase classname="pay" name="test_two"><skipped/></testcase>
+<testcase classname="pay" name="test_three"><failure message="AssertionError: a &lt; b
+ assert 1"/></testcase>
+<testcase name="test four"><error>  setup
+E       TypeError: no float
+more</error></testcase><testcase classname="pay" name="test_three"/>
+</testsuite></testsuites>"""
+
+
+def test_junit_is_read_test_by_test(tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text(REPORT)
+    found = read_report(path)
+    assert {name: one.passed for name, one in found.items()} == {
+        "pay::test_one": True,
+        "pay::test_three": False,
+        "test four": False,
+    }
+    assert found["pay::test_three"].seen == "AssertionError: a < b assert 1"
+    assert found["test four"].seen == "TypeError: no float"
+
+
+@pytest.mark.parametrize("text", ["", "<a", "no xml", "<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&c;"])
+def test_what_is_no_junit_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text(text)
+    with pytest.raises(UnreadableReport):
+        read_report(path)
+
+
+def test_no_entity_of_a_report_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hush")
+    path = tmp_path / "junit.xml"
+    path.write_text(f"""<!DOCTYPE a [<!ENTITY b SYSTEM "{tmp_path}/secret">]>
+    <a><testcase name="x"><failure>&b;</failure></testcase></a>""")
+    assert "hush" not in read_report(path)["x"].seen
+
+
+def test_only_known_placeholders_are_filled() -> None:
+    values = {"url": "http://a", "junit": "b.xml"}
+    assert [fill(word, values) for word in ("{url}/x", "{print $1}", "--junitxml={junit}", "{}")] == [
+        "http://a/x",
+        "{print $1}",
+        "--junitxml=b.xml",
+        "{}",
+    ]
