@@ -8,8 +8,9 @@ from werkzeug.exceptions import HTTPException
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
 from sandbox.web.html.static_files import content_of, serve
-from sandbox.web.psu import channel, consent, sign
+from sandbox.web.psu import channel
 from sandbox.web.psu.endings import Ending, end, end_refused
+from sandbox.web.psu.steps import CONSENTING, SIGNING
 from sandbox.web.psu.templating import headers
 from sandbox.web.psu.visits import Lost, Visit
 from sandbox.world.registry import Worlds
@@ -32,12 +33,12 @@ def see_file(visit: Visit) -> Response:
 
 # Method, path below /psu, what it does.
 PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
-    ("GET", "/sign/<token>", sign.open_address),
-    ("GET", "/sign/<token>/<step>", sign.see_step),
-    ("POST", "/sign/<token>/<step>", sign.take_step),
-    ("GET", "/consent/<token>", consent.open_address),
-    ("GET", "/consent/<token>/<step>", consent.see_step),
-    ("POST", "/consent/<token>/<step>", consent.take_step),
+    ("GET", "/sign/<token>", SIGNING.open_address),
+    ("GET", "/sign/<token>/<step>", SIGNING.see_step),
+    ("POST", "/sign/<token>/<step>", SIGNING.take_step),
+    ("GET", "/consent/<token>", CONSENTING.open_address),
+    ("GET", "/consent/<token>/<step>", CONSENTING.see_step),
+    ("POST", "/consent/<token>/<step>", CONSENTING.take_step),
     ("GET", "/channel", channel.open_channel),
     ("GET", "/channel/login", channel.open_channel),
     ("POST", "/channel/login", channel.log_in),

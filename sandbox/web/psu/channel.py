@@ -8,8 +8,8 @@ from sandbox.contract.moves import Status
 from sandbox.web.psu.consent_views import standing_one
 from sandbox.web.psu.page_views import folder, in_channel
 from sandbox.web.psu.papers import from_accounts, headline, lines
-from sandbox.web.psu.session_steps import ENDS, WRONG, code_typed, wording
 from sandbox.web.psu.shared_views import session_at
+from sandbox.web.psu.steps import ENDS, WRONG, read_code, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
@@ -42,7 +42,7 @@ def see_payment(visit: Visit) -> Response:
 
 def sign_payment(visit: Visit) -> Response:
     session_id, form = visit.form(CHANNEL_COOKIE)
-    code = code_typed(form.get("code", ""))
+    code = read_code(form.get("code", ""))
     if code is None:
         return show_payment(visit, session_id, problem="type.code")
     try:

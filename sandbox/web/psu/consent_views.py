@@ -56,6 +56,18 @@ class ConsentSight:
         return "renewal" if self.renewal else "consent"
 
     @property
+    def language(self) -> str:
+        return self.address.language
+
+    @property
+    def redirect_uri(self) -> str:
+        return self.address.redirect_uri
+
+    @property
+    def is_chosen(self) -> bool:
+        return bool(self.chosen)
+
+    @property
     def given(self) -> bool:
         """Whether there is nothing to choose."""
         return not consent_sessions.needs_choice(self.address)

@@ -53,6 +53,18 @@ class Sight:
         return self.wanted.words
 
     @property
+    def language(self) -> str | None:
+        return self.origin.language
+
+    @property
+    def redirect_uri(self) -> str:
+        return self.origin.redirect_uri
+
+    @property
+    def is_chosen(self) -> bool:
+        return self.session.debtor is not None
+
+    @property
     def given(self) -> bool:
         """Whether there is no account to pick."""
         return self.wanted.named

@@ -1,0 +1,228 @@
+"""The steps at an address: log in, choose accounts, read, sign or refuse (service 1, 4.7; choice 5, choice 8)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response
+
+from sandbox.bank import consent_sessions, signing, signing_sessions
+from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.psu import papers
+from sandbox.web.psu.consent_views import ConsentSight, consent_at
+from sandbox.web.psu.formats import country
+from sandbox.web.psu.page_views import Sight, at_address
+from sandbox.web.psu.phrases import Line
+from sandbox.web.psu.refusals import say_refusal
+from sandbox.web.psu.shared_views import session_at
+from sandbox.web.psu.templating import draw
+from sandbox.web.psu.visits import Visit, address_cookie, drop, form_targets, go, keep
+from sandbox.web.psu.words import say
+
+# After these there is nothing left to do at the address; other refusals are shown on the page itself.
+ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
+WRONG = 422
+STATE_MAX = 4_000  # ours: characters of a state, which is kept until the PSU is done
+
+Verb = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The pages of one kind of address."""
+
+    path: str
+    choice: str  # the step at which accounts are chosen
+    problem: str  # the sentence where none was chosen
+    templates: Mapping[str, str]
+    waiting: Callable[[Bank, str], object]
+    view: Callable[[Bank, str, str], Sight | ConsentSight]
+    enter: Verb
+    log_in_anew: Verb
+    choose: Verb
+    confirm: Verb
+    turn_down: Verb
+    chosen: Callable[[Visit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
+    headline: Callable[[str, Any], Line]
+    lines: Callable[[str, Any], list[Line]]
+
+    def open_address(self, visit: Visit) -> Response:
+        """Where the TPP sends the PSU, with its state."""
+        token = visit.path["token"]
+        session_id, same, state = find_session(visit)
+        if not same:
+            session_id = visit.world.act(self.enter, token, state)
+        return keep(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
+
+    def see_step(self, visit: Visit) -> Response:
+        return self.show(visit, visit.session_id(address_cookie(visit.path["token"])), visit.path["step"])
+
+    def take_step(self, visit: Visit) -> Response:
+        """A form of one of the steps."""
+        token = visit.path["token"]
+        visit.world.ask(self.waiting, token)  # an address that is over is refused first
+        session_id, _ = visit.form(address_cookie(token))
+        takes = {
+            "login": self.take_login,
+            self.choice: self.take_choice,
+            "code": self.take_code,
+            "refuse": self.take_refusal,
+        }
+        take = takes.get(visit.path["step"])
+        if take is None:
+            raise Refusal(Error.NOT_FOUND, input="step")
+        return take(visit, session_id, token)
+
+    def take_login(self, visit: Visit, session_id: str, token: str) -> Response:
+        customer = visit.request.form.get("login")
+        if not customer:
+            return self.show(visit, session_id, "login", problem="choose.customer")
+        try:
+            renewed = visit.world.act(self.log_in_anew, session_id, token, customer)
+        except Refusal as refusal:
+            return self.show_again(visit, session_id, "login", refusal)
+        return keep(visit, go(visit.to(f"/{self.path}/{token}/{self.choice}")), address_cookie(token), renewed)
+
+    def take_choice(self, visit: Visit, session_id: str, token: str) -> Response:
+        """Only what the list offers; the bank itself checks again whose accounts they are."""
+        chosen = self.chosen(visit, visit.world.ask(self.view, session_id, token))
+        if chosen is None:
+            return self.show(visit, session_id, self.choice, problem=self.problem)
+        try:
+            visit.world.act(self.choose, session_id, token, *chosen)
+        except Refusal as refusal:
+            return self.show_again(visit, session_id, self.choice, refusal)
+        return go(visit.to(f"/{self.path}/{token}/review"))
+
+    def take_code(self, visit: Visit, session_id: str, token: str) -> Response:
+        """An account that is no longer fit may be changed."""
+        code = read_code(visit.request.form.get("code", ""))
+        if code is None:
+            return self.show(visit, session_id, "code", problem="type.code")
+        try:
+            callback = visit.world.act(self.confirm, session_id, token, code)
+        except Refusal as refusal:
+            step = "code" if refusal.error is Error.CODE_WRONG else self.choice
+            return self.show_again(visit, session_id, step, refusal)
+        return leave(visit, callback)
+
+    def take_refusal(self, visit: Visit, session_id: str, token: str) -> Response:
+        return leave(visit, visit.world.act(self.turn_down, session_id, token))
+
+    def show_again(self, visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
+        """The bank's no on the page where something else may be chosen."""
+        if refusal.error in ENDS:
+            raise refusal
+        return self.show(visit, session_id, step, refusal=refusal)
+
+    def show(
+        self, visit: Visit, session_id: str, step: str, *, problem: str | None = None, refusal: Refusal | None = None
+    ) -> Response:
+        """The step that was asked for, or the first before it that is not done yet."""
+        sight = visit.world.ask(self.view, session_id, visit.path["token"])
+        language = visit.language(sight.language, sight.customer.language if sight.customer else None)
+        steps = [name for name in ("login", self.choice, "review", "code") if not (name == self.choice and sight.given)]
+        shown = self.first_open(sight, step)
+        return draw(
+            visit,
+            language,
+            self.templates.get(shown, shown),
+            status=WRONG if problem or refusal else 200,
+            session_id=session_id,
+            forms=form_targets(sight.redirect_uri),
+            sight=sight,
+            kind=sight.kind,
+            headline=self.headline(language, sight),
+            lines=self.lines(language, sight),
+            at=f"/{self.path}/{visit.path['token']}",
+            number=steps.index(shown) + 1,
+            of=len(steps),
+            problem=wording(language, problem, refusal),
+        )
+
+    def first_open(self, sight: Sight | ConsentSight, asked: str) -> str:
+        if sight.customer is None or asked == "login":
+            return "login"
+        if not sight.given and (not sight.is_chosen or asked == self.choice):
+            return self.choice
+        return "code" if asked == "code" else "review"
+
+
+def find_session(visit: Visit) -> tuple[str, bool, str | None]:
+    """The browser's session, whether it is one of this address and state, and the state that came along.
+
+    A second visit goes on where the first was; another state begins anew.
+    """
+    token = visit.path["token"]
+    states = visit.request.args.getlist("state")
+    if states and len(states[-1]) > STATE_MAX:
+        raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
+    session_id = visit.session_id(address_cookie(token))
+    session = visit.world.ask(session_at, session_id, token)
+    same = session is not None and not (states and states[-1] != session.state)
+    return session_id, same, states[-1] if states else None
+
+
+def read_code(text: str) -> str | None:
+    """The six digits; a text of another shape is no code, and costs no try."""
+    code = "".join(text.split())
+    return code if len(code) == signing_sessions.CODE_DIGITS and code.isascii() and code.isdigit() else None
+
+
+def leave(visit: Visit, callback: str) -> Response:
+    """Back to the TPP, and nowhere else."""
+    response = go(callback)
+    drop(visit, response, address_cookie(visit.path["token"]))
+    return response
+
+
+def wording(language: str, problem: str | None, refusal: Refusal | None) -> str:
+    if refusal is not None:
+        facts = {"country": country(language, str(refusal.facts["country"]))} if "country" in refusal.facts else {}
+        return say_refusal(language, refusal, **facts)
+    return say(language, problem) if problem else ""
+
+
+def _compartment(visit: Visit, sight: Sight) -> tuple[object, ...] | None:
+    value = visit.request.form.get("account")
+    return next(((one.account.iban, one.currency) for one in sight.options if one.value == value), None)
+
+
+def _accounts(visit: Visit, sight: ConsentSight) -> tuple[object, ...] | None:
+    chosen = tuple(dict.fromkeys(visit.request.form.getlist("account")))
+    return (chosen,) if chosen and set(chosen) <= {choice.account.iban for choice in sight.choices} else None
+
+
+SIGNING = Steps(
+    path="sign",
+    choice="account",
+    problem="choose.account",
+    templates={},
+    waiting=signing.waiting,
+    view=at_address,
+    enter=signing_sessions.enter,
+    log_in_anew=signing_sessions.log_in_anew,
+    choose=signing_sessions.pick,
+    confirm=signing_sessions.confirm,
+    turn_down=signing_sessions.turn_down,
+    chosen=_compartment,
+    headline=papers.headline,
+    lines=papers.lines,
+)
+CONSENTING = Steps(
+    path="consent",
+    choice="accounts",
+    problem="choose.accounts",
+    templates={"accounts": "consent_accounts", "review": "consent_review"},
+    waiting=consent_sessions.waiting,
+    view=consent_at,
+    enter=consent_sessions.enter,
+    log_in_anew=consent_sessions.log_in_anew,
+    choose=consent_sessions.choose,
+    confirm=consent_sessions.confirm,
+    turn_down=consent_sessions.turn_down,
+    chosen=_accounts,
+    headline=lambda language, sight: (say(language, "consent.drawn"), sight.tpp),
+    lines=papers.consent_lines,
+)
