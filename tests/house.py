@@ -57,6 +57,12 @@ PURE = {"contract", "banking", "files", "bank"}
 CHANCE = {"random", "uuid", "secrets", "time"}
 KNOW_MACHINE = {"cli", "commands", "__init__", "machine", "serve"}
 CLOCK_READS = {"now", "utcnow", "today"}
+# Where banks are made and held, and what has one at hand: of `seen` only the referee's, which runs within the door.
+HOLD_BANKS = {"bank", "seed", "world", "world.transfer"}
+HAVE_BANKS = {"seen", "self", "parent"}
+WRITE_NO_STATUS = {"bank", "seed", "world", "world.transfer", "scenario", "web", "web.api", "web.psu", "web.controls"}
+WRITE_NO_STATUS |= {"web.console", "player", "commands"}
+MOVES = "sandbox.bank.state.move"
 STOPWATCH = "time.perf_counter"  # measures, but tells no time of day; the wire may use it
 
 FILE_LINES_MAX = 300
@@ -274,6 +280,37 @@ def packages_left_behind(setup: str, house: House) -> set[str]:
     return {module.removesuffix(".__init__") for module in house if module.endswith(".__init__")} - listed
 
 
+def reads_go_by_the_doors(house: House) -> list[str]:
+    """A bank is read by `World.ask`, and after the reply by `look` and `note`: nobody takes it out of its world."""
+    found = []
+    for module, source in house.items():
+        for node in ast.walk(tree(source)) if room(module) not in HOLD_BANKS else ():
+            if isinstance(node, ast.Attribute) and node.attr == "bank" and ast.unparse(node.value) not in HAVE_BANKS:
+                found.append(f"{module}:{node.lineno}: {ast.unparse(node)} reads a bank past World.ask")
+    return found
+
+
+def one_function_writes_a_status(house: House) -> list[str]:
+    """`Bank.move` asks the table of moves before, so no other line of the bank's rooms sets a status."""
+    found = []
+    for module, source in house.items():
+        for function in definitions(source) if room(module) in WRITE_NO_STATUS else ():
+            if isinstance(function, ast.ClassDef) or f"{module}.{function.name}" == MOVES:
+                continue
+            written = (target for node in ast.walk(function) for target in targets_of(node))
+            found += [f"{module}:{line}: writes a status" for name, line in written if name == "status"]
+    return found
+
+
+def targets_of(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """Attributes that a node sets, each with its line."""
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del(), lineno=line):
+            yield name, line
+        case ast.Call(func=ast.Name("setattr"), args=[_, ast.Constant(str(name)), _], lineno=line):
+            yield name, line
+
+
 CHECKS: tuple[Check, ...] = (
     every_room_has_a_place,
     imports_point_inward,
@@ -287,4 +324,6 @@ CHECKS: tuple[Check, ...] = (
     files_stay_small,
     functions_stay_small,
     names_say_something,
+    reads_go_by_the_doors,
+    one_function_writes_a_status,
 )

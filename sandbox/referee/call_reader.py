@@ -13,6 +13,7 @@ import orjson
 from flask import Response
 
 from sandbox.bank import statements
+from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
@@ -22,7 +23,6 @@ from sandbox.web.api.call_contents import body_of
 from sandbox.web.api.gate import Call
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
-from sandbox.world.world import World
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
@@ -39,14 +39,14 @@ PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]"
 
 
 def observe_call(
-    environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float
+    bank: Bank, environ: dict[str, Any], response: Response, exchange: Exchange, ended: float
 ) -> Observation:
     """Observes one exchange of any operation."""
     call: Call | None = environ.get("sandbox.call")
     status, operation = exchange.status, exchange.operation
     seen = Observation(
         exchange,
-        world.bank,
+        bank,
         operation,
         exchange.client_id or "",
         exchange.subject,

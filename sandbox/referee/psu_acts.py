@@ -16,7 +16,6 @@ from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.observations import Observation, fingerprint
 from sandbox.web.api.call_contents import body_of
 from sandbox.world.calls import Exchange
-from sandbox.world.world import World
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")
 CONTROLS = ("/_sandbox/psu/approve", "/_sandbox/psu/refuse")
@@ -25,17 +24,17 @@ BODY_READ_MAX = 10_000  # bytes of a control's body
 GONE = 410
 
 
-def acts_of(environ: dict[str, Any], response: Response, world: World) -> Iterator[Observation]:
+def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator[Observation]:
     """Yields the acts at an address that this request of a page or a control performed."""
     path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
     if path in CONTROLS:
-        yield from _by_control(environ, response, world.bank)
+        yield from _by_control(environ, response, bank)
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
             query = parse_qsl(environ.get("QUERY_STRING", "")[:QUERY_MAX], keep_blank_values=True)
-            yield from page_opening(world.bank, page[1], dict(query), response.status_code)
+            yield from page_opening(bank, page[1], dict(query), response.status_code)
         elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
-            yield from page_return(world.bank, page[1], response.headers["Location"])
+            yield from page_return(bank, page[1], response.headers["Location"])
 
 
 def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:

@@ -240,7 +240,7 @@ def referee_of(world: World) -> Referee:
         return found
 
     def made(content: bytes | None) -> Referee:
-        return Referee(world.bank) if content is None else Referee.unpack(content, world.bank)
+        return world.look(lambda bank: Referee(bank) if content is None else Referee.unpack(content, bank))
 
     found = world.keep("referee", made)
     assert isinstance(found, Referee)
@@ -255,8 +255,14 @@ def judge_in(world: World, *stream: Observation) -> None:
 
 def judge_call(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
     """Judges a call of the bank's interface after its reply."""
-    if world.bank.settings.referee == "on":
-        judge_in(world, observe_call(environ, response, world, exchange, ended))
+    if world.settings.referee == "on":
+        world.look(_judge_call, world, environ, response, exchange, ended)
+
+
+def _judge_call(
+    bank: Bank, world: World, environ: dict[str, Any], response: Response, exchange: Exchange, ended: float
+) -> None:
+    judge_in(world, observe_call(bank, environ, response, exchange, ended))
 
 
 def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
@@ -265,8 +271,8 @@ def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> No
         return
     with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
         world = worlds.known(environ["sandbox.world"])
-        if world.bank.settings.referee == "on":
-            judge_in(world, *acts_of(environ, response, world))
+        if world.settings.referee == "on":
+            world.look(lambda bank: judge_in(world, *acts_of(bank, environ, response)))
 
 
 REFEREE = Listener(judge_call, judge_act)

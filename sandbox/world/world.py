@@ -9,6 +9,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.settings import Settings
 from sandbox.world import files_ahead
 from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
 from sandbox.world.calls import Exchange, shortened
@@ -149,6 +150,20 @@ class World(Paced):
         finally:
             self._settle(backlog, taken)
 
+    def look(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Reads the bank as it stands, for what the server notes of a call: no time passes, and no answer waits."""
+        with self._lock:
+            return question(self.bank, *args, **kwargs)
+
+    @property
+    def settings(self) -> Settings:
+        """Those that are in force. They are replaced as a whole, so this needs no lock."""
+        return self.bank.settings
+
+    def variant(self, axis: str) -> str:
+        """How this bank decides on a point that the service leaves open: one of its settings."""
+        return self.bank.variant(axis)
+
     def real_time(self) -> datetime:
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
         return datetime.fromtimestamp(self._machine_time.real(), UTC)
@@ -186,9 +201,10 @@ class World(Paced):
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self._load(replace(self.beginning, at=keep))
 
-    def note(self, exchange: Exchange) -> Exchange:
+    def note(self, make: Callable[Concatenate[Bank, P], Exchange], *args: P.args, **kwargs: P.kwargs) -> Exchange:
         """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
         with self._lock:
+            exchange = make(self.bank, *args, **kwargs)
             settings = self.bank.settings
             self.exchanges_made += 1
             request_id = exchange.request_id or nth_id(self.beginning, self.exchanges_made)

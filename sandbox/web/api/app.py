@@ -8,6 +8,8 @@ from urllib.parse import quote
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
+from sandbox.bank.records import Client
+from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, Operation
@@ -154,17 +156,21 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
         return
     name = environ["sandbox.world"]
     world = worlds.known(name) if rule is None else worlds.get(name)
-    settings = world.bank.settings
+    settings = world.settings
     if settings.client_certificates == "off":
         return
-    named = environ.get("HTTP_CLIENT_ID")
-    if operation is not None and not operation.bank_headers:  # as client_of has it, before there is a call
-        named = client_named(world.bank, environ.get("HTTP_AUTHORIZATION"))
-    client = world.bank.clients.get(named) if named else None
+    by_header = operation is None or operation.bank_headers  # as client_of has it, before there is a call
+    client = world.ask(client_by, environ, by_header)
     role = operation.role if operation else None
     from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
 
     demand_certificate(environ, settings, trust, client, role, world.certificate_time())
+
+
+def client_by(bank: Bank, environ: dict[str, Any], by_header: bool) -> Client | None:
+    """The client that a call names, if the bank knows it."""
+    named = environ.get("HTTP_CLIENT_ID") if by_header else client_named(bank, environ.get("HTTP_AUTHORIZATION"))
+    return bank.clients.get(named) if named else None
 
 
 def here(worlds: Worlds) -> World:
@@ -179,7 +185,7 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
         environ["sandbox.call"] = call
         world = call.world
-        if world.bank.settings.variants:
+        if world.settings.variants:
             world.axes.begin_call()
         fault = world.fault_for(operation.name, client_of(call))
         if fault is None:
@@ -194,7 +200,7 @@ def client_of(call: Call) -> str | None:
     """As it calls itself: in its header, at /token by its credentials."""
     if call.operation.bank_headers:
         return call.header("Client-ID")
-    return client_named(call.world.bank, call.header("Authorization"))
+    return call.world.look(client_named, call.header("Authorization"))
 
 
 def refusable(view: View, call: Call) -> Response:
@@ -257,26 +263,31 @@ def asked_as(environ: dict[str, Any]) -> str:
     return asked if UUID_4.match(asked) else ""
 
 
+def exchange_of(bank: Bank, environ: dict[str, Any], response: Response) -> Exchange:
+    """A call and its answer, before the world gives it a number."""
+    call: Call | None = environ.get("sandbox.call")
+    return Exchange(
+        0,
+        asked_as(environ),
+        bank.clock.now,
+        call.operation.name if call else None,
+        environ["REQUEST_METHOD"].upper(),
+        environ["PATH_INFO"],
+        response.status_code,
+        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
+        *why(bank, environ),
+        variants_met(call) if call else "",
+        decided(environ),
+    )
+
+
 def note(
     environ: dict[str, Any], response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None
 ) -> None:
     call: Call | None = environ.get("sandbox.call")
     name = environ["sandbox.world"]
     world = call.world if call else worlds.known(name)
-    exchange = Exchange(
-        0,
-        asked_as(environ),
-        world.bank.clock.now,
-        call.operation.name if call else None,
-        environ["REQUEST_METHOD"].upper(),
-        environ["PATH_INFO"],
-        response.status_code,
-        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
-        *why(environ),
-        variants_met(call) if call else "",
-        decided(environ),
-    )
-    exchange = world.note(exchange)
+    exchange = world.note(exchange_of, environ, response)
     response.headers["Response-ID"] = exchange.request_id
     ended = perf_counter()
     worlds.history.grew(exchange.weight + keep_content(world, exchange.seq, environ, response))

@@ -54,7 +54,7 @@ class Call:
 
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open."""
-        return self.world.bank.variant(axis)
+        return self.world.variant(axis)
 
     def link(self, path: str) -> dict[str, Any]:
         """A link to a path of the bank: relative, or absolute as consent addresses are."""

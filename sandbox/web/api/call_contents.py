@@ -41,7 +41,7 @@ class Content(NamedTuple):
 
 def keep_content(world: World, seq: int, environ: dict[str, Any], response: Response) -> int:
     """On the way of every call, so it refers to what is there and copies next to nothing; how much it weighs."""
-    settings = world.bank.settings
+    settings = world.settings
     if settings.contents_kept == 0:
         return 0
     length = environ["werkzeug.request"].content_length or 0 if environ.get("CONTENT_LENGTH") else 0

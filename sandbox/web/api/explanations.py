@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
@@ -29,15 +30,15 @@ class Why(NamedTuple):
 NOWHERE = Why(None, "the path is none of the bank's", "choice 1", None, None, None)
 
 
-def why(environ: dict[str, Any]) -> Why:
+def why(bank: Bank, environ: dict[str, Any]) -> Why:
     call: Call | None = environ.get("sandbox.call")
     refusal: Refusal | None = environ.get("sandbox.refusal")
     subject = None if call is None else call.subject
     state = rule = None
     if call is not None and subject is not None:
-        found = call.world.bank.known(subject)
+        found = bank.known(subject)
         if found is not None:
-            state, rule = state_of(call, found, refused=refusal is not None), call.world.bank.title_of(found)
+            state, rule = state_of(call, found, refused=refusal is not None), bank.title_of(found)
     fault = environ.get("sandbox.fault")
     if fault is not None:
         return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule or fault.title)
@@ -75,7 +76,7 @@ def plain(value: object) -> object:
 
 def variants_met(call: Call) -> str:
     """The axes that a call met and that are not at their default (contract/variants)."""
-    variants = call.world.bank.settings.variants
+    variants = call.world.settings.variants
     if not variants:
         return ""
     met = call.world.axes.end_call()

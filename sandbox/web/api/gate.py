@@ -45,7 +45,7 @@ def accept(call: Call) -> None:
     if header is None:
         raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     offered = call.operation.versions_for(call.path.get("product"))
-    asked = versions_asked(header, call.world.bank.settings.vendor)
+    asked = versions_asked(header, call.world.settings.vendor)
     version = next((number for number in asked if number in offered), None)
     if version is None:
         raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}")

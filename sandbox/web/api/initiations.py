@@ -123,7 +123,7 @@ def whose(call: Call) -> tuple[str, str]:
 
 
 def body_of(call: Call) -> bytes:
-    longest = call.world.bank.settings.body_size_max
+    longest = call.world.settings.body_size_max
     if (call.request.content_length or 0) > longest:
         raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes")
     return call.request.get_data()

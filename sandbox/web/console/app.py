@@ -164,12 +164,12 @@ def inside(root: str, back: str) -> str:
 def live(visit: Visit) -> Response:
     """What an open page asks for each second: the time, and a mark that changes when the page should be read again."""
     world = visit.world
-    now = world.ask(lambda bank: bank.clock.now)
+    now, mark, moves = world.ask(lambda bank: (bank.clock.now, mark_of(bank, world), len(bank.journal)))
     found = {
-        "mark": world.ask(lambda bank: mark_of(world)),
+        "mark": mark,
         "now": clock_text(now),
         "machine": machine(now),
         "calls": world.exchanges_made,
-        "moves": len(world.bank.journal),
+        "moves": moves,
     }
     return Response(orjson.dumps(found), headers=HEADERS, content_type="application/json")

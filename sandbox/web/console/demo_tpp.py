@@ -80,7 +80,7 @@ def _digest(world: World, text: str) -> str:
 
 def headers_of(visit: Visit, operation: str, version: int | None = None) -> dict[str, str]:
     row = BY_NAME[operation]
-    vendor = visit.world.bank.settings.vendor
+    vendor = visit.world.settings.vendor
     found = {"Accept": f"application/vnd.{vendor}.api+json; version={version or row.versions[0]}"}
     if row.bank_headers:
         found |= {"Accept-Language": "fr", "Client-ID": DEMO_CLIENT}

@@ -140,7 +140,7 @@ def call(visit: Visit) -> Response:
         findings=findings_of(visit, found.seq),
         decided=orjson.loads(found.decided) if found.decided else {},
         remedy=remedy_of(found),
-        kept=visit.world.bank.settings.contents_kept,
+        kept=visit.world.settings.contents_kept,
     )
 
 

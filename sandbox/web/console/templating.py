@@ -6,6 +6,7 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment
 
+from sandbox.bank.state import Bank
 from sandbox.contract.moves import Status
 from sandbox.contract.reply_statuses import ANSWERS
 from sandbox.referee.report import report_of
@@ -99,7 +100,7 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             back=back_of(visit),
             now=visit.world.ask(lambda bank: bank.clock.now),
             notice=visit.request.environ.get("sandbox.notice"),
-            mark=mark_of(visit.world),
+            mark=visit.world.ask(mark_of, visit.world),
             page_of=lambda one: page_of(visit, one),
             curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
             curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),
@@ -127,9 +128,9 @@ def back_of(visit: Visit) -> str:
     return visit.to(visit.request.path.removeprefix("/_sandbox"), **query).removeprefix(visit.root)
 
 
-def mark_of(world: World) -> str:
+def mark_of(bank: Bank, world: World) -> str:
     """Changes with everything that a page may show, but for the time itself."""
-    bank, pace = world.bank, world.pace
+    pace = world.pace
     parts = (
         world.exchanges_made,
         len(bank.journal),

@@ -104,8 +104,7 @@ def statuses_of(world: World) -> Counter[tuple[str, str]]:
     """As they stand in memory: a world that is unloaded at this moment counts as nothing, and is not reloaded."""
     if world.in_memory is None:
         return Counter()
-    bank = world.in_memory.bank
-    held = ((name, list(bank.register_of(kind).values())) for name, kind in KINDS.items())
+    held = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])
     return Counter((name, one.status.value) for name, found in held for one in found)
 
 

@@ -71,8 +71,7 @@ def route(app: Flask, worlds: Worlds) -> None:
     """Beside the controls, in every world."""
 
     def openapi() -> Response:
-        bank = here(worlds).bank
-        settings, today = bank.settings, brussels_date(bank.clock.now)
+        settings, today = here(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
         return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
 
     def controls() -> Response:
