@@ -24,6 +24,24 @@ OPTIONS = (
     ("at", "Where the bank's clock begins (default: the scenario's, or 2027-03-01T09:00); now for the machine's time."),
     ("frozen", "Whether the clock stands until it is moved: yes or no (default: the scenario's, or yes)."),
 )
+VARY_OPTIONS: dict[str, dict[str, Any]] = {
+    "vary": {
+        "nargs": "?",
+        "const": "2",
+        "metavar": "STRENGTH",
+        "help": "Run each test again in worlds that differ, in every combination of so many axes (1 to 3; default 2).",
+    },
+    "vary-axes": {"metavar": "A,B", "help": "With --bank-vary: only these axes."},
+    "vary-only": {"metavar": "TOPIC", "help": "With --bank-vary: only the axes of these topics, such as money."},
+    "vary-allow": {"metavar": "FILE", "help": "With --bank-vary: a file of known breaks, which fail no test."},
+    "vary-report": {
+        "action": "append",
+        "default": [],
+        "metavar": "FILE",
+        "help": "With --bank-vary: write the verdict to FILE.html, .xml (JUnit), .sarif or .json. May be repeated.",
+    },
+    "variants": {"metavar": "AXIS=VALUE,...", "help": "How the bank of every test differs."},
+}
 NAMES = ("scenario", "seed", "at", "frozen", "settings")
 WORDS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 MARKER = "bank(scenario=..., seed=..., at=..., frozen=..., settings={...}): how this test's bank begins."
@@ -45,6 +63,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=told)
     told = "Says at the end what of the bank the tests have met, and what to try next."
     group.addoption("--bank-coverage", action="store_true", help=told)
+    for name, more in VARY_OPTIONS.items():
+        group.addoption(f"--bank-{name}", **{"default": None, **more})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Without a strength of its own `--bank-vary` would take the next word for one."""
+    args[:] = ["--bank-vary=2" if word == "--bank-vary" else word for word in args]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,6 +83,10 @@ def pytest_configure(config: pytest.Config) -> None:
             dict(map(read_waive, waives))
         except ValueError as wrong:
             raise pytest.UsageError(f"--bank-waive: {wrong}") from None
+    if config.getoption("--bank-vary") is not None:
+        from sandbox.testing.varying import read_option
+
+        config.pluginmanager.register(read_option(config), "bank-vary")
     worker = getattr(config, "workerinput", {}).get("workerid", "main")
     # At a server that others use too, the names of worlds are this run's own.
     config.stash[RUN] = f"{worker}-{token_hex(4)}" if chosen(config, "url") else worker
@@ -89,12 +119,15 @@ def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]
     from sandbox.client import Refused
     from sandbox.scenario.scenario_errors import ScenarioErrors
     from sandbox.testing.server import world_of
+    from sandbox.testing.varying import note_meeting, variant_of
 
     item = request.node
     test = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.name)[:TEST_NAME_MAX]
     with ExitStack() as ends:
         try:
-            world = ends.enter_context(world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start_of(item)))
+            start = start_of(item)
+            variants = variant_of(item, start)
+            world = ends.enter_context(world_of(bank_server, f"{item.config.stash[RUN]}-{test}", start, variants))
         except (pytest.UsageError, ScenarioErrors, Refused) as wrong:
             raise pytest.fail.Exception(f"this test's bank cannot begin: {wrong}", pytrace=False) from None
         item.stash[BANK] = world
@@ -102,6 +135,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]
             yield world
         finally:
             del item.stash[BANK]
+            note_meeting(item, world, start)
             if item.config.getoption("--bank-coverage"):
                 item.config.stash[COVERED].append(world.coverage)
 

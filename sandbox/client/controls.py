@@ -139,12 +139,14 @@ class Controls:
         clock: Mapping[str, Any] | None = None,
         life: str | None = None,
         replace: bool | None = None,
+        variants: Mapping[str, str] | None = None,
     ) -> "Controls":
         """A new bank, of a scenario's name or content; what is left out is as the server was started.
 
         Refused (409) where a world of that name exists, unless `replace` is true.
         """
         wanted = {"scenario": scenario, "seed": seed, "clock": clock, "life": life, "replace": replace}
+        wanted["variants"] = None if variants is None else dict(variants)
         body = {key: value for key, value in wanted.items() if value is not None}
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
         return self.world(name)

@@ -1,7 +1,7 @@
 """A server in a thread of this process, and a bank at it."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,10 +38,10 @@ def at_server(base_url: str, key: str | None = None) -> Iterator[Bank]:
 
 
 @contextmanager
-def world_of(server: Bank, name: str, start: Start) -> Iterator[Bank]:
+def world_of(server: Bank, name: str, start: Start, variants: Mapping[str, str] | None = None) -> Iterator[Bank]:
     """A new world at a server, dropped with its forks at the end."""
     name = name[:NAME_MAX]
-    server.controls.make_world(name, **world_options(start))
+    server.controls.make_world(name, **world_options(start), variants=variants or None)
     bank = Bank(server.controls, name)
     try:
         yield bank

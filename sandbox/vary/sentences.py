@@ -28,7 +28,7 @@ def describe_variant(variant: Variant, axes: Axes) -> str:
     return ", and ".join(describe_choice(choice, axes) for choice in variant.changes)
 
 
-def describe_details(found: Break, axes: Axes) -> Iterator[str]:
+def describe_details(found: Break, axes: Axes, again: str = "--variants") -> Iterator[str]:
     """What the test said, its last call, what the axes bring to light, and how to run it again."""
     if found.result.seen:
         yield f"Seen: {found.result.seen}"
@@ -36,7 +36,7 @@ def describe_details(found: Break, axes: Axes) -> Iterator[str]:
         yield f"Call: {found.result.call}"
     for axis, _ in found.variant.changes:
         yield f"{axis}: {axes[axis].about.rstrip('.')}. It brings to light: {axes[axis].brings.rstrip('.')}."
-    yield f"Again: --variants {found.variant}"
+    yield f"Again: {again} {found.variant}"
     if found.allowed is not None:
         yield f"Allowed: {found.allowed}"
 
@@ -46,6 +46,11 @@ def describe_verdict(verdict: Verdict, axes: Axes) -> Iterator[str]:
     for found in sorted(verdict.breaks, key=lambda one: one.allowed is not None):
         yield f"{'allowed  ' if found.allowed is not None else 'BREAKS  '}{describe_break(found, axes)}."
         yield from (f"        {line}" for line in "\n".join(describe_details(found, axes)).splitlines())
+    yield from describe_rest(verdict, axes)
+
+
+def describe_rest(verdict: Verdict, axes: Axes) -> Iterator[str]:
+    """The verdict without the breaks."""
     for test, text in verdict.flaky.items():
         yield f"FLAKY  {test} {text}"
         yield "        Nothing is blamed for it: mend the test, then run again."

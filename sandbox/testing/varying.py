@@ -1,0 +1,185 @@
+"""`pytest --bank-vary`: each test again in worlds that differ on the axes that it met, and a verdict on each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from sandbox.contract.variants import AXES
+from sandbox.testing.bank import Bank
+from sandbox.vary.allowed import Allowed, allow, read_allowed, read_variant
+from sandbox.vary.axes import space_of
+from sandbox.vary.meeting import axes_met, last_call
+from sandbox.vary.report_files import demand_format, write_report
+from sandbox.vary.runs import SEEN_MAX, Result, Run, Runs
+from sandbox.vary.sentences import describe_break, describe_details, describe_rest
+from sandbox.vary.space import TODAY, Space, Variant
+from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
+from sandbox.vary.verdict_rows import verdict_from, verdict_row
+
+if TYPE_CHECKING:
+    from sandbox.testing.start import Start
+
+STRENGTHS = ("1", "2", "3")
+VARIANT: pytest.StashKey[Variant] = pytest.StashKey()
+MEETING: pytest.StashKey[tuple[frozenset[str], str]] = pytest.StashKey()
+OUTPUT = "bank_verdicts"
+AGAIN = "--bank-variants"
+
+
+def split_names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def read_option(config: pytest.Config) -> "Varying":
+    """The options of --bank-vary; a wrong one ends the run."""
+    given = config.getoption
+    try:
+        if given("--bank-vary") not in STRENGTHS:
+            raise ValueError(f"--bank-vary is 1, 2 or 3, not {given('--bank-vary')!r:.60}")
+        space = space_of(AXES, split_names(given("--bank-vary-axes")), split_names(given("--bank-vary-only")))
+        path = given("--bank-vary-allow")
+        text = "" if path is None else Path(path).read_text(encoding="utf-8-sig")
+        allowed = read_allowed(text, space_of(AXES, within=False))
+        reports = [demand_format(name) for name in given("--bank-vary-report")]
+    except (ValueError, OSError) as wrong:
+        raise pytest.UsageError(str(wrong)) from None
+    return Varying(config, space, int(given("--bank-vary")), allowed, reports)
+
+
+def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
+    """The variants of a test's world: the one that is tried or that the command line names, but not what it sets."""
+    given = item.config.getoption("--bank-variants")
+    chosen = item.stash.get(VARIANT, TODAY)
+    try:
+        asked = read_variant(given, space_of(AXES, within=False)) if given else TODAY
+    except ValueError as wrong:
+        raise pytest.UsageError(f"--bank-variants: {wrong}") from None
+    return {axis: value for axis, value in (*asked.changes, *chosen.changes) if axis not in pinned(start)}
+
+
+def pinned(start: "Start") -> frozenset[str]:
+    """The axes that a test sets by itself, which are its own business."""
+    return frozenset(start.settings.get("variants", ()))
+
+
+def note_meeting(item: pytest.Item, bank: Bank, start: "Start") -> None:
+    """What the test's calls met, before its world is dropped."""
+    if VARIANT in item.stash:
+        calls = bank.requests
+        met = axes_met(bank.controls, calls) - pinned(start)
+        item.stash[MEETING] = met, last_call(bank.controls, calls, item.stash[VARIANT])
+
+
+class Sibling:
+    """The next test, as far as teardown asks: of the same class and module, so that their fixtures stay."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+
+    def listchain(self) -> list[Any]:
+        return [*self._item.listchain()[:-1], self]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._item, name)
+
+
+class Varying:
+    """Runs each test that has a bank: as it is today, then under a covering set of the axes that it met."""
+
+    def __init__(
+        self, config: pytest.Config, space: Space, strength: int, allowed: list[Allowed], reports: list[Path]
+    ) -> None:
+        self.config = config
+        self.space = space
+        self.strength = strength
+        self.allowed = allowed
+        self.reports = reports
+        self.verdicts: list[Verdict] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        if "bank" not in getattr(item, "fixturenames", ()):
+            return None
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        first = self.play(item, TODAY)
+        today = run_of(item, first)
+        runs = Runs(lambda variant: today if not (variant.changes or runs.count > 1) else self.trial(item, variant))
+        try:
+            if not any(one.skipped for one in first):
+                self.judge(item, runs, first)
+        except (FailsToday, NothingMet):
+            pass
+        finally:
+            del item.stash[VARIANT]
+        for report in [*first, *self.end(item, nextitem)]:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    def play(self, item: pytest.Item, variant: Variant) -> list[pytest.TestReport]:
+        item.stash[VARIANT] = variant
+        item.stash[MEETING] = frozenset(), ""
+        return runtestprotocol(item, log=False, nextitem=Sibling(item))  # type: ignore[arg-type]
+
+    def end(self, item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
+        """Tears down what the next test does not need; the report of it where that failed."""
+        state = item.session._setupstate
+        call = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), "teardown", (KeyboardInterrupt,))
+        report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
+        return [report] if report.failed else []
+
+    def trial(self, item: pytest.Item, variant: Variant) -> Run:
+        return run_of(item, self.play(item, variant))
+
+    def judge(self, item: pytest.Item, runs: Runs, reports: list[pytest.TestReport]) -> None:
+        """Judges one test. A break that is not allowed fails it."""
+        verdict = allow(judge(runs, self.space, self.strength, 1), self.allowed)
+        self.verdicts.append(verdict)
+        call = next(one for one in reports if one.when == "call")
+        lines = []
+        for found in verdict.breaks:
+            text = "\n".join([f"{describe_break(found, AXES)}.", *describe_details(found, AXES, AGAIN)])
+            lines += [text] if found.allowed is None else []
+            call.sections += [("bank, allowed", text)] if found.allowed is not None else []
+        if lines:
+            call.outcome, call.longrepr = "failed", "\n\n".join(lines)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A worker of xdist hands its verdicts on."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output[OUTPUT] = [verdict_row(one) for one in self.verdicts]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        rows = getattr(node, "workeroutput", {}).get(OUTPUT, ())
+        self.verdicts += [verdict_from(row, self.space, self.strength) for row in rows]
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        terminalreporter.section("banks that this one could have been")
+        if not self.verdicts:
+            terminalreporter.write_line("No test with the fixture `bank` passed and met an axis.")
+            return
+        verdict = allow(merge(self.verdicts), self.allowed)
+        for line in describe_rest(verdict, AXES):
+            terminalreporter.write_line(line)
+        for path in self.reports:
+            write_report(path, verdict, AXES)
+
+
+def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> Run:
+    """A test as a run of one test."""
+    met, call = item.stash[MEETING]
+    failed = next((report for report in reports if report.failed), None)
+    result = Result(True) if failed is None else Result(False, seen_of(failed), call)
+    return Run({item.nodeid: result}, met)
+
+
+def seen_of(report: pytest.TestReport) -> str:
+    """The error of a failed test in one line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = str(crash.message if crash is not None else report.longrepr).strip() or "it failed"
+    return " ".join(text.splitlines()[0 if crash is not None else -1].split())[:SEEN_MAX]
