@@ -115,6 +115,11 @@ class Session:
     chosen: tuple[str, ...] = ()  # IBANs that a client may read
     code: str | None = None  # what the drawn card reader shows
     wrong: int = 0
+    method: str = ""  # as the customer chose; empty: the bank's first
+    approval: str | None = None  # what the app has to approve
+    compare: str | None = None  # shown on the page and in the app
+    approval_until: datetime | None = None
+    callback: str | None = None  # after an answer in the app, where the page that waits leads
 
     @property
     def weight(self) -> int:

@@ -1,6 +1,6 @@
 """Acts of a PSU without a browser, with defaults for missing choices (choice 10)."""
 
-from sandbox.bank import consents, signing
+from sandbox.bank import consents, signing, signing_methods
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.records import Debtor
 from sandbox.bank.signing import customer_of
@@ -10,13 +10,21 @@ from sandbox.contract.errors import Error, Refusal
 
 
 def approve(
-    bank: Bank, token: str, customer: str | None, account: str | None, ibans: tuple[str, ...], state: str | None
+    bank: Bank,
+    token: str,
+    customer: str | None,
+    account: str | None,
+    ibans: tuple[str, ...],
+    state: str | None,
+    method: str | None = None,
 ) -> str:
-    """At an SCA or a consent address; the answer is the callback."""
+    """At an SCA or a consent address; the answer is the callback. Without a method, one that is permitted."""
     if token in bank.consent_addresses:
-        return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state)
+        return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
     found = signing.waiting(bank, token)
     who, debtor = _default_signer(bank, found, customer, account)
+    if method is not None:
+        signing_methods.demand_method(bank, found, who, method)
     return signing.sign(bank, found, who, debtor, state)
 
 
@@ -47,7 +55,9 @@ def _default_signer(
     return customer_of(bank, who).id, Debtor(iban, compartment(bank, iban))
 
 
-def _default_consent(bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None) -> str:
+def _default_consent(
+    bank: Bank, token: str, customer: str | None, ibans: tuple[str, ...], state: str | None, method: str | None
+) -> str:
     """Defaults: the customer of the account or the consent, and all of that customer's accounts."""
     address = consents.address_waiting(bank, token)
     if customer is None and address.iban is not None:
@@ -59,6 +69,8 @@ def _default_consent(bank: Bank, token: str, customer: str | None, ibans: tuple[
     if customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
     who = customer_of(bank, customer).id
+    if method is not None:
+        signing_methods.demand_method(bank, None, who, method)
     if address.iban is not None and any(iban != address.iban for iban in ibans):
         raise Refusal(Error.ACCESS_DENIED, input="accounts", why="the address is about another account")
     chosen = ibans or tuple(account.iban for account in consents.choosable(bank, who))

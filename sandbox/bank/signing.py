@@ -7,6 +7,7 @@ from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor
+from sandbox.bank.signing_methods import remember_beneficiary
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.callbacks import with_query
@@ -77,6 +78,7 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     if not isinstance(found, Bulk):
         found.debtor = debtor
     found.customer = customer
+    remember_beneficiary(bank, found, customer)
     _add_signature(bank, found, customer)
     return _record_callback(bank, found, customer, state)
 

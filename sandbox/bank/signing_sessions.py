@@ -4,6 +4,7 @@ from sandbox.bank import signing
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
 from sandbox.bank.records import Debtor
+from sandbox.bank.signing_methods import CARD_READER, demand_method
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -77,6 +78,7 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     payment = signing.waiting(bank, token)
     if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
+    demand_method(bank, payment, session.customer, CARD_READER)
     if code != session.code:
         left = one_try_less(bank, session)
         if not left:

@@ -86,9 +86,11 @@ class Bank(Watched):
         self.reserved_later: dict[Compartment, Decimal] = {}
         self.refunds: dict[str, Refund] = {}  # of direct debits, by the reference of the debit
         self.spent: dict[tuple[str, date], Decimal] = {}
+        self.beneficiaries: dict[tuple[str, str], None] = {}  # customers, and whom they paid by a signature
 
     def _begin_grants(self) -> None:
         self.sessions: dict[str, Session] = {}
+        self.approvals: dict[str, str] = {}  # what apps have to approve, to the sessions whose pages wait
         self.codes: dict[str, Code] = {}
         self.pairs: dict[PairKey, Pair] = {}
         self.newest_pair: dict[tuple[str, str], PairKey] = Register()  # of a client and scope

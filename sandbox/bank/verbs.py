@@ -7,6 +7,7 @@ a verb's parameters are part of it: exports without secrets are read by them.
 from collections.abc import Callable
 
 from sandbox.bank import (
+    app_approvals,
     bulks,
     clients,
     consent_sessions,
@@ -49,7 +50,10 @@ VERBS: dict[str, Callable[..., object]] = {
     "forcing.force": forced_moves.force,
     "payments.cancel": payments.cancel,
     "payments.initiate": payments.initiate,
+    "screens.answer_in_app": app_approvals.answer_in_app,
+    "screens.choose_method": app_approvals.choose_method,
     "screens.confirm": signing_sessions.confirm,
+    "screens.confirm_by_biometrics": app_approvals.confirm_by_biometrics,
     "screens.confirm_in_channel": signing_sessions.confirm_in_channel,
     "screens.enter": signing_sessions.enter,
     "screens.enter_channel": signing_sessions.enter_channel,

@@ -80,9 +80,12 @@ class PsuControl:
         customer: str | None = None,
         account: str | None = None,
         accounts: Sequence[str] | None = None,
+        method: str | None = None,
     ) -> str:
         """Signs a payment or gives a consent; the answer is the callback address."""
         chosen = {"customer": customer, "account": account, "accounts": None if accounts is None else list(accounts)}
+        if method is not None:
+            chosen["method"] = method
         return self._act("approve", address, chosen)
 
     def refuse(self, address: str, customer: str | None = None) -> str:

@@ -234,6 +234,9 @@ class Error(Enum):
     NOT_VERIFIED = Row(409, "CONFLICT", "SBX-0409-000007", "Expected {expected}; {found}.", "choice 10")
     ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
     CODE_WRONG = Row(403, "ACCESS_DENIED", "SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
+    METHOD_REFUSED = Row(
+        403, "ACCESS_DENIED", "SBX-0403-000006", "The method {method} is refused: {why}.", "service 5.7"
+    )
     ADDRESS_OUTDATED = Row(
         410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5"
     )
@@ -286,6 +289,7 @@ OF_CONTROLS = frozenset(
         Error.NAME_TAKEN,
         Error.ALREADY_OVER,
         Error.CODE_WRONG,
+        Error.METHOD_REFUSED,
         Error.ADDRESS_OUTDATED,
     }
 )

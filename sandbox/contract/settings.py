@@ -68,6 +68,10 @@ class Settings:
     body_size_max: int = choice(1_000_000, "choice 2")  # bytes of a JSON or form body
     # How this bank differs: the axes of variants.py that are not at their default, each with its value, by name.
     variants: tuple[tuple[str, str], ...] = choice((), "choice 13")
+    # How payments, orders and files are signed. card_reader, app: that method alone; by_risk: those that the customer
+    # activated, of which a risk refuses some. Consents and further signatures take the card reader.
+    sca_methods: str = choice("by_risk", "service 5.7")
+    app_approval_life: timedelta = choice(timedelta(minutes=3), "service 5.7")  # how long a page waits for the app
 
 
 def clause_of(name: str) -> str:

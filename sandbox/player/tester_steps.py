@@ -22,6 +22,8 @@ def psu(stage: Stage, content: Content) -> Reply:
     body: Content = {"address": found.address}
     if "customer" in content:
         body["customer"] = content["customer"]
+    if "method" in content:
+        body["method"] = content["method"]
     if "account" in content:
         body["account"] = stage.iban(content["account"])
     if "accounts" in content:

@@ -21,6 +21,7 @@ WORDS = {
     "closed_days": ("ignore", "respect"),
     "life": ("on", "off"),
     "referee": ("on", "off"),
+    "sca_methods": ("card_reader", "app", "by_risk"),
 }
 NUMBER_MAX = 1_000_000_000
 # Fewer events than one advance may meet would stop the bank itself.

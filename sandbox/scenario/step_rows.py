@@ -25,7 +25,7 @@ CALLING = ("client", "token", "headers", "lost", *JUDGED)  # of every step that 
 PAYMENT_WORDS = tuple(dict.fromkeys(("debtor", *(word for part in AMOUNTS for word in part.words), *PAYMENT.paths)))
 ORDER = ("product", *PAYMENT_WORDS, "body", "version")
 PERIODIC = tuple(word for word in STANDING_ORDER.paths if word not in PAYMENT_WORDS)
-PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", *JUDGED)
+PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", "method", *JUDGED)
 # Of a customer or, with `account`, of an account; what a new account is called in the script stands for its IBAN.
 CHANGES_OF_CUSTOMER = ("customer", "channel_blocked", "language", "limit_day", "limit_week", "countries", "methods")
 CHANGES_OF_ACCOUNT = ("account", "closed", "overdraft", "signatures_required", "signers", "balance_shown")

@@ -19,6 +19,7 @@ WORDS = {
     "signatures": ("off", "strict", "lenient"),
     "client_certificates": ("proxy", "tls", "off"),
     "certificate_clock": ("bank", "real"),
+    "sca_methods": ("card_reader", "app", "by_risk"),
 }
 BOUNDS = {
     "page_size": (1, 50),

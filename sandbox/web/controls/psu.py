@@ -15,7 +15,9 @@ from sandbox.world.world import World
 
 def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     (token, state), ibans = body["address"], body.get("accounts", ())
-    return {"redirect": world.act(psu_actions.approve, token, body.get("customer"), body.get("account"), ibans, state)}
+    chosen = body.get("customer"), body.get("account"), ibans, state
+    method = (body["method"],) if "method" in body else ()
+    return {"redirect": world.act(psu_actions.approve, token, *chosen, *method)}
 
 
 def refuse(world: World, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
 
+from sandbox.bank.signing_methods import METHODS
 from sandbox.web.controls.body_readers import address, text, texts
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
+from sandbox.web.controls.people_readers import one_of
 from sandbox.web.controls.scenario_rows import SINCE
 
 PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
@@ -18,11 +20,21 @@ ACCOUNTS = Field(
 ADDRESS = Field(
     "address", address, required=True, about="The SCA or consent address, with the state that the TPP appended."
 )
+METHOD = Field(
+    "method",
+    one_of(*METHODS),
+    nullable=True,
+    about="How the customer signs; refused where it is not activated or too risky (service 5.7). Left out: one that is "
+    "permitted.",
+    shape={"enum": [*METHODS]},
+    option="How they sign: card_reader, app or biometrics.",
+)
 APPROVAL = (
     ADDRESS,
     CUSTOMER._replace(option="Who; left out, the debtor account's first owner."),
     ACCOUNT._replace(option="The IBAN to pay from; left out, their first current account."),
     ACCOUNTS._replace(option="The IBANs of a consent; may be given several times."),
+    METHOD,
 )
 FURTHER = (Field("payment_id", text, required=True), Field("customer", text, required=True, option="Who signs."))
 # At an address, or of what waits in the bank's channel: the view asks for one of the two. The accounts are taken, not
@@ -33,6 +45,7 @@ REFUSAL = (
     CUSTOMER,
     ACCOUNT._replace(read=None),
     ACCOUNTS._replace(read=None),
+    METHOD._replace(read=None),
 )
 
 PSU_ROWS: tuple[Control, ...] = (
@@ -51,7 +64,7 @@ PSU_ROWS: tuple[Control, ...] = (
                 "{redirect}",
             ),
         ),
-        buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account")),),
+        buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account", "method")),),
         body_name="Approval",
     ),
     Control(

@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
 from sandbox.web.html.static_files import content_of, serve
-from sandbox.web.psu import channel
+from sandbox.web.psu import app_page, channel
 from sandbox.web.psu.endings import Ending, end, end_refused
 from sandbox.web.psu.steps import CONSENTING, SIGNING
 from sandbox.web.psu.templating import headers
@@ -36,6 +36,8 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
     ("GET", "/sign/<token>", SIGNING.open_address),
     ("GET", "/sign/<token>/<step>", SIGNING.see_step),
     ("POST", "/sign/<token>/<step>", SIGNING.take_step),
+    ("GET", "/app/<approval>", app_page.see_approval),
+    ("POST", "/app/<approval>/<answer>", app_page.answer),
     ("GET", "/consent/<token>", CONSENTING.open_address),
     ("GET", "/consent/<token>/<step>", CONSENTING.see_step),
     ("POST", "/consent/<token>/<step>", CONSENTING.take_step),

@@ -3,10 +3,12 @@
 from copy import copy
 from dataclasses import dataclass
 from datetime import date
+from typing import ClassVar
 
 from sandbox.bank import consent_sessions, consents, signing_sessions
 from sandbox.bank.grants import Consent, ConsentAddress, Session
 from sandbox.bank.records import Account, Customer
+from sandbox.bank.signing_methods import CARD_READER, Offer
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
@@ -49,6 +51,10 @@ class ConsentSight:
     until: date
     sca_days: int  # how long an authentication is enough
     earlier: date | None  # when the consent that this one replaces was given
+
+    offers: ClassVar[tuple[Offer, ...]] = ()  # a consent takes the card reader
+    seconds_left: ClassVar[int] = 0
+    method: ClassVar[str] = CARD_READER
 
     @property
     def kind(self) -> str:

@@ -1,12 +1,14 @@
 """What a page shows, read under the world's lock."""
 
+import math
 from copy import copy
 from dataclasses import dataclass
 
-from sandbox.bank import accounts, consents, signing, signing_sessions
+from sandbox.bank import accounts, app_approvals, consents, signing, signing_methods, signing_sessions
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.grants import Session
 from sandbox.bank.records import Account, Customer, Debtor, Origin
+from sandbox.bank.signing_methods import CARD_READER, Offer
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
@@ -46,6 +48,14 @@ class Sight:
     options: list[Option]
     signers: list[str]
     signatures_required: int
+    offers: tuple[Offer, ...] = ()  # the ways to sign that concern the customer, each with why it is refused
+    seconds_left: int = 0  # of the approval that a page waits for
+
+    @property
+    def method(self) -> str:
+        """The one that was chosen, else the first that is permitted."""
+        permitted = (offer.method for offer in self.offers if not offer.cause)
+        return self.session.method or next(permitted, CARD_READER)
 
     @property
     def kind(self) -> str:
@@ -74,6 +84,31 @@ def at_address(bank: Bank, session_id: str, token: str) -> Sight:
     """What waits at an address; over or outdated ones are refused first."""
     found = signing.waiting(bank, token)
     return _sight(bank, signing_sessions.session_of(bank, session_id, token), found)
+
+
+def in_app(bank: Bank, approval: str) -> Sight:
+    """What the app has to approve."""
+    session = app_approvals.session_waiting(bank, approval)
+    return _sight(bank, session, signing.waiting(bank, session.address))
+
+
+def callback_of(bank: Bank, session_id: str, token: str) -> str | None:
+    """Where the page that waited leads, once the app has answered."""
+    session = bank.sessions.get(session_id)
+    return session.callback if session is not None and session.address == token else None
+
+
+def _offers(bank: Bank, session: Session, found: Initiation) -> tuple[Offer, ...]:
+    """Those that are permitted or that a risk refuses; of what the customer does not have no page speaks."""
+    if session.customer is None:
+        return ()
+    known = signing_methods.offers(bank, found, session.customer)
+    return tuple(offer for offer in known if offer.cause not in ("inactive", "bank"))
+
+
+def _seconds_left(bank: Bank, session: Session) -> int:
+    until = session.approval_until
+    return 0 if until is None else max(0, math.ceil((until - bank.clock.now).total_seconds()))
 
 
 def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
@@ -121,6 +156,8 @@ def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
         _options(bank, session.customer, found),
         [bank.customers[name].name for name in found.signatures],
         _signatures_required(bank, found, session.debtor),
+        _offers(bank, session, found),
+        _seconds_left(bank, session),
     )
 
 

@@ -1,18 +1,19 @@
 """The steps at an address: log in, choose accounts, read, sign or refuse (service 1, 4.7; choice 5, choice 8)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flask import Response
 
-from sandbox.bank import consent_sessions, signing, signing_sessions
+from sandbox.bank import app_approvals, consent_sessions, signing, signing_sessions
+from sandbox.bank.signing_methods import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.psu import papers
 from sandbox.web.psu.consent_views import ConsentSight, consent_at
 from sandbox.web.psu.formats import country
-from sandbox.web.psu.page_views import Sight, at_address
+from sandbox.web.psu.page_views import Sight, at_address, callback_of
 from sandbox.web.psu.phrases import Line
 from sandbox.web.psu.refusals import say_refusal
 from sandbox.web.psu.shared_views import session_at
@@ -46,6 +47,7 @@ class Steps:
     chosen: Callable[[Visit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
     headline: Callable[[str, Any], Line]
     lines: Callable[[str, Any], list[Line]]
+    methods: Mapping[str, str] = field(default_factory=dict)  # ways to sign, with their pages (service 5.7)
 
     def open_address(self, visit: Visit) -> Response:
         """Where the TPP sends the PSU, with its state."""
@@ -56,7 +58,10 @@ class Steps:
         return keep(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
 
     def see_step(self, visit: Visit) -> Response:
-        return self.show(visit, visit.session_id(address_cookie(visit.path["token"])), visit.path["step"])
+        """A page that waits for the app leads back to the TPP once the app has answered."""
+        session_id = visit.session_id(address_cookie(visit.path["token"]))
+        callback = visit.world.ask(callback_of, session_id, visit.path["token"])
+        return leave(visit, callback) if callback else self.show(visit, session_id, visit.path["step"])
 
     def take_step(self, visit: Visit) -> Response:
         """A form of one of the steps."""
@@ -69,6 +74,8 @@ class Steps:
             "code": self.take_code,
             "refuse": self.take_refusal,
         }
+        if self.methods:
+            takes |= {"method": self.take_method, "biometrics": self.take_biometrics}
         take = takes.get(visit.path["step"])
         if take is None:
             raise Refusal(Error.NOT_FOUND, input="step")
@@ -107,6 +114,24 @@ class Steps:
             return self.show_again(visit, session_id, step, refusal)
         return leave(visit, callback)
 
+    def take_method(self, visit: Visit, session_id: str, token: str) -> Response:
+        """Another way to sign; a risk may refuse it, and the page says why."""
+        method = visit.request.form.get("method", "")
+        if method not in self.methods:
+            raise Refusal(Error.NOT_FOUND, input="method")
+        try:
+            visit.world.act(app_approvals.choose_method, session_id, token, method)
+        except Refusal as refusal:
+            return self.show_again(visit, session_id, "code", refusal)
+        return go(visit.to(f"/{self.path}/{token}/code"))
+
+    def take_biometrics(self, visit: Visit, session_id: str, token: str) -> Response:
+        try:
+            callback = visit.world.act(app_approvals.confirm_by_biometrics, session_id, token)
+        except Refusal as refusal:
+            return self.show_again(visit, session_id, "code", refusal)
+        return leave(visit, callback)
+
     def take_refusal(self, visit: Visit, session_id: str, token: str) -> Response:
         return leave(visit, visit.world.act(self.turn_down, session_id, token))
 
@@ -127,7 +152,7 @@ class Steps:
         return draw(
             visit,
             language,
-            self.templates.get(shown, shown),
+            self.methods[sight.method] if shown == "code" and self.methods else self.templates.get(shown, shown),
             status=WRONG if problem or refusal else 200,
             session_id=session_id,
             forms=form_targets(sight.redirect_uri),
@@ -138,6 +163,8 @@ class Steps:
             at=f"/{self.path}/{visit.path['token']}",
             number=steps.index(shown) + 1,
             of=len(steps),
+            offers=sight.offers,
+            seconds_left=sight.seconds_left,
             problem=wording(language, problem, refusal),
         )
 
@@ -209,6 +236,7 @@ SIGNING = Steps(
     chosen=_compartment,
     headline=papers.headline,
     lines=papers.lines,
+    methods={CARD_READER: "code", APP: "wait", BIOMETRICS: "biometrics"},
 )
 CONSENTING = Steps(
     path="consent",

@@ -1,0 +1,59 @@
+"""The bank's app, in a tab of its own: compares a code, approves or refuses (service 5.7)."""
+
+from hmac import compare_digest
+
+from flask import Response
+
+from sandbox.bank import app_approvals
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.psu.page_views import in_app
+from sandbox.web.psu.papers import headline, lines
+from sandbox.web.psu.steps import WRONG, wording
+from sandbox.web.psu.templating import draw
+from sandbox.web.psu.visits import Lost, Visit, go, proof_of
+
+ANSWERS = {"approve": True, "refuse": False}
+DONE = ("approve", "refuse")
+
+
+def see_approval(visit: Visit) -> Response:
+    answered = visit.request.args.get("answered")
+    if answered in DONE:
+        return draw(visit, visit.language(), "app_done", answered=answered, problem="")
+    return show(visit)
+
+
+def answer(visit: Visit) -> Response:
+    """The address of an approval is the app's own secret, from which its forms are proven."""
+    approval, given = visit.path["approval"], visit.request.form.get("proof", "")
+    if not compare_digest(given.encode(), proof_of(approval).encode()):
+        raise Lost
+    if visit.path["answer"] not in ANSWERS:
+        raise Refusal(Error.NOT_FOUND, input="step")
+    visit.world.ask(app_approvals.session_waiting, approval)  # that it is over is told first
+    try:
+        visit.world.act(app_approvals.answer_in_app, approval, ANSWERS[visit.path["answer"]])
+    except Refusal as refusal:
+        if refusal.error in (Error.ALREADY_OVER, Error.NOT_FOUND, Error.ADDRESS_OUTDATED):
+            raise
+        return show(visit, refusal)
+    return go(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
+
+
+def show(visit: Visit, refusal: Refusal | None = None) -> Response:
+    approval = visit.path["approval"]
+    sight = visit.world.ask(in_app, approval)
+    language = visit.language(sight.origin.language, sight.customer.language if sight.customer else None)
+    return draw(
+        visit,
+        language,
+        "app",
+        status=WRONG if refusal else 200,
+        session_id=approval,
+        kind=sight.kind,
+        sight=sight,
+        headline=headline(language, sight),
+        lines=lines(language, sight),
+        at=f"/app/{approval}",
+        problem=wording(language, None, refusal),
+    )
