@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.servers import CALLBACK
 from sandbox.app import assemble, first_beginning
 from sandbox.bank import payments
-from sandbox.bank.first_replies import Ask
+from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Creditor, Order, Origin
 from sandbox.banking.durations import read_instant
 from sandbox.banking.money import Money

@@ -22,7 +22,7 @@ def filled(path: Path, acts: int) -> list[float]:
     """Payments that are initiated and then declined, each act kept before the next; milliseconds of each."""
     from sandbox.app import first_beginning
     from sandbox.bank import payments, psu_actions
-    from sandbox.bank.first_replies import Ask
+    from sandbox.bank.initiations import Ask
     from sandbox.bank.records import Creditor, Order, Origin
     from sandbox.banking.durations import read_instant
     from sandbox.banking.money import Money

@@ -35,7 +35,8 @@ INSIDE = {
     "bank": (
         {"records", "clock", "mint", "ledger"},
         {"state"},
-        {"sca", "tokens", "consents", "accounts"},
+        {"tokens", "consents", "accounts"},
+        {"initiations"},
         {"payments", "standing_orders", "bulks"},
         {"signing"},
         {"psu_actions", "forced_moves"},

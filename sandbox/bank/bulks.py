@@ -4,10 +4,10 @@ import math
 from decimal import Decimal
 from functools import partial
 
-from sandbox.bank import accounts, bulk_checks, bulk_entries, first_replies, initiations, rule_effects, sca
+from sandbox.bank import accounts, bulk_checks, bulk_entries, initiations, rule_effects
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.bulk_records import Bulk, Part
-from sandbox.bank.first_replies import Ask
+from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Origin
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
@@ -28,7 +28,7 @@ def initiate(
     bank: Bank, kind: Kind, packed: bytes, reference: str | None, origin: Origin, ask: Ask
 ) -> tuple[str, Status]:
     """Registers a file that passed the checks at the POST, and schedules its validation. The file is compressed."""
-    earlier = first_replies.first_answer(bank, ask)
+    earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
     match = rule_effects.meet(bank, looks_of(kind, origin, reference))
@@ -38,7 +38,7 @@ def initiate(
     bank.files_waiting[bulk.id] = len(packed)
     initiations.register(bank, bulk, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
-    first_replies.remember(bank, ask, bulk.id, "")
+    initiations.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
 
 
@@ -176,7 +176,7 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 
 def give_address(bank: Bank, bulk: Bulk) -> None:
-    bulk.sca_token = sca.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
+    bulk.sca_token = initiations.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
     standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
     most = bank.settings.remembered_max
     forget_replaced(bank.sca_addresses, standing, most, lambda token, at: not _is_replaced(bank, token, at.subject_id))

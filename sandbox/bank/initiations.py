@@ -1,8 +1,11 @@
-"""Shared by all initiations: reply, references and access (choice 5)."""
+"""Shared by all initiations: reply, references, access, Request-IDs and SCA addresses (choice 2, choice 5)."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sandbox.bank import accounts
+from sandbox.bank.bounded_registers import forget_oldest
+from sandbox.bank.records import Asked, ScaAddress
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
@@ -19,6 +22,15 @@ class InitiationReply:
     endtoend_identification: str
     status: Status
     sca_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The caller, the Request-ID and a fingerprint of the call."""
+
+    client_id: str
+    request_id: str
+    print: bytes
 
 
 def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
@@ -74,3 +86,54 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
     """Refuses a token of another PSU (choice 2)."""
     if customer is not None and not _has(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")
+
+
+# A Request-ID is used once; the identical initiation again gets the first reply again (choice 2).
+
+
+def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
+    """A call that is no initiation can't be the one that used the id first."""
+    if (client_id, request_id) in bank.asked and bank.settings.request_id_reuse != "allow":
+        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before")
+
+
+def first_answer(bank: Bank, ask: Ask) -> Asked | None:
+    """The first reply to the identical call; a different call with the same id is refused."""
+    if bank.settings.request_id_reuse == "allow":
+        return None
+    earlier = bank.asked.get((ask.client_id, ask.request_id))
+    if earlier is None:
+        return None
+    if earlier.print == ask.print and bank.settings.request_id_reuse == "replay":
+        return earlier
+    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before, for another call")
+
+
+def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
+    """Notes an accepted initiation; the first of an id stays."""
+    bank.asked.setdefault((ask.client_id, ask.request_id), Asked(ask.print, subject_id, sca_token))
+    forget_oldest(bank.asked, bank.settings.remembered_max)
+
+
+# Addresses at which a PSU signs (service 4.6 rule 3, choice 5).
+
+
+def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
+    """A fresh address for a subject; its token is what the URL carries."""
+    token = bank.mint.secret()
+    until = bank.clock.now + life
+    bank.sca_addresses[token] = ScaAddress(token, subject_id, until)
+    return token
+
+
+def address_of(bank: Bank, token: str) -> ScaAddress:
+    """The address, whether or not it still lives."""
+    address = bank.sca_addresses.get(token)
+    if address is None:
+        raise Refusal(Error.NOT_FOUND, input="address")
+    return address
+
+
+def demand_alive(bank: Bank, address: ScaAddress) -> None:
+    if bank.clock.now >= address.until:
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address")

@@ -1,8 +1,7 @@
 """Single payments: the initiation and what may be read of it."""
 
-from sandbox.bank import accounts, execution, first_replies, initiations, rule_effects, sca
-from sandbox.bank.first_replies import Ask
-from sandbox.bank.initiations import InitiationReply
+from sandbox.bank import accounts, execution, initiations, rule_effects
+from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.records import Order, Origin, Payment
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -11,7 +10,7 @@ from sandbox.contract.moves import Status, Trigger
 
 def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationReply:
     """Checks everything before the first change, so that a refused call changes nothing."""
-    earlier = first_replies.first_answer(bank, ask)
+    earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return InitiationReply(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)
     demand_date(bank, order)
@@ -37,8 +36,8 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     initiations.register(bank, payment, order.endtoend_identification)
     bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
-    token = payment.sca_token = sca.new_address(bank, payment.id, settings.sca_address_life)
-    first_replies.remember(bank, ask, payment.id, token)
+    token = payment.sca_token = initiations.new_address(bank, payment.id, settings.sca_address_life)
+    initiations.remember(bank, ask, payment.id, token)
     return InitiationReply(payment.id, order.endtoend_identification, payment.status, token)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sandbox.bank import accounts, initiations, rule_effects, sca, tokens
+from sandbox.bank import accounts, initiations, rule_effects, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.grants import Grant
@@ -21,12 +21,12 @@ UNSIGNED = (Status.RCVD, Status.PATC)
 
 def waiting(bank: Bank, token: str) -> Initiation:
     """The initiation to sign at an address; refuses answered and expired addresses."""
-    address = sca.address_of(bank, token)
+    address = initiations.address_of(bank, token)
     found = bank.initiation(address.subject_id)
     assert found is not None
     if found.status not in UNSIGNED or found.signatures:
         raise Refusal(Error.ALREADY_OVER, status=found.status.value)
-    sca.demand_alive(bank, address)
+    initiations.demand_alive(bank, address)
     return found
 
 

@@ -3,9 +3,8 @@
 from datetime import datetime
 from decimal import Decimal
 
-from sandbox.bank import accounts, first_replies, initiations, rule_effects, sca
-from sandbox.bank.first_replies import Ask
-from sandbox.bank.initiations import InitiationReply
+from sandbox.bank import accounts, initiations, rule_effects
+from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.rules import Looks
@@ -29,7 +28,7 @@ AT_SIX = 6
 
 def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> InitiationReply:
     """Checks everything before the first change."""
-    earlier = first_replies.first_answer(bank, ask)
+    earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
     if contract.start_date <= bank.clock.today:
@@ -45,8 +44,8 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     order.rule = rule_effects.take(bank, match)
     bank.standing_orders[order.id] = order
     initiations.register(bank, order, contract.endtoend_identification)
-    token = order.sca_token = sca.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
-    first_replies.remember(bank, ask, order.id, token)
+    token = order.sca_token = initiations.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
+    initiations.remember(bank, ask, order.id, token)
     return InitiationReply(order.id, contract.endtoend_identification, order.status, token)
 
 

@@ -11,7 +11,7 @@ from holidays import financial_holidays
 
 from sandbox.app import first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
-from sandbox.bank.first_replies import Ask
+from sandbox.bank.initiations import Ask
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.standing_order_records import Contract, StandingOrder

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from sandbox.app import assemble, first_beginning
 from sandbox.bank import payments, psu_actions
-from sandbox.bank.first_replies import Ask
+from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Creditor, Order, Origin
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant

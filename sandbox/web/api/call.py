@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Request
 
-from sandbox.bank.first_replies import Ask
 from sandbox.bank.grants import Grant
+from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Client, Origin
 from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Operation

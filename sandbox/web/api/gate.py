@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 from sandbox.bank import tokens
-from sandbox.bank.first_replies import demand_fresh, first_answer
+from sandbox.bank.initiations import demand_fresh, first_answer
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX

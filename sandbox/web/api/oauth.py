@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 from flask import Response
 
-from sandbox.bank import first_replies, tokens
+from sandbox.bank import initiations, tokens
 from sandbox.bank.state import Bank
 from sandbox.bank.tokens import TokenReply
 from sandbox.contract.errors import Error, Refusal
@@ -38,7 +38,7 @@ def _demand(bank: Bank, call: Call) -> str:
     """The client_id of the caller, once its credentials, its rate and its Request-ID hold."""
     client = tokens.demand_client(bank, readings(call.header("Authorization")))
     count_call(call.world, bank, client.id)
-    first_replies.demand_fresh(bank, client.id, call.request_id)
+    initiations.demand_fresh(bank, client.id, call.request_id)
     return client.id
 
 

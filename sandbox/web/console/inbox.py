@@ -9,7 +9,7 @@ from sandbox.bank import signing, timeline
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
-from sandbox.web.console.initiations import Row, kind_of, row_of
+from sandbox.web.console.initiations import Row, row_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def coming(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:
                 promise.at - bank.clock.now,
                 promise.trigger.value.replace("_", " "),
                 promise.subject_id,
-                kind_of(whole) if whole else None,
+                whole.kind.list if whole else None,
                 row_of(whole) if whole else None,
             )
         )

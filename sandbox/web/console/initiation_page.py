@@ -18,7 +18,7 @@ from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
-from sandbox.web.controls import standing_order_views
+from sandbox.web.controls.initiations import occurrences_of as occurrences_of_order
 
 PARTS_MAX = 50
 FACTS_MAX = 200
@@ -45,7 +45,7 @@ def seen_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:
         "parts": parts_of(found),
         "more_parts": max(0, len(found.parts) - PARTS_MAX) if isinstance(found, Bulk) else 0,
         "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, Bulk) else [],
-        "occurrences": occurrences_of(bank, found),
+        "occurrences": occurrences_of(found),
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
         "cosigning": cosigning_of(bank, found) if is_partly_signed(found) else None,
@@ -75,9 +75,8 @@ def parts_of(found: Initiation) -> list[tuple[PartRow, Any]]:
     return [(part_of(part), picture_of(part.path, part.history)) for part in parts]
 
 
-def occurrences_of(bank: Bank, found: Initiation) -> list[dict[str, Any]]:
+def occurrences_of(found: Initiation) -> list[dict[str, Any]]:
     """Of a standing order: what was executed, and what comes."""
     if not isinstance(found, StandingOrder):
         return []
-    rows: list[dict[str, Any]] = standing_order_views.one_of(bank, found.id)["occurrences"]
-    return rows[-40:]
+    return occurrences_of_order(found)[-40:]

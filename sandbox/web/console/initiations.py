@@ -1,23 +1,25 @@
 """Payments, standing orders and files as the console lists them. Each reads the bank inside its door."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from sandbox.bank import bulks
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Fact, Payment
 from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation, Subject
+from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
+from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, Kind
 from sandbox.files.report import Batch
 from sandbox.web.console.formats import account, amount
 from sandbox.web.console.state_picture import Dot, dots
 
 PAGE = 50
-KINDS: dict[str, str] = {"payments": "Payment", "standing-orders": "Standing order", "bulk-payments": "File"}
+KINDS = {name: kind.label.capitalize() for name, kind in BY_LIST.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +51,7 @@ class Listed:
 
 
 def register_of(bank: Bank, kind: str) -> Mapping[str, Initiation]:
-    registers: dict[str, Mapping[str, Initiation]] = {
-        "payments": bank.payments,
-        "standing-orders": bank.standing_orders,
-        "bulk-payments": bank.bulks,
-    }
-    return registers[kind]
-
-
-def kind_of(subject: Subject) -> str:
-    match subject:
-        case Payment():
-            return "payments"
-        case StandingOrder():
-            return "standing-orders"
-        case _:
-            return "bulk-payments"
+    return bank.register_of(BY_LIST[kind])
 
 
 def page_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
@@ -81,25 +68,16 @@ def sifted(found: Iterable[Initiation], status: str, sought: str) -> Iterator[In
     for one in found:
         if status and one.status.value != status:
             continue
-        if sought and not any(sought in text.casefold() for text in texts_of(one)):
+        if sought and not any(sought in text.casefold() for text in SUMMARIES[one.kind].searched(one)):
             continue
         yield one
 
 
-def texts_of(one: Initiation) -> tuple[str, ...]:
-    """What a search looks at."""
-    match one:
-        case Bulk():
-            return one.id, one.message_id or "", one.origin.client_id
-        case _:
-            return one.id, one.order.endtoend_identification, one.order.creditor_name, one.origin.client_id
-
-
 def row_of(one: Initiation) -> Row:
-    product, money, creditor, reference = told(one)
+    product, money, creditor, reference = SUMMARIES[one.kind].columns(one)
     visited = tuple(dict.fromkeys(fact.target for fact in one.history if fact.target is not one.status))
     return Row(
-        kind_of(one),
+        one.kind.list,
         one.id,
         product,
         money,
@@ -114,24 +92,26 @@ def row_of(one: Initiation) -> Row:
     )
 
 
-def told(one: Initiation) -> tuple[str, str, str, str]:
-    """Product, amount, beneficiary and reference."""
-    match one:
-        case Payment(order=order):
-            return SHORT[order.product], amount(order.amount), order.creditor_name, order.endtoend_identification
-        case StandingOrder(order=contract):
-            money = amount(contract.amount) if contract.amount else "variable"
-            frequency = str(contract.frequency).lower().replace("_", " ")
-            return frequency, money, contract.creditor_name, contract.endtoend_identification
-        case Bulk():
-            count = sum(len(part.batch.transfers) for part in one.parts if isinstance(part.batch, Batch))
-            money = amount(Money(bulks.total(one), "EUR")) if one.payable_parts else ""
-            return (
-                one.format,
-                money,
-                f"{counted(len(one.parts), 'bulk')}, {counted(count, 'transfer')}",
-                one.message_id or "",
-            )
+Columns = tuple[str, str, str, str]  # product, amount, beneficiary and reference
+
+
+def payment_columns(payment: Payment) -> Columns:
+    order = payment.order
+    return SHORT[order.product], amount(order.amount), order.creditor_name, order.endtoend_identification
+
+
+def order_columns(order: StandingOrder) -> Columns:
+    contract = order.order
+    money = amount(contract.amount) if contract.amount else "variable"
+    frequency = str(contract.frequency).lower().replace("_", " ")
+    return frequency, money, contract.creditor_name, contract.endtoend_identification
+
+
+def file_columns(bulk: Bulk) -> Columns:
+    count = sum(len(part.batch.transfers) for part in bulk.parts if isinstance(part.batch, Batch))
+    money = amount(Money(bulks.total(bulk), "EUR")) if bulk.payable_parts else ""
+    content = f"{counted(len(bulk.parts), 'bulk')}, {counted(count, 'transfer')}"
+    return bulk.format, money, content, bulk.message_id or ""
 
 
 def counted(number: int, noun: str) -> str:
@@ -148,13 +128,7 @@ SHORT = {
 def lines_of(one: Initiation) -> list[tuple[str, str]]:
     """All that was asked for, as labels and texts; what was not given has no line."""
     found = [("id", one.id), ("TPP", one.origin.client_id), ("PSU", one.customer or "")]
-    match one:
-        case Payment():
-            found += payment_lines(one)
-        case StandingOrder():
-            found += contract_lines(one)
-        case Bulk():
-            found += [("format", one.format), ("message id", one.message_id or "")]
+    found += SUMMARIES[one.kind].lines(one)
     found.append(("signed by", ", ".join(one.signatures)))
     return [(label, text) for label, text in found if text]
 
@@ -189,6 +163,30 @@ def contract_lines(one: StandingOrder) -> list[tuple[str, str]]:
         ("end to end", order.endtoend_identification),
         ("executions", str(len(one.runs)) if one.runs else ""),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the console shows of one kind."""
+
+    columns: Callable[[Any], Columns]
+    lines: Callable[[Any], list[tuple[str, str]]]
+    searched: Callable[[Any], tuple[str, ...]]  # the texts in which a search looks
+
+
+def order_texts(one: Payment | StandingOrder) -> tuple[str, ...]:
+    return one.id, one.order.endtoend_identification, one.order.creditor_name, one.origin.client_id
+
+
+SUMMARIES: dict[Kind, Summary] = {
+    PAYMENT: Summary(payment_columns, payment_lines, order_texts),
+    STANDING_ORDER: Summary(order_columns, contract_lines, order_texts),
+    BULK: Summary(
+        file_columns,
+        lambda bulk: [("format", bulk.format), ("message id", bulk.message_id or "")],
+        lambda bulk: (bulk.id, bulk.message_id or "", bulk.origin.client_id),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from sandbox.contract.moves import Status
 from sandbox.web.api.addresses import CALLBACK, callback_of
 from sandbox.web.console.api_call import Answer, ApiCall
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
-from sandbox.web.console.initiations import kind_of
 from sandbox.web.console.visits import Visit
 
 ENDED = {Status.ACSC, Status.RJCT, Status.CANC}
@@ -59,7 +58,7 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
 
 def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
     found = bank.known(name)
-    if found is None or not isinstance(found, Initiation) or kind_of(found) != kind:
+    if found is None or not isinstance(found, Initiation) or found.kind.list != kind:
         return None
     match found:
         case Bulk():

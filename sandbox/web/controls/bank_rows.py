@@ -96,7 +96,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/payments",
-        "registers.payments",
+        "initiations.list_payments",
         "The payments, each with its way through the statuses and its order.",
         commands=(
             Command(
@@ -115,7 +115,7 @@ BANK_ROWS: tuple[Control, ...] = (
             ),
         ),
     ),
-    Control("GET", "/payments/<payment_id>", "registers.payment", "One payment."),
+    Control("GET", "/payments/<payment_id>", "initiations.show_payment", "One payment."),
     Control(
         "POST",
         "/payments/<payment_id>/move",
@@ -133,7 +133,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/standing-orders",
-        "standing_order_views.every",
+        "initiations.list_standing_orders",
         "The standing orders.",
         commands=(
             Command(
@@ -154,13 +154,13 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/standing-orders/<payment_id>",
-        "standing_order_views.one",
+        "initiations.show_standing_order",
         "One standing order: what was executed, and what comes on which day.",
     ),
     Control(
         "GET",
         "/bulk-payments",
-        "bulk_views.every",
+        "initiations.list_files",
         "The bulk files, each with its bulks.",
         commands=(
             Command(
@@ -170,5 +170,5 @@ BANK_ROWS: tuple[Control, ...] = (
             ),
         ),
     ),
-    Control("GET", "/bulk-payments/<payment_id>", "bulk_views.one", "One bulk file."),
+    Control("GET", "/bulk-payments/<payment_id>", "initiations.show_file", "One bulk file."),
 )

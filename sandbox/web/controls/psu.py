@@ -3,12 +3,10 @@
 from typing import Any
 
 from sandbox.bank import consents, forced_moves, psu_actions, signing
-from sandbox.bank.bulk_records import Bulk
-from sandbox.bank.records import Payment
-from sandbox.bank.standing_order_records import StandingOrder
+from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.controls import bulk_views, registers, standing_order_views
+from sandbox.web.controls import initiations
 from sandbox.web.controls.request_bodies import refuse as refusal
 from sandbox.world.world import World
 
@@ -55,12 +53,7 @@ def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
 
 
 def shown(bank: Bank, subject_id: str) -> dict[str, Any]:
-    match bank.subject(subject_id):
-        case StandingOrder() as order:
-            return standing_order_views.shown(order)
-        case Payment() as payment:
-            return registers.shown(payment)
-        case Bulk() as bulk:
-            return bulk_views.shown(bulk)
-        case part:
-            return {"payment_id": part.id, "status": part.status.value, "reason": part.reason}
+    subject = bank.subject(subject_id)
+    if isinstance(subject, Part):
+        return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
+    return initiations.show(subject)

@@ -6,14 +6,12 @@ from flask import Request
 from orjson import Fragment
 
 from sandbox.bank import customers as customer_changes
-from sandbox.bank.records import Account, Client, Customer, Fact, Payment
+from sandbox.bank.records import Account, Client, Customer, Fact
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Subject
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
-from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.replies import order_fields
-from sandbox.web.controls.long_lists import read_list, write_list
+from sandbox.contract.errors import Error
+from sandbox.web.controls.long_lists import write_list
 from sandbox.web.controls.request_bodies import since_of
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
@@ -107,41 +105,6 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
         "customer": account.owners[0],
         "balances": [{"currency": money.currency, "balance": Fragment(money.text())} for money in balances],
         "signatures_required": account.signatures_required,
-    }
-
-
-def payments(world: World) -> dict[str, Any]:
-    return {"payments": read_list(world, lambda bank: map(shown, bank.payments.values()))}
-
-
-def payment(world: World, payment_id: str) -> dict[str, Any]:
-    return world.ask(_one_payment, payment_id)
-
-
-def _one_payment(bank: Bank, payment_id: str) -> dict[str, Any]:
-    found = bank.payments.get(payment_id)
-    if found is None:
-        raise Refusal(Error.NOT_FOUND, input="payment")
-    return shown(found)
-
-
-def history_of(subject: Subject) -> list[dict[str, Any]]:
-    """The way through the statuses."""
-    return [
-        {"at": write_instant(fact.at), "status": str(fact.target), "reason": fact.reason} for fact in subject.history
-    ]
-
-
-def shown(payment: Payment) -> dict[str, Any]:
-    return {
-        "payment_id": payment.id,
-        "product": payment.order.product,
-        "status": payment.status.value,
-        "reason": payment.reason,
-        "client_id": payment.origin.client_id,
-        "customer": payment.customer,
-        "history": history_of(payment),
-        "order": order_fields(payment.order, payment.debtor),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from sandbox.bank import first_replies, grants, records, rules
+from sandbox.bank import grants, initiations, records, rules
 from sandbox.bank.standing_order_records import Contract
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
@@ -36,7 +36,7 @@ KNOWN: dict[str, type[Any]] = {
     "Order": records.Order,
     "Origin": records.Origin,
     "Grant": grants.Grant,
-    "Ask": first_replies.Ask,
+    "Ask": initiations.Ask,
     "Added": rules.Added,
     "AmountIs": rules.AmountIs,
     "Psu": rules.Psu,

@@ -1,0 +1,145 @@
+"""Payments, standing orders and files for a tester (choice 6, choice 7, choice 10). Nothing here changes the bank."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.bank import standing_orders
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.records import Payment
+from sandbox.bank.standing_order_records import Run, StandingOrder
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation, Subject
+from sandbox.banking.durations import write_instant
+from sandbox.contract import kinds
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import Kind
+from sandbox.contract.moves import Status
+from sandbox.contract.products import SCT
+from sandbox.web.api.bulks import bulk_fields
+from sandbox.web.api.replies import order_fields
+from sandbox.web.api.standing_order_bodies import contract_fields
+from sandbox.web.controls.long_lists import read_list
+from sandbox.world.world import World
+
+COMING = 12  # occurrences shown ahead
+ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
+
+
+def list_payments(world: World) -> dict[str, Any]:
+    return _list(world, kinds.PAYMENT)
+
+
+def list_standing_orders(world: World) -> dict[str, Any]:
+    return _list(world, kinds.STANDING_ORDER)
+
+
+def list_files(world: World) -> dict[str, Any]:
+    return _list(world, kinds.BULK)
+
+
+def show_payment(world: World, payment_id: str) -> dict[str, Any]:
+    return show(world.ask(find, kinds.PAYMENT, payment_id))
+
+
+def show_standing_order(world: World, payment_id: str) -> dict[str, Any]:
+    return world.ask(_show_standing_order, payment_id)
+
+
+def show_file(world: World, payment_id: str) -> dict[str, Any]:
+    return show(world.ask(find, kinds.BULK, payment_id))
+
+
+def _list(world: World, kind: Kind) -> dict[str, Any]:
+    """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
+    rows = read_list(world, lambda bank: map(show, bank.register_of(kind).values()))
+    return {kind.list: rows, kind.list.replace("-", "_"): rows}
+
+
+def find(bank: Bank, kind: Kind, name: str) -> Initiation:
+    found = bank.register_of(kind).get(name)
+    if found is None:
+        raise Refusal(Error.NOT_FOUND, input=kind.label)
+    return found
+
+
+def show(found: Initiation) -> dict[str, Any]:
+    return SHOW[found.kind](found) | {
+        "status": found.status.value,
+        "client_id": found.origin.client_id,
+        "customer": found.customer,
+        "history": history_of(found),
+    }
+
+
+def history_of(subject: Subject) -> list[dict[str, Any]]:
+    """The way through the statuses."""
+    return [
+        {"at": write_instant(fact.at), "status": str(fact.target), "reason": fact.reason} for fact in subject.history
+    ]
+
+
+def _payment(payment: Payment) -> dict[str, Any]:
+    return {
+        "payment_id": payment.id,
+        "product": payment.order.product,
+        "reason": payment.reason,
+        "order": order_fields(payment.order, payment.debtor),
+    }
+
+
+def _standing_order(order: StandingOrder) -> dict[str, Any]:
+    return {
+        "payment_id": order.id,
+        "product": SCT.name,
+        "reason": order.reason,
+        "order": contract_fields(order.order, order.debtor),
+    }
+
+
+def _file(bulk: Bulk) -> dict[str, Any]:
+    return bulk_fields(bulk, None) | {"product": bulk.format, "message_id": bulk.message_id}
+
+
+SHOW: dict[Kind, Callable[[Any], dict[str, Any]]] = {
+    kinds.PAYMENT: _payment,
+    kinds.STANDING_ORDER: _standing_order,
+    kinds.BULK: _file,
+}
+
+
+def _show_standing_order(bank: Bank, payment_id: str) -> dict[str, Any]:
+    order = find(bank, kinds.STANDING_ORDER, payment_id)
+    assert isinstance(order, StandingOrder)
+    return show(order) | {"occurrences": occurrences_of(order)}
+
+
+def occurrences_of(order: StandingOrder) -> list[dict[str, Any]]:
+    """What was executed, and what comes on which day, and why."""
+    return _past(order) + _coming(order)
+
+
+def _past(order: StandingOrder) -> list[dict[str, Any]]:
+    runs = {run.number: run for run in order.runs}
+    return [_day(order, number) | _outcome(runs.get(number)) for number in range(1, order.next_number)]
+
+
+def _outcome(run: Run | None) -> dict[str, Any]:
+    """Executed or failed; what was due before the contract was active is neither."""
+    if run is None:
+        return {"state": "passed over"}
+    state = "executed" if run.amount else "failed"
+    return {"state": state, "at": write_instant(run.at), "amount": run.amount and run.amount.text()}
+
+
+def _coming(order: StandingOrder) -> list[dict[str, Any]]:
+    if order.status not in ACTIVE:
+        return []
+    last = standing_orders.last_of(order)
+    end = order.next_number + COMING
+    numbers = range(order.next_number, end if last is None else min(end, last + 1))
+    return [_day(order, number) | {"state": "coming"} for number in numbers]
+
+
+def _day(order: StandingOrder, number: int) -> dict[str, Any]:
+    day = standing_orders.nth(order, number)
+    return {"number": number, "planned": day.planned.isoformat(), "on": day.on.isoformat(), "shifted": day.why}
