@@ -12,7 +12,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo test check lint types format bench bench-compare soak simulate damage pictures lock audit sbom clean
+.PHONY: run demo test check lint types format bench bench-compare soak simulate damage pictures lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -76,6 +76,10 @@ sbom: $(VENV)-audit/stamp
 	$(VENV)-audit/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/sbom/wheel .
 	$(VENV)-audit/bin/python -m pip --python build/sbom/bin/python install --quiet --no-deps --no-index --find-links build/sbom/wheel bank-sandbox
 	$(VENV)-audit/bin/cyclonedx-py environment --output-reproducible --output-file dist/bank-sandbox.cdx.json build/sbom
+
+# Wheel and source archive of the last commit, built twice to the same bytes, with their sums and the list of parts.
+dist: $(VENV)/stamp-test sbom
+	$(BIN)/python .ci/dist --check
 
 clean:
 	rm -rf $(VENV) $(VENV)-audit build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
