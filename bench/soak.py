@@ -26,7 +26,7 @@ from sandbox.client import Client, Controls, Refused
 ALLOWED = 0.03  # of the memory in the second third
 LOOKS = 60  # at the memory, in all
 ROUNDS = 40  # of a world, then it begins again
-MONEY = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "1.00"}
+MONEY: Any = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "1.00"}
 
 
 class Attacker(threading.Thread):

@@ -120,8 +120,8 @@ def test_a_second_authentication(client: Client, controls: Controls) -> None:
 
 
 def test_a_standing_order(client: Client, controls: Controls) -> None:
-    order = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
-    placed = client.pay_regularly(start=controls.clock.get().now.date() + timedelta(days=30), **order)
+    order: Any = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
+    placed = client.pay_regularly(start_date=controls.clock.get().now.date() + timedelta(days=30), **order)
     controls.psu.approve(placed.sca_address or "", "alice")
     assert "365d" in spans(RECIPES["a standing order"])
     controls.clock.advance("365d")

@@ -113,9 +113,9 @@ def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
             creditor_iban=SHOP_IBAN,
             creditor_name=SHOP,
             amount=order.total,
-            reference=f"{order.number}-{order.tries}",
+            endtoend_identification=f"{order.number}-{order.tries}",
             debtor_iban=order.debtor_iban,
-            text=f"{SHOP} order {order.number}",
+            remittance_information_unstructured=f"{SHOP} order {order.number}",
         ),
     )
     if paid.sca_address is None:

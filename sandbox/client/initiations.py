@@ -3,9 +3,10 @@
 import json
 from collections.abc import Callable, Mapping
 from time import sleep
-from typing import Any
+from typing import Any, Unpack
 
 from sandbox.client.bodies import SCT, earlier_payment_body, payment_body, standing_order_body
+from sandbox.client.orders import EarlierOrder, PaymentOrder, RegularOrder
 from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
 from sandbox.client.reply import Reply, field, link_of, maybe, number
 from sandbox.client.transport import VERSIONS, Caller, segment
@@ -27,16 +28,16 @@ class Initiations:
 
     caller: Caller
 
-    def pay(self, product: str = SCT, token: Token = None, **order: Any) -> Initiation:
-        """A single payment of what `payment_body` names: creditor_iban, creditor_name, amount, ..."""
+    def pay(self, product: str = SCT, token: Token = None, **order: Unpack[PaymentOrder]) -> Initiation:
+        """A single payment."""
         return self.initiate(product, payment_body(product, **order), token)
 
-    def pay_earlier(self, token: Token = None, **order: Any) -> Initiation:
-        """The same in version 1, of what `earlier_payment_body` names."""
+    def pay_earlier(self, token: Token = None, **order: Unpack[EarlierOrder]) -> Initiation:
+        """The same in version 1."""
         return self.initiate(SCT, earlier_payment_body(**order), token, version=1)
 
-    def pay_regularly(self, token: Token = None, **order: Any) -> Initiation:
-        """A standing order of what `standing_order_body` names: creditor_iban, creditor_name, start, amount, ..."""
+    def pay_regularly(self, token: Token = None, **order: Unpack[RegularOrder]) -> Initiation:
+        """A standing order."""
         return self.initiate(SCT, standing_order_body(**order), token, kind=Kind.STANDING_ORDER)
 
     def initiate(

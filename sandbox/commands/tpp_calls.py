@@ -101,9 +101,15 @@ def pay(
     **ending: Any,
 ) -> None:  # fmt: skip
     """Initiates a payment as demo-tpp, and signs it as a customer."""
-    order = {"creditor_name": name, "creditor_iban": iban, "amount": amount, "currency": currency, "on": on}
     with far.kindly():
-        made = tpp_of(far).pay(product, **order)
+        made = tpp_of(far).pay(
+            product,
+            creditor_name=name,
+            creditor_iban=iban,
+            amount=amount,
+            currency=currency,
+            requested_execution_date=on,
+        )
     finish(far, made, customer, **ending)
 
 
@@ -125,7 +131,7 @@ def order(
     with far.kindly():
         first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
         made = tpp_of(far).pay_regularly(
-            creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start=first
+            creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start_date=first
         )
     finish(far, made, customer, **ending)
 

@@ -99,7 +99,7 @@ def initiate(far: RemoteWorld, one: "WellKnownValue", kind: str | None) -> "Init
         return tpp.send_file(sample(SAMPLE, now.date(), uuid4().hex), "pain.001", one.value)
     order: dict[str, Any] = {"creditor_name": one.value, "creditor_iban": BELGIAN, "amount": "12.50"}
     if kind == "order" or one.kinds == ("standing_order",):
-        return tpp.pay_regularly(start=(now + timedelta(days=1)).date(), **order)
+        return tpp.pay_regularly(start_date=(now + timedelta(days=1)).date(), **order)
     product = one.product or "sepa-credit-transfers"
     return tpp.pay(product, **order | {"currency": "USD" if product.startswith("cross") else "EUR"})
 

@@ -73,7 +73,7 @@ def test_the_earlier_body_names_its_communication() -> None:
 
 def test_the_earlier_version_is_signed_where_location_says(bank: Bank) -> None:
     bank.says(answer(201, {"payment_id": "p-1", "transaction_ref": "t-1"}, Location=f"{BANK}/psu/sign/x"))
-    payment = bank.client.pay_earlier(**ORDER, reference="R-1")
+    payment = bank.client.pay_earlier(**ORDER, endtoend_identification="R-1")
     assert (asked_version(bank), bank.path) == ("1", "/payments/sepa-credit-transfers")
     assert (payment.transaction_ref, payment.status, payment.external_id) == ("t-1", None, "R-1")
     assert payment.sca_address == f"{BANK}/psu/sign/x?state={payment.flow.state}"
@@ -89,7 +89,7 @@ def test_a_standing_order_has_its_own_path_and_version(bank: Bank) -> None:
 
 def test_status_details_and_cancellation_by_either_reference(bank: Bank) -> None:
     bank.says(accepted(), *(answer(200, {"payment_id": "p-1", "status": "PDNG"}) for _ in range(2)), answer(204))
-    payment = bank.client.pay(**ORDER, reference="R 1")
+    payment = bank.client.pay(**ORDER, endtoend_identification="R 1")
     assert bank.client.status(payment).status == "PDNG"
     assert (asked_version(bank), bank.path) == ("3", "/payments/sepa-credit-transfers/p-1/status")
     assert "Authorization" not in bank.last.headers
@@ -145,3 +145,15 @@ def test_polling_ends_with_the_life_of_the_address(bank: Bank) -> None:
     pauses: list[float] = []
     assert bank.client.poll(bank.client.pay(**ORDER), every=60, pause=pauses.append).status == "PATC"
     assert sum(pauses) == 300
+
+
+def test_the_api_names_and_the_short_words_give_the_same_body() -> None:
+    long = {"endtoend_identification": "R", "remittance_information_unstructured": "Rent", "start_date": "2027-04-01"}
+    short = {"reference": "R", "text": "Rent", "start": "2027-04-01"}
+    order = {"creditor_iban": "BE1", "creditor_name": "Jan", "amount": "1.00"}
+    assert standing_order_body(**order, **long) == standing_order_body(**order, **short)
+
+
+def test_a_name_that_is_no_field_is_told_with_the_nearest() -> None:
+    with pytest.raises(TypeError, match="did you mean 'requested_execution_date'"):
+        payment_body(creditor_name="Jan", amount="1.00", requested_date="2027-04-01")

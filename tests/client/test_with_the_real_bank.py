@@ -24,7 +24,7 @@ def iban_of(controls: Controls, customer: str) -> str:
 
 
 def test_a_payment_from_initiation_to_settled_money(tpp: Client, controls: Controls) -> None:
-    payment = tpp.pay(**ORDER, text="Rent")
+    payment = tpp.pay(**ORDER, remittance_information_unstructured="Rent")
     assert payment.sca_address is not None
     tokens = tpp.tokens_from(controls.psu.approve(payment.sca_address, customer="alice"), payment.flow)
     assert tokens.scope == "PIS"
@@ -47,7 +47,7 @@ def test_tokens_rotate_and_pay_again(tpp: Client, controls: Controls) -> None:
 
 
 def test_a_future_payment_is_cancelled(tpp: Client, controls: Controls) -> None:
-    payment = tpp.pay(**ORDER, on="2027-03-15")
+    payment = tpp.pay(**ORDER, requested_execution_date="2027-03-15")
     assert payment.sca_address is not None
     tokens = tpp.tokens_from(controls.psu.approve(payment.sca_address, "alice"), payment.flow)
     assert tpp.cancel(payment, tokens).status == 204
@@ -66,14 +66,14 @@ def test_a_psu_refuses(tpp: Client, controls: Controls) -> None:
 
 
 def test_the_earlier_version_pays_too(tpp: Client, controls: Controls) -> None:
-    payment = tpp.pay_earlier(**ORDER, text="Rent")
+    payment = tpp.pay_earlier(**ORDER, remittance_information_unstructured="Rent")
     assert payment.sca_address is not None and payment.transaction_ref is not None
     controls.psu.approve(payment.sca_address, "alice")
     assert tpp.status(payment.external).status == "PDNG"
 
 
 def test_a_standing_order_lives_and_ends(tpp: Client, controls: Controls) -> None:
-    order = tpp.pay_regularly(**ORDER, start="2027-04-01", frequency="MONTHLY")
+    order = tpp.pay_regularly(**ORDER, start_date="2027-04-01", frequency="MONTHLY")
     assert order.sca_address is not None and order.status == "PATC"
     tokens = tpp.tokens_from(controls.psu.approve(order.sca_address, "alice"), order.flow)
     controls.clock.advance("2s")

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from sandbox.client import Client, Controls
 from sandbox.scenario import ScenarioErrors
 from sandbox.testing import Bank
 
-ORDER = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
+ORDER: Any = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
 
 
 @pytest.fixture(scope="module")

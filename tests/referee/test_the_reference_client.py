@@ -55,7 +55,7 @@ def test_payments_that_are_refused_cancelled_and_timed_out(tpp: Client, controls
     with pytest.raises(CallbackRefused):
         code_from(controls.psu.refuse(refused.sca_address), refused.flow)
     assert tpp.status(refused).status == "CANC"
-    future = tpp.pay(**ORDER, on="2027-03-15")
+    future = tpp.pay(**ORDER, requested_execution_date="2027-03-15")
     assert future.sca_address is not None
     tokens = tpp.tokens_from(controls.psu.approve(future.sca_address, "alice"), future.flow)
     assert tpp.status(future).status == "PDNG"
@@ -66,7 +66,7 @@ def test_payments_that_are_refused_cancelled_and_timed_out(tpp: Client, controls
 
 
 def test_a_standing_order(tpp: Client, controls: Controls) -> None:
-    order = tpp.pay_regularly(**ORDER, start="2027-04-01", frequency="MONTHLY")
+    order = tpp.pay_regularly(**ORDER, start_date="2027-04-01", frequency="MONTHLY")
     assert order.sca_address is not None
     tokens = tpp.tokens_from(controls.psu.approve(order.sca_address, "alice"), order.flow)
     controls.clock.advance("2s")
