@@ -18,6 +18,7 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
+from typing import Any
 
 from bench import hostile
 from bench.servers import Server
