@@ -6,12 +6,13 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox.commands.actions import load
 from sandbox.commands.options import option
+from sandbox.commands.scenario_vary import read_differing, read_order, vary_options, vary_scripts
 from sandbox.commands.screen import progress, table
 from sandbox.machine import machine_time
 
@@ -89,31 +90,44 @@ def values(name: str) -> None:
 @option("--key", default=None, help="The key of that sandbox's controls.")
 @option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="Scenarios played at once.")
 @option("--quiet", is_flag=True, help="Print only failures and the total.")
+@vary_options
 def run(
-    scenarios: tuple[str, ...], junit: Path | None, url: str | None, key: str | None, jobs: int, quiet: bool
+    scenarios: tuple[str, ...],
+    junit: Path | None,
+    url: str | None,
+    key: str | None,
+    jobs: int,
+    quiet: bool,
+    variants: str | None,
+    **varied: Any,
 ) -> None:
     """Plays scenarios, each in its own world, and reports each step.
 
-    Exits with 0 when all passed, 1 when one failed, 2 when a file cannot be read."""
+    With --vary each is played again under a covering set of the axes that it met, once all have passed.
+    Exits with 0 when all passed, 1 when one failed or breaks, 2 when a file cannot be read."""
     from sandbox.player.junit import junit as junit_of
     from sandbox.player.runs import run as play_all
     from sandbox.player.runs import serve_worlds
 
+    order, differing = read_order(**varied), read_differing(variants)
     scripts = _scripts(scenarios)
     reports: list[Report] = []
+    breaks = False
     apart = "" if url is None else f".{token_hex(3)}"
     with serve_worlds(machine_time, jobs) if url is None else nullcontext(url) as address:
-        runs = play_all(scripts, address, machine_time, jobs, key, apart)
+        runs = play_all(scripts, address, machine_time, jobs, key, apart, differing)
         for report in progress(runs, len(scripts), "playing"):
             _print_report(report, quiet)
             if url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
+        if order is not None and all(report.passed for report in reports):
+            breaks = vary_scripts(order, scripts, address, key, jobs, apart)
     if junit is not None:
         junit.write_bytes(junit_of(reports))
     failed = sum(not report.passed for report in reports)
     click.echo(f"{len(reports) - failed} of {len(reports)} scenarios held")
-    sys.exit(FAILED if failed else 0)
+    sys.exit(FAILED if failed or breaks else 0)
 
 
 scenario.add_command(load)

@@ -1,7 +1,8 @@
 """Plays whole scenarios in parallel, each in its own world, on a new or a running server."""
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from sandbox.player.script_check import check
 from sandbox.player.stage import Stage
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
+from sandbox.scenario.yaml_text import read_yaml
 from sandbox.serve.server import in_background
 from sandbox.world.registry import Worlds
 
@@ -55,6 +57,14 @@ class Report:
         return self.trouble is None and all(step.passed for step in self.steps)
 
 
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """How the world of a script differs, and who looks at it before it is dropped."""
+
+    variants: Mapping[str, str]
+    look: Callable[[Controls], None] | None = None
+
+
 def read_script(name_or_path: str) -> Script:
     """Reads a shipped scenario or a file; raises ScenarioErrors."""
     scenario = load(name_or_path)
@@ -81,6 +91,7 @@ def run(
     jobs: int = 2,
     key: str | None = None,
     apart: str = "",
+    differing: Differing | None = None,
 ) -> Iterator[Report]:
     """Yields the reports in the order of the scripts.
 
@@ -93,7 +104,7 @@ def run(
         again = count[script.scenario.name]
         names.append(world_name(script, f"{apart}{'' if again == 1 else f'.{again}'}"))
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda script, name: run_one(script, url, machine_time, key, name), todo, names)
+        yield from pool.map(lambda script, name: run_one(script, url, machine_time, key, name, differing), todo, names)
 
 
 def world_name(script: Script, apart: str = "") -> str:
@@ -104,9 +115,14 @@ def world_name(script: Script, apart: str = "") -> str:
 
 
 def run_one(
-    script: Script, url: str, machine_time: MachineTime, key: str | None = None, world: str | None = None
+    script: Script,
+    url: str,
+    machine_time: MachineTime,
+    key: str | None = None,
+    world: str | None = None,
+    differing: Differing | None = None,
 ) -> Report:
-    """Plays a script in a new world, and drops the world when all steps passed."""
+    """Plays a script in a new world, and drops the world when all steps passed or somebody looked at it."""
     name = world or world_name(script)
     before = machine_time()
     steps: list[StepResult] = []
@@ -115,28 +131,48 @@ def run_one(
     with httpx.Client(transport=transport, timeout=TIMEOUT) as line:
         server = Controls(url, line, key)
         try:
-            stage = stage_of(script, server, name, line, transport)
+            stage = stage_of(script, server, name, line, transport, differing)
             for step in play(stage, machine_time):
                 steps.append(step)
         except (Refused, Unreadable, httpx.TransportError) as fault:
             trouble = str(fault) or type(fault).__name__
         report = Report(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
-        if report.passed:
+        look = None if differing is None else differing.look
+        if look is not None:
+            look(server.world(name))
+        if report.passed or look is not None:
             server.drop_world(name)
     return report
 
 
-def stage_of(script: Script, server: Controls, name: str, line: httpx.Client, transport: RecordingTransport) -> Stage:
+def stage_of(
+    script: Script,
+    server: Controls,
+    name: str,
+    line: httpx.Client,
+    transport: RecordingTransport,
+    differing: Differing | None = None,
+) -> Stage:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     told = script.scenario
     controls = server.make_world(name)
-    headers = {"Content-Type": "application/yaml"} | (
-        {} if server.desk.key is None else {"X-Sandbox-Key": server.desk.key}
-    )
+    kind, content = _content(script, differing.variants if differing is not None else {})
+    headers = {"Content-Type": kind} | ({} if server.desk.key is None else {"X-Sandbox-Key": server.desk.key})
     url = server.world_url(name)
-    reply = line.put(f"{url}/_sandbox/scenario", content=script.text.encode(), headers=headers)
+    reply = line.put(f"{url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:
         raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
     if told.rate is None:
         controls.clock.freeze()
     return Stage(told, url, line, transport, controls)
+
+
+def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
+    """The scenario as it stands; with variants they are part of it, so that a reset keeps them."""
+    if not variants:
+        return "application/yaml", script.text.encode()
+    content = read_yaml(script.text, script.scenario.name).plain()
+    content = dict(content) if isinstance(content, dict) else {}
+    settings = dict(content.get("settings") or {})
+    settings["variants"] = {**variants, **(settings.get("variants") or {})}
+    return "application/json", json.dumps({"scenario": content | {"settings": settings}}).encode()

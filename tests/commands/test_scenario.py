@@ -129,3 +129,38 @@ def test_the_scenario_of_the_readme_holds(tmp_path: Path) -> None:
     story.write_text(README.read_text().partition("```yaml\n")[2].partition("```")[0])
     done = run("run", str(story))
     assert done.exit_code == 0, done.output
+
+
+ORDINARY = "a_payment_goes_its_ordinary_way"
+
+
+def test_a_scenario_is_played_where_the_bank_differs_and_told_what_breaks_it(tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    words = ("run", "--quiet", "--vary", "--axes", "final_status,closed_days,page_size", "--allow", str(known))
+    done = run(*words, "--allow-write", "--report", str(tmp_path / "out.json"), ORDINARY, SHORT)
+    assert done.exit_code == 0
+    assert f"BREAKS  {ORDINARY} breaks when final_status is ACSP: it ends at ACSP" in done.output
+    assert "Seen: line 19, status of: rent" in done.output and "Call: GET /payments/" in done.output
+    assert "page_size" in done.output.partition("No call met 1 axis")[2]
+    told = json.loads((tmp_path / "out.json").read_text())
+    assert {row["test"] for row in told["breaks"]} == {ORDINARY} and told["tests"] == [ORDINARY, SHORT]
+    assert run(*words, ORDINARY).exit_code == 0
+    known.write_text("")
+    assert run(*words, ORDINARY).exit_code == 1
+
+
+def test_a_scenario_that_sets_an_axis_itself_is_not_varied_there(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "settings: {variants: {final_status: ACSP}}\nsteps:\n  - pay: {debtor: alice}\n    as: rent\n"
+        "  - psu: {approves: rent}\n  - reset\n  - pay: {debtor: alice}\n    as: next\n  - psu: {approves: next}\n"
+        "  - await: {of: next, status: ACSP}\n  - status: {of: next, expect: {status: ACSP}}\n"
+    )
+    assert run("run", "--vary", "--axes", "final_status,request_id_reuse", str(own)).exit_code == 0
+
+
+def test_what_cannot_be_varied_is_told() -> None:
+    assert "did you mean 'final_status'?" in run("run", "--vary", "--axes", "final_statu", SHORT).output
+    assert "did you mean 'ACSP'?" in run("run", "--variants", "final_status=acsp", SHORT).output
+    done = run("run", "--quiet", "--vary", "--axes", "bulk_execution", SHORT)
+    assert done.exit_code == 1 and "no call of these scenarios met one of the axes" in done.output

@@ -1,0 +1,55 @@
+"""A scenario played again in worlds that differ, and a verdict on it."""
+
+from collections.abc import Callable
+
+from sandbox.client import Controls
+from sandbox.player.playback import StepResult
+from sandbox.player.runs import Differing, MachineTime, Report, Script, run_one, world_name
+from sandbox.vary.meeting import axes_met, last_call
+from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.space import Space, Variant
+from sandbox.vary.verdict import NothingMet, Verdict, judge
+
+
+def judge_script(
+    script: Script, space: Space, strength: int, url: str, machine_time: MachineTime, key: str | None, apart: str
+) -> Verdict | None:
+    """The verdict on one scenario that holds today; None where it meets no axis. What it sets itself is not varied."""
+    pinned = {axis for axis, _ in script.scenario.settings.variants}
+    left = space.only(space.axes.keys() - pinned)
+    try:
+        return judge(Runs(trial_of(script, url, machine_time, key, apart)), left, strength, 1)
+    except NothingMet:
+        return None
+
+
+def trial_of(
+    script: Script, url: str, machine_time: MachineTime, key: str | None, apart: str
+) -> Callable[[Variant], Run]:
+    def trial(variant: Variant) -> Run:
+        met: list[frozenset[str]] = []
+        call = ""
+
+        def look(controls: Controls) -> None:
+            nonlocal call
+            calls = controls.listed("requests")
+            met.append(axes_met(controls, calls))
+            call = last_call(controls, calls, variant)
+
+        world = world_name(script, f"{apart}.{variant.name}")
+        report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look))
+        result = Result(True) if report.passed else Result(False, seen_in(report), call)
+        return Run({script.scenario.name: result}, frozenset().union(*met), report.seconds)
+
+    return trial
+
+
+def seen_in(report: Report) -> str:
+    """The first step that failed, and why."""
+    failed = next((step for step in report.steps if step.faults), None)
+    return report.trouble or "it was not played" if failed is None else f"{place_of(failed)}{failed.faults[0]}"
+
+
+def place_of(step: StepResult) -> str:
+    line = "" if step.step.line is None else f"line {step.step.line}, "
+    return f"{line}{step.text}: "
