@@ -19,7 +19,7 @@ from sandbox.referee.rule import INITIATIONS, Own, Proof, Rule, See
 from sandbox.referee.table import TABLE
 from sandbox.web.api.app import Listener
 from sandbox.world.calls import Exchange
-from sandbox.world.log.store import StateFileError
+from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 

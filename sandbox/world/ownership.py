@@ -136,6 +136,11 @@ class Ownership:
             self.given += 1
             log.info("server %s gave world %s up, epoch %s", server, world, epoch)
 
+    def forget(self, world: int) -> None:
+        """A world that was dropped."""
+        with self._lock:
+            self._epochs.pop(world, None)
+
     def peers(self) -> list[Peer]:
         """All servers that live, with this one."""
         return self.leases.living()

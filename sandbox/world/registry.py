@@ -15,7 +15,8 @@ from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.counters import Tally
 from sandbox.world.history import History
 from sandbox.world.log import checkpoint
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.state_store import StateFileError, StateStore
+from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Life, World
 
@@ -47,7 +48,7 @@ class Worlds:
         self,
         beginning: Beginning,
         machine_time: Callable[[], float],
-        store: Store | None = None,
+        store: StateStore | None = None,
         room: Room = Room(),
         guarded: bool = False,
     ) -> None:
@@ -59,11 +60,12 @@ class Worlds:
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
-        self._worlds: dict[str, World] = {}
         self._coming: dict[str, threading.Event] = {}  # worlds that are being made from large ones
         self._order = threading.Lock()
-        self.history = History(room.history_max, lambda: list(self._worlds.values()))
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
+        shared = store if store is not None and store.is_shared else None
+        self._roll = SharedRoll(shared, self.machine_time, self._adopt) if shared else Roll()
+        self.history = History(room.history_max, self._roll.known)
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
             self._add(World.unloaded(name, store, row, beginnings, self.machine_time))
@@ -71,12 +73,12 @@ class Worlds:
             for world in self.all():
                 world.ask(lambda bank: None)
                 self._called(world)  # for which others may have to go
-        if "default" not in self._worlds:
+        if self._roll.find("default") is None:
             self.make("default")
 
     def get(self, name: str) -> World:
         """A world that is called before it is made is made as the server was started (choice 10)."""
-        world = self._worlds.get(name)
+        world = self._roll.find(name)
         if world is None:
             if name != "default" and self.get("default").settings.worlds == "declared":
                 raise Refusal(Error.NOT_FOUND, input="world")
@@ -87,25 +89,33 @@ class Worlds:
 
     def find(self, name: str) -> World:
         """Only a world that is there; this is no call of it."""
-        world = self._worlds.get(name)
+        world = self._roll.find(name)
         if world is None:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
 
     def known(self, name: str) -> World:
         """For a call that reached no operation: its world if that is there, else the default one."""
-        return self.get(name if name in self._worlds else "default")
+        return self.get(name if self._roll.find(name) else "default")
 
     def make(self, name: str, beginning: Beginning | None = None, *, replacing: bool = False) -> World:
         """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         with self._turn(name):
-            if beginning is None and name in self._worlds:  # made meanwhile
-                return self._worlds[name]
+            there = self._roll.find(name) if beginning is None else None  # made meanwhile
+            if there is not None:
+                return there
             self._demand_name(name, replacing)
             self._demand_room(name)
-            return self._add(World(name, beginning or self.beginning_of(name), self.machine_time, self.store))
+            began = beginning or self.beginning_of(name)
+            try:
+                return self._add(World(name, began, self.machine_time, self.store, not replacing))
+            except Refusal as refusal:  # another server made it meanwhile
+                there = self._roll.find(name)
+                if beginning is not None or there is None or refusal.error is not Error.WORLD_TAKEN:
+                    raise
+                return there
 
     def beginning_of(self, name: str) -> Beginning:
         """The server's, with a seed and a secret of the world's own."""
@@ -115,11 +125,15 @@ class Worlds:
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
         """Make a second world that is the first as it is, or as it was at a time."""
         origin = self.find(name)
-        return self._settle(as_name, replacing, lambda: origin.fork(as_name, at))
+        return self._settle(as_name, replacing, lambda: origin.fork(as_name, at, not replacing))
 
     def settle(self, name: str, life: Life, *, replacing: bool = False) -> World:
         """Make a world that goes on from a life led elsewhere."""
-        return self._settle(name, replacing, lambda: World.settled(name, life, self.machine_time, self.store))
+
+        def make() -> World:
+            return World.settled(name, life, self.machine_time, self.store, not replacing)
+
+        return self._settle(name, replacing, make)
 
     def _settle(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
         """Only calls that make a world of the same name wait for it."""
@@ -139,17 +153,24 @@ class Worlds:
             world = self.find(name)
             if self.store is not None:
                 self.store.drop(name)  # first, as it may be refused
-            del self._worlds[name]
+            self._roll.remove(world)
             self._forget(world)
 
     def all(self) -> list[World]:
         """Also those that are away; looking at what they hold brings them back."""
-        return [self._worlds[name] for name in sorted(self._worlds)]
+        return list(self._roll.each())
+
+    def each(self) -> Iterator[World]:
+        """The same, one by one: a shared database may hold more worlds than memory."""
+        return self._roll.each()
+
+    def in_memory(self) -> list[World]:
+        return [world for world in self._roll.known() if not world.is_unloaded]
 
     @property
     def counts(self) -> tuple[int, int]:
         """How many are in memory, and how many there are."""
-        return len(self._awake), len(self._worlds)
+        return len(self._awake), len(self._roll)
 
     @contextmanager
     def _turn(self, name: str) -> Iterator[None]:
@@ -164,20 +185,23 @@ class Worlds:
 
     def _demand_name(self, name: str, replacing: bool) -> None:
         """No world is replaced unless the caller says so, nor one that a call made on demand (choice 10)."""
-        if not replacing and name in self._worlds:
+        if not replacing and self._roll.find(name) is not None:
             raise Refusal(Error.WORLD_TAKEN, input=name)
 
     def _demand_room(self, name: str) -> None:
         """Where nothing can be put away, a new world is refused; the bare address always has its own."""
         most = self.room.worlds_max
-        if self.store is None and len(self._worlds) >= most and name not in self._worlds and name != "default":
+        if self.store is None and len(self._roll) >= most and name != "default" and self._roll.find(name) is None:
             raise Refusal(Error.WORLDS_FULL, most=most)
 
     def _add(self, world: World) -> World:
-        earlier = self._worlds.get(world.name)
+        earlier = self._roll.held(world.name)
         if earlier is not None:
             self._forget(earlier)
-        self._worlds[world.name] = world
+        self._roll.add(world)
+        return self._adopt(world)
+
+    def _adopt(self, world: World) -> World:
         world.returned = self._returned
         world.history = self.history
         if not world.is_unloaded:

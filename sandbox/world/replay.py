@@ -11,9 +11,9 @@ from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import apart, checkpoint, unloaded
 from sandbox.world.log.apart import made_by
 from sandbox.world.log.collector import collector_at_rest
+from sandbox.world.log.format import StateFileError
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.play import play
-from sandbox.world.log.store import StateFileError
 from sandbox.world.log.stored_log import StoredLog
 
 

@@ -20,8 +20,9 @@ from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded, Log
 from sandbox.world.log import unloaded
 from sandbox.world.log.backlog import Backlog
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back, read_back
 from sandbox.world.steady_clock import SteadyClock
 
@@ -52,23 +53,24 @@ class Unloadable:
 
     in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
 
-    def _name(self, name: str, machine_time: Callable[[], float], store: Store | None) -> None:
+    def _name(self, name: str, machine_time: Callable[[], float], store: StateStore | None, row: int = 0) -> None:
         self.name = name
         self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store
         self._lock = threading.RLock()  # reentrant: a caller that has it may reload
         self._moving = threading.RLock()  # of a move of the clock, taken before the world's own
         self._due_next: datetime | None = None
-        self._stand_at(0)
+        self._stand_at(Backlog(row))
+        self._new = False  # whether it may take no other's place
         self.dropped = False
         self.used = machine_time()
         self.history: History | None = None  # of the server
         self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
 
-    def _stand_at(self, row: int) -> None:
-        """In the state file, where 0 is none."""
-        self._row = row
-        self._backlog = Backlog(row)
+    def _stand_at(self, backlog: Backlog) -> None:
+        """In the state file or the database, where the row 0 is none."""
+        self._row = backlog.world
+        self._backlog = backlog
 
     def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
         """What is known of a world also while it is unloaded; faults are those that were ordered since it began."""
@@ -97,6 +99,11 @@ class Unloadable:
     @property
     def is_unloaded(self) -> bool:
         return self.in_memory is None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether memory holds it, and no other server may have it."""
+        return self.in_memory is not None and (self._store is None or self._store.has(self._backlog))
 
     def loaded(self) -> Loaded:
         """What the world holds in memory. An unloaded world is reloaded here, and nowhere else."""
@@ -127,6 +134,9 @@ class Unloadable:
         if self.dropped:
             raise Refusal(Error.NOT_FOUND, input="world")
         assert self._store is not None
+        if self._store.is_shared:
+            self._machine_time.rise()  # others may have answered at a later time
+            self._go_on(*self._entered())
         log = StoredLog(self._store, self._backlog)
         bank, calls, kept = read_back(log, self.name, self.beginning, self.opening)
         self._hold(bank, log, (Exchange(*call) for call in calls), kept)
@@ -145,11 +155,12 @@ class Unloadable:
             packed = self._packed()
             assert isinstance(self.log, StoredLog)
             self._store.writer.settle(self._backlog, self._backlog.taken)
-            self.log.keep_last_checkpoint(self.bank)
+            leave = self.log.keep_last_checkpoint(self.bank)
             self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
             self._due_next = None if due is None else due.at
             self.loaded().release()
             self.in_memory = None
+            leave()
             return True
 
     def _packed(self) -> dict[str, bytes]:
@@ -159,7 +170,7 @@ class Unloadable:
 
     def standing(self) -> Standing:
         with self._lock:
-            self._undo_lost()
+            self._demand_readable()
             backlog, taken = self._backlog, self._backlog.taken
             found = self._standing()
         self._settle(backlog, taken)
@@ -191,11 +202,20 @@ class Unloadable:
                 found = self.kept[name] = make(found)
             return found
 
+    def _demand_readable(self) -> None:
+        """Under the lock, before anything is answered from memory."""
+        if self._store is not None:
+            if self._store.is_shared:
+                self._store.connection.look()
+            self._undo_lost()
+
     def _demand_kept(self) -> None:
         """Under the lock, before anything changes."""
         if self._store is not None:
             self._store.connection.demand()
             self._undo_lost()
+            if self._store.is_shared:
+                self.loaded()  # another server may have changed what is known of an unloaded world
 
     def _settle(self, backlog: Backlog, taken: int) -> None:
         """Outside the lock: an answer waits until all that it depends on is kept. Nothing is told of a file that is
@@ -215,19 +235,35 @@ class Unloadable:
             raise
 
     def _undo_lost(self) -> None:
-        """What could not be kept did not happen: the world is read back from its file."""
-        if not self._backlog.lost:
+        """What could not be kept did not happen: the world is read back from where it is kept. So is one that another
+        server may have had meanwhile; of one that it has now, nothing is left here."""
+        store, held = self._store, self.in_memory
+        if store is None or not (self._backlog.lost or (held is not None and not store.has(self._backlog))):
             return
-        assert self._store is not None
-        backlog = Backlog(self._row)
-        _, pace, faults = self._store.kept(self._row)
-        if not self.is_unloaded:
-            log = StoredLog(self._store, backlog)
+        try:
+            backlog, pace, faults = self._entered()
+        except (ElsewhereError, Refusal):  # a Refusal: it was dropped
+            self.in_memory = None
+            if held is not None:
+                held.release()
+            raise
+        if held is not None:
+            log = StoredLog(store, backlog)
             bank = bank_back(log, self.name, self.beginning, self.opening)
             self._packed()
-            held = self.loaded()
             bank.met = self.axes.note
             held.bank, held.log = bank, log
+        self._go_on(backlog, pace, faults)
+
+    def _entered(self) -> tuple[Backlog, Pace, Any]:
+        """Makes the world this server's: what is kept of its pace and faults, and a backlog that begins there."""
+        assert self._store is not None
+        backlog = self._store.enter(self._row)
+        _, pace, faults = self._store.kept(self._row)
+        return backlog, pace, faults
+
+    def _go_on(self, backlog: Backlog, pace: Pace, faults: Any) -> None:
+        assert self._store is not None
         rules, met = faults or (self.beginning.faults, {})
         self.faults.restore(rules, met, partial(self._store.writer.note, "faults", backlog))
         self.pace, self._backlog = pace, backlog

@@ -19,13 +19,14 @@ from sandbox.world.loaded import Acts, Log
 from sandbox.world.log import apart
 from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.store import Store
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Time = Callable[[], float]
 
 
 class Life(NamedTuple):
@@ -44,9 +45,10 @@ class World(Paced):
     """A bank that is entered only by `act` and `ask`, one caller at a time."""
 
     def __init__(
-        self, name: str, beginning: Beginning, machine_time: Callable[[], float], store: Store | None = None
+        self, name: str, beginning: Beginning, machine_time: Time, store: StateStore | None = None, new: bool = False
     ) -> None:
         self._name(name, machine_time, store)
+        self._new = new
         self._load(beginning)
 
     def _load(self, beginning: Beginning) -> None:
@@ -61,21 +63,25 @@ class World(Paced):
     def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
         if self._store is None:
             return MemoryLog()
-        self._stand_at(self._store.begin(self.name, (beginning, opening), pace, instead=self._row))
+        if self._row:
+            self._demand_kept()
+        new = self._new and not self._row
+        self._stand_at(self._store.begin(self.name, (beginning, opening), pace, instead=self._row, new=new))
         return StoredLog(self._store, self._backlog)
 
     @classmethod
-    def unloaded(cls, name: str, store: Store, row: int, beginnings: Any, machine_time: Callable[[], float]) -> "World":
+    def unloaded(cls, name: str, store: StateStore, row: int, beginnings: Any, machine_time: Time) -> "World":
         """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
         (beginning, opening), pace, faults = beginnings
         world = cls.__new__(cls)
-        world._name(name, machine_time, store)
-        world._stand_at(row)
+        world._name(name, machine_time, store, row)
         world._begin(beginning, opening, pace, faults)
         return world
 
     @classmethod
-    def settled(cls, name: str, life: Life, machine_time: Callable[[], float], store: Store | None = None) -> "World":
+    def settled(
+        cls, name: str, life: Life, machine_time: Time, store: StateStore | None = None, new: bool = False
+    ) -> "World":
         """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
         beginning, pace, opening = life.beginning, life.pace, life.beginning.at
         assert opening is not None
@@ -83,7 +89,7 @@ class World(Paced):
         world._name(name, machine_time, store)
         log: Log
         if store is not None:
-            world._stand_at(store.begin(name, (beginning, opening), pace, life.acts, life.faults))
+            world._stand_at(store.begin(name, (beginning, opening), pace, life.acts, life.faults, new=new))
             log = StoredLog(store, world._backlog)
         else:
             assert isinstance(life.acts, MemoryLog)
@@ -142,7 +148,7 @@ class World(Paced):
         backlog, taken = self._backlog, 0
         try:
             with self._lock:
-                self._undo_lost()
+                self._demand_readable()
                 self._catch_up()
                 backlog = self._backlog
                 taken = backlog.taken
@@ -244,7 +250,7 @@ class World(Paced):
 
     def _begin_life(self, at: datetime | None) -> tuple[Callable[..., Life], Log, int]:
         """All but the bank and so many acts of the log, which are read without the lock."""
-        self._undo_lost()
+        self._demand_readable()
         self._catch_up()
         now = self.bank.clock.now
         if at is not None and not self.opening <= at <= now:
@@ -259,9 +265,9 @@ class World(Paced):
         faults, calls = (met.rules, met.met), self.exchanges_made
         return partial(Life, beginning=beginning, pace=pace, faults=faults, heard=heard, calls=calls), log, count
 
-    def fork(self, name: str, at: datetime | None) -> "World":
+    def fork(self, name: str, at: datetime | None, new: bool = False) -> "World":
         """A second world: this one as it is, or as it was; its log is this one's up to then."""
-        return World.settled(name, self.life(at), self._machine_time, self._store)
+        return World.settled(name, self.life(at), self._machine_time, self._store, new)
 
     def _demand_unfolded(self, at: datetime | None) -> None:
         folded = self.log.folded

@@ -1,12 +1,13 @@
 """A server with a state file, in a test's hand."""
 
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.world.log.store import Store
+from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Room, Worlds
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment
@@ -27,9 +28,11 @@ class Machine:
 class Server:
     """A server with a state file, whose machine time stands until it is moved."""
 
-    def __init__(self, path: Path, worlds_max: int = 10_000, rate: float = 0, machine: Machine | None = None) -> None:
+    def __init__(
+        self, path: Path | str, worlds_max: int = 10_000, rate: float = 0, machine: Machine | None = None
+    ) -> None:
         self.machine = machine or Machine()
-        self.store = Store(path)
+        self.store: Any = open_store(path)  # a file or a database
         beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=rate)
         self.worlds = Worlds(beginning, self.machine, self.store, Room(worlds_max, HALF_AN_HOUR))
         self.app: Flask = assemble(self.worlds)

@@ -47,7 +47,7 @@ def test_an_act_that_comes_after_its_world_was_dropped_leaves_nothing_in_the_fil
     late = server.worlds.find("one")
     assert server.tpp().control("DELETE", "/worlds/one").status_code == 204
     before = rows(server, "SELECT count(*) FROM acts")
-    server.worlds._worlds["one"] = late  # as a call has it that found it before
+    server.worlds._roll.add(late)  # as a call has it that found it before
     assert server.tpp("one").initiate().status_code == 201
     assert rows(server, "SELECT count(*) FROM acts") == before
 
@@ -110,7 +110,7 @@ def test_a_file_of_another_program_is_gone_through_within_the_bounds(
     for name in ("a", "b", "c", "d", "e"):
         first.tpp(name).initiated()
     first.store.close()
-    monkeypatch.setattr("sandbox.world.log.store.program", lambda: "another")
+    monkeypatch.setattr("sandbox.world.log.state_store.program", lambda: "another")
     second = Server(path, worlds_max=2)
     assert second.worlds.counts == (2, 6)
     second.store.close()

@@ -25,7 +25,7 @@ from sandbox.web.api.gate import UUID_4, Call, admit
 from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.calls import Exchange
-from sandbox.world.log.store import StateFileError
+from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 

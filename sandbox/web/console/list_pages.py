@@ -270,6 +270,6 @@ def _typed(value: Any) -> str:
 
 
 def worlds(visit: Visit) -> Response:
-    rows = [(world, world.standing()) for world in visit.worlds.all()]
+    rows = [(world, world.standing()) for world in visit.worlds.each()]
     names = [name for name, _, _ in shipped_scenarios()]
     return draw(visit, "worlds", here="/console/worlds", rows=rows, scenarios=names)

@@ -10,7 +10,7 @@ from sandbox.referee.coverage import coverage_of
 from sandbox.referee.report import Report, as_json, report_of
 from sandbox.referee.rule import Severity
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -30,7 +30,7 @@ def health(worlds: Worlds, request: Request) -> dict[str, Any]:
     return {"status": "ready", **state_of(worlds.store)}
 
 
-def state_of(store: Store) -> dict[str, Any]:
+def state_of(store: StateStore) -> dict[str, Any]:
     """What is worth knowing of the state file of a bank that is ready."""
     shown: dict[str, Any] = {}
     if store.progress is not None:

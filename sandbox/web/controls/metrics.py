@@ -63,7 +63,7 @@ class Figures:
             yield from self._state_file()
 
     def _held(self) -> "Iterator[Metric]":
-        here = [world for world in self.worlds.all() if not world.is_unloaded]
+        here = self.worlds.in_memory()
         away = self.worlds.counts[1] - len(here)
         yield _gauge("worlds", "Worlds in memory, and put away to the state file.", {"live": len(here), "away": away})
         held: Counter[tuple[str, str]] = Counter()

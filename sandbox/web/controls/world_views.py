@@ -23,7 +23,7 @@ SEED_MAX = 2**53
 
 
 def every(worlds: Worlds) -> dict[str, Any]:
-    return {"worlds": [shown(world) for world in worlds.all()]}
+    return {"worlds": [shown(world) for world in worlds.each()]}
 
 
 def one(worlds: Worlds, name: str) -> dict[str, Any]:

@@ -16,6 +16,9 @@ class Backlog:
     taken: int = 0  # acts and notes so far
     kept: int = 0  # how many of them are written
     lost: bool = False
+    server: int = 0  # that has the world, where several share a place
+    epoch: int = 0  # under which it has it
+    noted: tuple[bytes, bytes | None] | None = None  # its pace and its faults, as they are kept
 
 
 Logs = list[tuple[Backlog, list[ActRow]]]
@@ -26,7 +29,7 @@ class Batch:
     """Acts in order, and of what changes without an act only the last state."""
 
     acts: list[tuple[Backlog, ActRow]] = field(default_factory=list)
-    noted: dict[tuple[str, int], bytes | None] = field(default_factory=dict)
+    noted: dict[tuple[str, Backlog], bytes] = field(default_factory=dict)
     taken: dict[Backlog, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:

@@ -1,15 +1,20 @@
-"""Checkpoints in a state file: written in pieces, so that no flush waits for more than one of them."""
+"""Checkpoints of banks: written in pieces, so that no flush waits for more than one of them."""
 
 import threading
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
-from sandbox.world.log.connection import Connection
 from sandbox.world.log.marks import Head, mark_of
+from sandbox.world.log.place import Place
 from sandbox.world.log.writer import Writer
 
-PIECE = "INSERT OR REPLACE INTO pieces SELECT id, ?, ?, ? FROM worlds WHERE id = ?"
+PIECE = """INSERT INTO pieces VALUES (?, ?, ?, ?)
+  ON CONFLICT (world, acts, number) DO UPDATE SET content = excluded.content"""
+WHOLE = """INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (world) DO UPDATE SET acts = excluded.acts,
+  head = excluded.head, shape = excluded.shape, content = excluded.content, mark = excluded.mark"""
+OTHER = """DELETE FROM pieces WHERE (world, acts, number) IN
+  (SELECT world, acts, number FROM pieces WHERE world = ? AND acts != ? LIMIT 1)"""
 FOLLOWS = "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?"
 
 
@@ -23,7 +28,7 @@ class Checkpoint(NamedTuple):
 class Checkpoints:
     """The last one of each world."""
 
-    def __init__(self, connection: Connection, writer: Writer) -> None:
+    def __init__(self, connection: Place, writer: Writer) -> None:
         self.connection = connection
         self.writer = writer
         self._lock = threading.Lock()
@@ -72,21 +77,21 @@ class Checkpoints:
         for number, content in enumerate(bank):
             found.update(content)
             with self.connection.write() as database:
-                database.execute(PIECE, (head.acts, number, content, world))
+                if not self.connection.is_there(world):
+                    return
+                database.execute(PIECE, (world, head.acts, number, content))
         with self.connection.write() as database:
             if self.connection.is_there(world):
                 row = (world, *head, shape, found.digest())
-                query = "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)"
-                database.execute(query, (*row, mark_of(*row)))
+                database.execute(WHOLE, (*row, mark_of(*row)))
         self._clear(world, head.acts)
 
     def _clear(self, world: int, acts: int) -> None:
         """Deletes the pieces of other checkpoints, each by itself."""
-        query = "DELETE FROM pieces WHERE rowid IN (SELECT rowid FROM pieces WHERE world = ? AND acts != ? LIMIT 1)"
         gone = 1
         while gone:
             with self.connection.write() as database:
-                gone = database.execute(query, (world, acts)).rowcount
+                gone = database.execute(OTHER, (world, acts)).rowcount if self.connection.is_there(world) else 0
 
 
 def _digest(content: bytes) -> bytes:

@@ -12,7 +12,7 @@ TABLES = (
     # A row for each server that lives. An id is never used again: a server whose row is gone has lost all its worlds.
     """CREATE TABLE servers (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, address TEXT NOT NULL,
   until TIMESTAMPTZ NOT NULL)""",
-    """CREATE TABLE worlds (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    """CREATE TABLE worlds (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT COLLATE "C" NOT NULL UNIQUE,
   beginning BYTEA NOT NULL, mark BIGINT NOT NULL)""",
     # Owner and epoch stand in the row that every write of a world changes: a write and a take-over wait for each other.
     """CREATE TABLE heads (world BIGINT PRIMARY KEY, pace BYTEA NOT NULL, faults BYTEA, noted BIGINT NOT NULL,

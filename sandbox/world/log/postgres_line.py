@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import psycopg
-from psycopg import errors
+from psycopg import errors, pq
 
 from sandbox.world.log.format import StateFileError
 
@@ -111,7 +111,7 @@ class Line:
     def _connected(self) -> _Bounded:
         if self.is_closed:
             raise DatabaseError("the line to the database was closed")
-        if self._connection is None or self._connection.closed:
+        if self._connection is None or self._connection.closed or _is_ended(self._connection):
             self._connection = _Bounded.connect(
                 self.url,
                 autocommit=True,
@@ -134,6 +134,18 @@ class Line:
                 with suppress(psycopg.Error):
                     connection.close()
             raise (AgainError if isinstance(error, AGAIN) else DatabaseError)(describe(error)) from error
+
+
+def _is_ended(connection: _Bounded) -> bool:
+    """Whether the database closed a line that was idle: nothing else comes unasked."""
+    if connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
+        return False
+    poll = select.poll()
+    poll.register(connection.pgconn.socket, select.POLLIN)
+    if not poll.poll(0):
+        return False
+    connection.close()
+    return True
 
 
 def again(method: Callable[P, T]) -> Callable[P, T]:

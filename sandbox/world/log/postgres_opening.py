@@ -34,7 +34,7 @@ def open_database(line: Line) -> list[str]:
             notes = _demand_fit(database, named)
         line.run(lambda database: _demand_ours(database, named))
     except DatabaseError as error:
-        raise DatabaseError(_advised(error, named)) from None
+        raise DatabaseError(advise(error, named)) from None
     return notes
 
 
@@ -78,7 +78,7 @@ def _demand_ours(database: Statements, named: str) -> None:
         raise DamageError(f"{named} is damaged: its tables are not those of version {VERSION} of the format")
 
 
-def _advised(error: DatabaseError, named: str) -> str:
+def advise(error: DatabaseError, named: str) -> str:
     """What to do about what the database said."""
     cause = error.__cause__
     match cause:

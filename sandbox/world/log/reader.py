@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from logging import getLogger
 from typing import NamedTuple
 
-from sandbox.world.log.connection import Connection
 from sandbox.world.log.format import NAMELESS, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, MarkError, demand_chain, mark_of, root_of
+from sandbox.world.log.place import Place
 
 log = getLogger("sandbox")
 PIECE = 1_000  # rows that are read at once
@@ -31,7 +31,7 @@ class Progress(NamedTuple):
 class Reader:
     """What is read from a file is what was written, or a DamageError."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Place) -> None:
         self.connection = connection
         self.progress: Progress | None = None
         self._ends = threading.Event()

@@ -1,7 +1,7 @@
-"""A world's log in a state file."""
+"""A world's log where its bank is kept."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -15,16 +15,16 @@ from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.packed_log import PackedLog
 from sandbox.world.log.play import Astray, play
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.log.world_rows import row_of
 
 
 class StoredLog:
-    """Acts are taken under the world's lock and kept outside of it; the file keeps all of them."""
+    """Acts are taken under the world's lock and kept outside of it; the place keeps all of them."""
 
     folded = None
 
-    def __init__(self, store: Store, backlog: Backlog) -> None:
+    def __init__(self, store: StateStore, backlog: Backlog) -> None:
         self.store = store
         self.backlog = backlog
         self.world = backlog.world
@@ -64,21 +64,24 @@ class StoredLog:
         """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""
         self._beside(self.head, apart.ask(bank, checkpoint.write))
 
-    def keep_last_checkpoint(self, bank: Bank) -> None:
-        """Before the bank is given back. A small one is written at once, which takes less than another thread."""
+    def keep_last_checkpoint(self, bank: Bank) -> Callable[[], None]:
+        """Before the bank is given back. A small one is written at once, which takes less than another thread. What
+        is returned is to be called once all else is written, and leaves the world."""
         answer = apart.ask(bank, checkpoint.write)
         if answer.is_here:
             self.store.checkpoints.keep(self.world, self.head, checkpoint.shape(), answer)
-        else:
-            self._beside(self.head, answer)
+            return partial(self.store.leave, self.backlog)
+        return partial(self._beside, self.head, answer, leaves=True)
 
-    def _beside(self, head: Head, answer: apart.Answer) -> None:
+    def _beside(self, head: Head, answer: apart.Answer, *, leaves: bool = False) -> None:
         self._written = head.acts
 
         def write() -> None:
-            # A file that breaks or is closed is told to the next act; without this checkpoint a start takes longer.
+            # A place that breaks or is closed is told to the next act; without this checkpoint a start takes longer.
             with suppress(StateFileError, apart.CutShortError):
                 self.store.checkpoints.keep(self.world, head, checkpoint.shape(), answer)
+            if leaves:
+                self.store.leave(self.backlog)
 
         self.store.beside(threading.Thread(target=write, name="checkpoint", daemon=True))
 

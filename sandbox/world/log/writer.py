@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from sandbox.world.log.backlog import Backlog, Batch, Logs
 from sandbox.world.log.codec import written
-from sandbox.world.log.connection import Connection
 from sandbox.world.log.format import ACT, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, mark_of
+from sandbox.world.log.place import Database, Place
 
 GROW = "UPDATE heads SET acts = ?, head = ?, mark = ? WHERE world = ? AND head = ?"
 
@@ -16,7 +17,7 @@ GROW = "UPDATE heads SET acts = ?, head = ?, mark = ? WHERE world = ? AND head =
 class Writer:
     """Rows are gathered under the worlds' locks and written outside of them."""
 
-    def __init__(self, connection: Connection, stopwatch: Callable[[], float]) -> None:
+    def __init__(self, connection: Place, stopwatch: Callable[[], float]) -> None:
         self.connection = connection
         self.stopwatch = stopwatch
         self.flushes = 0
@@ -29,7 +30,7 @@ class Writer:
         assert what in ("pace", "faults")
         with self._gather:
             self._demand_founded(backlog)
-            self._gathered.noted[what, backlog.world] = written(value)
+            self._gathered.noted[what, backlog] = written(value)
             self._gathered.take(backlog)
 
     def gather(self, backlog: Backlog, row: ActRow) -> None:
@@ -51,9 +52,7 @@ class Writer:
 
     def _demand_founded(self, backlog: Backlog) -> None:
         if backlog.lost:
-            raise StateFileError(
-                self.connection.unready or f"the state file {self.connection.path} could not be written"
-            )
+            raise StateFileError(self.connection.unready or f"{self.connection.path} could not be written")
 
     def flush(self) -> None:
         """Writes all that was gathered, or loses it: then memory is undone by those whom it belongs to."""
@@ -63,20 +62,23 @@ class Writer:
                 return
             batch = Batch()
             try:
-                with self.connection.write():
+                with self._writing() as database:
                     batch = self._take()
                     logs = batch.logs()
-                    self._write(batch, logs)
+                    self._write(database, batch, logs)
             except BaseException:
                 self._lose(batch)
                 raise
             for backlog, rows in logs:
                 backlog.head = Head(rows[-1].number, rows[-1].mark)
             for backlog, taken in batch.taken.items():
-                backlog.kept = taken
+                backlog.kept = backlog.kept if backlog.lost else taken
         with self._gather:  # with the commit, which is most of it
             self.flushes += 1
             self.flush_seconds += self.stopwatch() - began
+
+    def _writing(self) -> AbstractContextManager[Database]:
+        return self.connection.write()
 
     def _take(self) -> Batch:
         with self._gather:
@@ -90,8 +92,7 @@ class Writer:
                 backlog.lost = True
             self._gathered = Batch()
 
-    def _write(self, batch: Batch, logs: Logs) -> None:
-        database = self.connection.database
+    def _write(self, database: Database, batch: Batch, logs: Logs) -> None:
         for backlog, rows in logs:
             head = (rows[-1].number, rows[-1].mark)
             row = (*head, mark_of(backlog.world, *head), backlog.world, backlog.head.mark)
@@ -101,7 +102,8 @@ class Writer:
                 raise DamageError(
                     f"{self.connection.path} was changed by another program: the acts of world {backlog.world}"
                 )
-        for (what, world), value in batch.noted.items():
+        for (what, backlog), value in batch.noted.items():
+            world = backlog.world
             found = database.execute("SELECT pace, faults FROM heads WHERE world = ?", (world,)).fetchone()
             if found is not None:
                 pace, faults = (value, found[1]) if what == "pace" else (found[0], value)

@@ -1,0 +1,102 @@
+"""A bank in PostgreSQL, with any number of servers: a world is taken when it is called, and read then."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.log.backlog import Backlog
+from sandbox.world.log.codec import written
+from sandbox.world.log.marks import Head, mark_of
+from sandbox.world.log.memory_log import Act
+from sandbox.world.log.postgres_connection import PostgresConnection
+from sandbox.world.log.postgres_line import DatabaseError, again
+from sandbox.world.log.postgres_rows import PostgresRows, noted_of
+from sandbox.world.log.postgres_writer import PostgresWriter
+from sandbox.world.log.state_store import StateStore
+from sandbox.world.ownership import LEASE, ElsewhereError
+
+
+class PostgresStore(StateStore):
+    """One database; this server has those worlds that it took."""
+
+    is_shared = True
+    connection: PostgresConnection
+
+    def __init__(
+        self,
+        url: str,
+        stopwatch: Callable[[], float] = lambda: 0.0,
+        address: str = "http://127.0.0.1",
+        lease: float | None = None,
+    ) -> None:
+        connection = PostgresConnection(url, stopwatch, address, lease or LEASE)
+        super().__init__(connection, PostgresWriter(connection, stopwatch))
+        self.ownership = connection.ownership
+        self._rows = PostgresRows(connection)
+        try:
+            connection.start()
+        except BaseException:
+            connection.close()
+            raise
+
+    @property
+    def is_of_another_program(self) -> bool:
+        """Each world says so by itself, once it is called."""
+        return False
+
+    def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
+        """None: a start reads nothing for each world."""
+        return iter(())
+
+    def enter(self, world: int) -> Backlog:
+        """Takes the world: whatever was on its way to the database under an earlier epoch comes too late."""
+        try:
+            taken = self.ownership.take(world)
+        except ElsewhereError:
+            with self.connection.read() as database:
+                if database.execute("SELECT 1 FROM worlds WHERE id = ?", (world,)).fetchone() is None:
+                    raise Refusal(Error.NOT_FOUND, input="world") from None
+            raise
+        return Backlog(world, Head(taken.acts, taken.head), epoch=taken.epoch, noted=(taken.pace, taken.faults))
+
+    def has(self, backlog: Backlog) -> bool:
+        return self.ownership.has(backlog.world, backlog.epoch)
+
+    def leave(self, backlog: Backlog) -> None:
+        """Without a database the lease ends by itself."""
+        with suppress(DatabaseError):
+            self.ownership.give(backlog.world, backlog.epoch)
+
+    def begin(
+        self,
+        name: str,
+        beginning: Any,
+        pace: Any,
+        acts: Iterable[Act] = (),
+        faults: Any = None,
+        instead: int = 0,
+        new: bool = False,
+    ) -> Backlog:
+        return self._rows.begin(name, written(beginning), noted_of(pace, faults), acts, instead, new)
+
+    def drop(self, name: str) -> None:
+        self._rows.drop(name)
+
+    @again
+    def keep_aside(self, world: int, content: bytes) -> None:
+        super().keep_aside(world, content)
+
+    def keep_latest_time(self, latest: float) -> None:
+        """Of all servers: the latest."""
+        with self.connection.write_alone() as database:
+            database.execute(
+                "UPDATE clock SET latest = ?, mark = ? WHERE latest < ?", (latest, mark_of(latest), latest)
+            )
+
+    def size(self) -> int:
+        """Bytes on disk, of the whole database."""
+        with self.connection.read() as database:
+            row = database.execute("SELECT pg_database_size(current_database())").fetchone()
+        assert row is not None
+        return int(row[0])

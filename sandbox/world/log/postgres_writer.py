@@ -1,0 +1,80 @@
+"""Writing what was gathered to PostgreSQL: one statement for all of it, so one trip to the database."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sandbox.world.log.backlog import Backlog, Batch, Logs
+from sandbox.world.log.marks import mark_of
+from sandbox.world.log.place import Database
+from sandbox.world.log.postgres_connection import PostgresConnection
+from sandbox.world.log.postgres_line import TRIES, AgainError
+from sandbox.world.log.writer import Writer
+
+# The head of a world changes only under the epoch that it was taken under, and only after the act that it stood at;
+# its acts and its notes are written where that held, and nowhere else.
+GROWN = """WITH grown AS (
+  UPDATE heads SET acts = n.acts, head = n.head, mark = n.mark, pace = n.pace, faults = n.faults, noted = n.noted
+  FROM (VALUES {heads}) AS n (place, world, epoch, was, acts, head, mark, pace, faults, noted)
+  WHERE heads.world = n.world AND heads.epoch = n.epoch AND heads.head = n.was RETURNING n.place, n.world)"""
+ADDED = """, added AS (
+  INSERT INTO acts SELECT grown.world, a.number, a.at, a.verb, a.given, a.made, a.mark
+  FROM (VALUES {acts}) AS a (place, number, at, verb, given, made, mark) JOIN grown ON grown.place = a.place)"""
+HEAD = ("int", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bytea", "bytea", "bigint")
+ACT = ("int", "bigint", "text", "text", "bytea", "bigint", "bigint")
+
+
+class PostgresWriter(Writer):
+    """What another server's epoch keeps from being written is lost for its own world alone."""
+
+    connection: PostgresConnection
+
+    def _writing(self) -> AbstractContextManager[Database]:
+        return self.connection.write_alone()
+
+    def _write(self, database: Database, batch: Batch, logs: Logs) -> None:
+        acts = dict(logs)
+        notes = {backlog: _noted(batch, backlog) for backlog in batch.taken}
+        heads: list[tuple[Any, ...]] = []
+        rows: list[tuple[Any, ...]] = []
+        for place, backlog in enumerate(batch.taken):
+            world, new = backlog.world, acts.get(backlog, ())
+            head = (new[-1].number, new[-1].mark) if new else backlog.head
+            whole = (*head, mark_of(world, *head), *notes[backlog], mark_of(world, *notes[backlog]))
+            heads.append((place, world, backlog.epoch, backlog.head.mark, *whole))
+            rows += [(place, *row[1:]) for row in new]
+        query = GROWN.format(heads=_values(HEAD, len(heads)))
+        if rows:
+            query += ADDED.format(acts=_values(ACT, len(rows)))
+        values = tuple(value for row in (*heads, *rows) for value in row)
+        written = {place for (place,) in self._execute(database, f"{query} SELECT place FROM grown", values)}
+        for place, backlog in enumerate(batch.taken):
+            if place in written:
+                backlog.noted = notes[backlog]
+            else:
+                backlog.lost = True
+
+    def _execute(self, database: Database, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """Done again where the database could not put it in order with others."""
+        for left in reversed(range(TRIES)):
+            try:
+                with self.connection.write_alone() as database:
+                    found: list[tuple[Any, ...]] = database.execute(query, values).fetchall()
+                    return found
+            except AgainError:
+                if not left:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+
+def _noted(batch: Batch, backlog: Backlog) -> tuple[bytes, bytes | None]:
+    """Pace and faults as they stand now."""
+    assert backlog.noted is not None, "a world is taken before it is written"
+    pace, faults = backlog.noted
+    return batch.noted.get(("pace", backlog), pace), batch.noted.get(("faults", backlog), faults)
+
+
+def _values(types: tuple[str, ...], count: int) -> str:
+    """So many rows of places for values; the first says their types."""
+    first = ", ".join(f"?::{kind}" for kind in types)
+    other = ", ".join("?" * len(types))
+    return ", ".join([f"({first})", *[f"({other})"] * (count - 1)])

@@ -1,0 +1,224 @@
+"""What every place keeps of worlds: their beginnings and logs, as they are written; no answer is ever lost."""
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.log.backlog import Backlog
+from sandbox.world.log.checkpoints import Checkpoints
+from sandbox.world.log.codec import read
+from sandbox.world.log.format import NAMELESS, StateFileError, program
+from sandbox.world.log.marks import ActRow, Head, mark_of
+from sandbox.world.log.memory_log import Act
+from sandbox.world.log.place import Place
+from sandbox.world.log.reader import Progress, Reader
+from sandbox.world.log.writer import Writer
+
+__all__ = ["StateFileError", "StateStore"]
+
+LISTED = """SELECT worlds.id, name, beginning, worlds.mark, pace, faults, noted
+  FROM worlds JOIN heads ON heads.world = worlds.id"""
+ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the server ends within 2)
+ASIDE = """INSERT INTO aside VALUES (?, ?, ?)
+  ON CONFLICT (world) DO UPDATE SET content = excluded.content, mark = excluded.mark"""
+
+
+class Listed(NamedTuple):
+    """A world as a list of them needs it."""
+
+    id: int
+    name: str
+    beginning: bytes
+    mark: int
+    pace: bytes
+    faults: bytes | None
+    noted: int
+
+
+class StateStore:
+    """One place. Rows are gathered under the worlds' locks and written outside of them, together."""
+
+    is_shared = False  # other servers may have worlds of it: each is taken when it is called, and given up
+
+    def __init__(self, connection: Place, writer: Writer) -> None:
+        self._lock = threading.Lock()
+        self._beside: list[threading.Thread] = []
+        self.before_close: Callable[[], None] = lambda: None
+        self.connection = connection
+        self._reader = Reader(connection)
+        self.writer = writer
+        self.checkpoints = Checkpoints(connection, writer)
+
+    @property
+    def path(self) -> object:
+        """What messages call it."""
+        return self.connection.path
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the earlier acts are checked, while they are."""
+        return self._reader.progress
+
+    @abstractmethod
+    def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
+        """What a server knows of from its start."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes on disk."""
+
+    def enter(self, world: int) -> Backlog:
+        """Before a world is read into memory: nothing that was written under an earlier backlog counts any more."""
+        return Backlog(world)
+
+    def has(self, backlog: Backlog) -> bool:
+        """Whether a world in memory is still this server's."""
+        return True
+
+    def leave(self, backlog: Backlog) -> None:
+        """After a world's memory was written down and given back."""
+
+    @abstractmethod
+    def begin(
+        self,
+        name: str,
+        beginning: Any,
+        pace: Any,
+        acts: Iterable[Act] = (),
+        faults: Any = None,
+        instead: int = 0,
+        new: bool = False,
+    ) -> Backlog:
+        """A world begins, also with acts from elsewhere: whole or not at all. What bore its name is gone, unless this
+        is to be a new one. One that begins again does so instead of itself: another of its name is left alone."""
+
+    @abstractmethod
+    def drop(self, name: str) -> None: ...
+
+    def kept(self, world: int) -> tuple[Any, Any, Any]:
+        """A world's beginning, its pace, and the faults that were ordered since."""
+        found = self._reader.beginning(world)
+        if found is None:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        return self._read(*found, *self._reader.noted(world))
+
+    def _read(self, name: str, beginning: bytes, pace: bytes, faults: bytes | None) -> tuple[Any, Any, Any]:
+        try:
+            return read(beginning), read(pace), None if faults is None else read(faults)
+        except (ValueError, TypeError) as fault:
+            raise self._reader.damage(f"its world {name} cannot be read: {fault}") from None
+
+    def listed(self, name: str) -> Listed | None:
+        """A world by its name."""
+        with self.connection.read() as database:
+            row = database.execute(f"{LISTED} WHERE name = ?", (name,)).fetchone()
+        return None if row is None else Listed(*row)
+
+    def page(self, after: str, most: int) -> list[Listed]:
+        """So many worlds after a name, in the order of their names."""
+        with self.connection.read() as database:
+            rows = database.execute(
+                f"{LISTED} WHERE name > ? AND name < '{NAMELESS}' ORDER BY name LIMIT ?", (after, most)
+            ).fetchall()
+        return [Listed(*row) for row in rows]
+
+    def count(self) -> int:
+        with self.connection.read() as database:
+            return int(database.execute(f"SELECT count(*) FROM worlds WHERE name < '{NAMELESS}'").fetchone()[0])
+
+    def beginnings(self, row: Listed) -> tuple[Any, Any, Any]:
+        """The same as `kept`, of a row that was read."""
+        if mark_of(row.id, row.name, row.beginning) != row.mark:
+            raise self._reader.damage(f"what its world {row.id} begins with is not as it was written")
+        if mark_of(row.id, row.pace, row.faults) != row.noted:
+            raise self._reader.damage(f"the clock or the faults of its world {row.id} are not as they were written")
+        return self._read(row.name, row.beginning, row.pace, row.faults)
+
+    def program(self) -> str:
+        """The version of the program that made the file."""
+        with self.connection.read() as database:
+            return str(database.execute("SELECT program FROM about").fetchone()[0])
+
+    @property
+    def is_of_another_program(self) -> bool:
+        return self.program() != program()
+
+    def root(self, world: int) -> Head:
+        """Where the chain of a world's acts begins."""
+        return self._reader.root(world)
+
+    def head(self, world: int) -> Head:
+        """How many acts a world has; one that is gone is told as that, and not as an empty one."""
+        head = self._reader.head(world)
+        if head is None:
+            raise Refusal(Error.NOT_FOUND, input="world")
+        return head
+
+    def acts(self, world: int, since: Head, until: Head | None = None) -> Iterator[Act]:
+        """Those after a head, and where it is said, that they lead to another."""
+        head = since
+        for row, made in self._reader.acts(world, since):
+            head = made
+            yield self.act_of(world, row)
+        if until is not None and head != until:
+            raise self._reader.damage(f"acts of its world {world} are missing after act {head.acts}")
+
+    def rows(self, world: int, since: Head) -> Iterator[tuple[ActRow, Head]]:
+        """The same as they are kept, each with the head that it makes."""
+        return self._reader.acts(world, since)
+
+    def act_of(self, world: int, row: ActRow) -> Act:
+        try:
+            return Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made)
+        except (ValueError, TypeError):
+            raise self._reader.damage(f"act {row.number} of its world {world} cannot be read") from None
+
+    def latest_time(self) -> float:
+        """The machine's time up to which running worlds may have answered; 0 where none did."""
+        with self.connection.read() as database:
+            row = database.execute("SELECT latest, mark FROM clock").fetchone()
+        if row is not None and mark_of(row[0]) != row[1]:
+            raise self._reader.damage("the time up to which it was used is not as it was written")
+        return 0.0 if row is None else float(row[0])
+
+    def keep_latest_time(self, latest: float) -> None:
+        with self.connection.write() as database:
+            row = (latest, mark_of(latest))
+            if not database.execute("UPDATE clock SET latest = ?, mark = ?", row).rowcount:
+                database.execute("INSERT INTO clock (latest, mark) VALUES (?, ?)", row)
+
+    def aside(self, world: int) -> bytes | None:
+        """What a world that is away took along."""
+        with self.connection.read() as database:
+            row = database.execute("SELECT * FROM aside WHERE world = ?", (world,)).fetchone()
+        if row is not None and mark_of(*row[:-1]) != row[-1]:
+            raise self._reader.damage(f"what its world {world} took along is not as it was written")
+        return None if row is None else row[1]
+
+    def keep_aside(self, world: int, content: bytes) -> None:
+        with self.connection.write() as database:
+            if self.connection.is_there(world):
+                database.execute(ASIDE, (world, content, mark_of(world, content)))
+
+    def beside(self, thread: threading.Thread) -> None:
+        """Work that goes on while calls are answered, and ends before the file is closed."""
+        with self._lock:
+            self._beside = [known for known in self._beside if known.is_alive()]
+            self._beside.append(thread)
+            thread.start()  # here, as who closes waits for every one that it finds
+
+    def close(self) -> None:
+        """Writes what was gathered, if it still can; once is enough."""
+        self._reader.end()
+        self.before_close()
+        with self._lock:
+            beside = self._beside
+        for thread in beside:
+            thread.join(ENDS_WITHIN / len(beside))
+        with suppress(StateFileError):  # nothing of it was answered
+            self.writer.flush()
+        self.connection.close()

@@ -1,0 +1,103 @@
+"""The worlds of a bank by their names: all of them known, or looked up where several servers share a database."""
+
+import threading
+from collections.abc import Callable, Iterator
+from weakref import WeakValueDictionary
+
+from sandbox.world.log.state_store import Listed, StateStore
+from sandbox.world.world import World
+
+PAGE = 500  # worlds that are read at once
+
+
+class Roll:
+    """Every world of this server."""
+
+    def __init__(self) -> None:
+        self._worlds: dict[str, World] = {}
+
+    def find(self, name: str) -> World | None:
+        return self._worlds.get(name)
+
+    def held(self, name: str) -> World | None:
+        """One that this server knows, whoever has it now."""
+        return self._worlds.get(name)
+
+    def each(self) -> Iterator[World]:
+        """In the order of their names, unloaded ones too; looking at what they hold reloads them."""
+        yield from (self._worlds[name] for name in sorted(self._worlds))
+
+    def known(self) -> list[World]:
+        """Those of which memory holds anything."""
+        return list(self._worlds.values())
+
+    def add(self, world: World) -> None:
+        self._worlds[world.name] = world
+
+    def remove(self, world: World) -> None:
+        if self._worlds.get(world.name) is world:
+            del self._worlds[world.name]
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+
+class SharedRoll(Roll):
+    """What another server may change is looked up each time, unless this server has the world. There is one object for
+    a world at a time, for as long as anybody holds it; a world in memory is held by the registry."""
+
+    def __init__(self, store: StateStore, machine_time: Callable[[], float], adopt: Callable[[World], object]) -> None:
+        self._store = store
+        self._machine_time = machine_time
+        self._adopt = adopt
+        self._lock = threading.Lock()
+        self._held: WeakValueDictionary[str, World] = WeakValueDictionary()
+
+    def find(self, name: str) -> World | None:
+        """Nothing is answered of a world without a lease: another server may have it."""
+        self._store.connection.look()
+        world = self._held.get(name)
+        if world is not None and world.is_here:
+            return world
+        row = self._store.listed(name)
+        if row is not None:
+            return self._world(row)
+        if world is not None:
+            self.remove(world)
+        return None
+
+    def held(self, name: str) -> World | None:
+        return self._held.get(name)
+
+    def _world(self, row: Listed) -> World:
+        with self._lock:
+            world = self._held.get(row.name)
+            if world is not None and (world.is_here or world._row == row.id):
+                return world
+            made = World.unloaded(row.name, self._store, row.id, self._store.beginnings(row), self._machine_time)
+            self._held[row.name] = made
+        self._adopt(made)
+        return made
+
+    def each(self) -> Iterator[World]:
+        after = ""
+        while rows := self._store.page(after, PAGE):
+            for row in rows:
+                world = self._held.get(row.name)
+                yield world if world is not None and world.is_here else self._world(row)
+            after = rows[-1].name
+
+    def known(self) -> list[World]:
+        return list(self._held.values())
+
+    def add(self, world: World) -> None:
+        with self._lock:
+            self._held[world.name] = world
+
+    def remove(self, world: World) -> None:
+        with self._lock:
+            if self._held.get(world.name) is world:
+                del self._held[world.name]
+
+    def __len__(self) -> int:
+        return self._store.count()
