@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +25,7 @@ from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
 from sandbox.commands.screen import table
+from sandbox.commands.state_options import StateOptions, state_options
 from sandbox.commands.variants import variants
 from sandbox.commands.vary import vary
 from sandbox.machine import machine_time, stopwatch
@@ -34,7 +34,7 @@ from sandbox.web.controls.rows import CONTROLS
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.log.opening import Sync
-    from sandbox.world.registry import PlayedStep, Room, Worlds
+    from sandbox.world.registry import PlayedStep, Worlds
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
@@ -85,14 +85,8 @@ main.add_command(pki)
     type=click.IntRange(1, 64),
     help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
 )
-@option("--state", default=None, type=click.Path(dir_okay=False, path_type=Path), help="Keep all worlds in this file.")
-@option(
-    "--sync",
-    default="normal",
-    type=click.Choice(["normal", "full"]),
-    help="With --state: wait for the disk before each reply (full), or for the operating system only (normal).",
-)
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+@state_options(option)
 @capacity_options(option)
 @access_options(option)
 def serve(
@@ -100,8 +94,10 @@ def serve(
     seed: Seed | None,
     at: datetime | None,
     frozen: bool,
-    state: Path | None,
+    state: str | None,
     sync: "Sync",
+    lease: timedelta,
+    advertise: str | None,
     log: str,
     worlds_max: int,
     put_away_after: timedelta,
@@ -114,15 +110,17 @@ def serve(
     from sandbox.serve.access_log import announcer
     from sandbox.world.log.collector import tend
 
+    kept = StateOptions(state, sync, lease, advertise)
     tenancy, opened = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
     guarded = seed is None and opened.on_a_network
     beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
-    worlds, close = kept_worlds(beginning, state, sync, tenancy.room, guarded)
+    worlds, close = kept.open(beginning, tenancy.room, guarded)
     worlds.play = play_later(worlds)
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
+    kept.advertise_at(worlds, address)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
     tend(stopwatch)
     click.echo(greeting(controls, worlds), err=True)
@@ -143,30 +141,6 @@ def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
         return player_of(worlds, machine_time)(name)
 
     return play
-
-
-def kept_worlds(
-    beginning: "Beginning", path: Path | None, sync: "Sync", room: "Room", guarded: bool
-) -> "tuple[Worlds, Callable[[], None]]":
-    """All worlds, with those of the state file if one is asked for, and how it is closed; one that can't be used is
-    said so, and left as it is."""
-    from sandbox.world.log.store import StateFileError, Store
-    from sandbox.world.registry import Worlds
-
-    if path is None:
-        return Worlds(beginning, machine_time, room=room, guarded=guarded), lambda: None
-    try:
-        store = Store(path, stopwatch, sync)
-        try:
-            worlds = Worlds(beginning, machine_time, store, room, guarded)
-            for note in store.connection.notes:
-                click.echo(f"State file {path}: {note}.", err=True)
-            return worlds, store.close
-        except BaseException:
-            store.close()
-            raise
-    except StateFileError as error:
-        raise click.BadParameter(str(error), param_hint="--state") from None
 
 
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":

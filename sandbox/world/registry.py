@@ -80,12 +80,18 @@ class Worlds:
         """A world that is called before it is made is made as the server was started (choice 10)."""
         world = self._roll.find(name)
         if world is None:
-            if name != "default" and self.get("default").settings.worlds == "declared":
+            if name != "default" and self._are_declared():
                 raise Refusal(Error.NOT_FOUND, input="world")
             world = self.make(name)
         if self.store is not None:
             self._called(world)
         return world
+
+    def _are_declared(self) -> bool:
+        """As the default world says; where another server has that, as it said when it began."""
+        default = self.get("default")
+        shared = self.store is not None and self.store.is_shared and not default.is_here
+        return (default.beginning if shared else default.bank).settings.worlds == "declared"
 
     def find(self, name: str) -> World:
         """Only a world that is there; this is no call of it."""

@@ -16,13 +16,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "bank.state"
 
 
-@pytest.fixture
-def server(path: Path) -> Iterator[Server]:
-    made = Server(path)
-    yield made
-    made.store.close()
-
-
 @pytest.fixture(params=["file", "database"])
 def state(request: pytest.FixtureRequest) -> Path | str:
     """What `--state` names, of both kinds."""
@@ -31,8 +24,8 @@ def state(request: pytest.FixtureRequest) -> Path | str:
 
 
 @pytest.fixture
-def kept(state: Path | str) -> Iterator[Server]:
-    """A server on a place of each kind."""
+def server(state: Path | str) -> Iterator[Server]:
+    """On a place of each kind, unless a test says of which."""
     made = Server(state)
     yield made
     made.store.close()

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flask import Flask
 
 from sandbox.app import assemble, first_beginning
@@ -32,6 +33,7 @@ class Server:
         self, path: Path | str, worlds_max: int = 10_000, rate: float = 0, machine: Machine | None = None
     ) -> None:
         self.machine = machine or Machine()
+        self.state = path
         self.store: Any = open_store(path)  # a file or a database
         beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=rate)
         self.worlds = Worlds(beginning, self.machine, self.store, Room(worlds_max, HALF_AN_HOUR))
@@ -63,3 +65,6 @@ def lived(tpp: Tpp) -> list[str]:
         tpp.status(ids[-1])
     tpp.advance("30s")
     return ids
+
+
+ON_A_FILE = pytest.mark.parametrize("state", ["file"], indirect=True)  # for what SQLite alone does

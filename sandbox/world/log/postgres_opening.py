@@ -51,7 +51,7 @@ def _demand_fit(database: Statements, named: str) -> list[str]:
         raise DatabaseError(f"{named} has no schema for new tables: set the search_path of its user")
     if read_only == "on":
         raise DatabaseError(f"{named} is read-only. Name the primary server, or end default_transaction_read_only")
-    return [f"{named} may lose the last answers if it crashes: synchronous_commit is off"] if commit == "off" else []
+    return ["it may lose the last answers if it crashes: synchronous_commit is off"] if commit == "off" else []
 
 
 def _demand_ours(database: Statements, named: str) -> None:

@@ -20,6 +20,7 @@ from sandbox.world.ownership import LEASE, ElsewhereError
 class PostgresStore(StateStore):
     """One database; this server has those worlds that it took."""
 
+    kind = "State"
     is_shared = True
     connection: PostgresConnection
 
@@ -44,6 +45,10 @@ class PostgresStore(StateStore):
     def is_of_another_program(self) -> bool:
         """Each world says so by itself, once it is called."""
         return False
+
+    def advertise(self, address: str) -> None:
+        self.ownership.address = address
+        self.ownership.renew()
 
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
         """None: a start reads nothing for each world."""

@@ -42,6 +42,7 @@ class Listed(NamedTuple):
 class StateStore:
     """One place. Rows are gathered under the worlds' locks and written outside of them, together."""
 
+    kind = "State file"  # what a note begins with
     is_shared = False  # other servers may have worlds of it: each is taken when it is called, and given up
 
     def __init__(self, connection: Place, writer: Writer) -> None:
@@ -52,6 +53,9 @@ class StateStore:
         self._reader = Reader(connection)
         self.writer = writer
         self.checkpoints = Checkpoints(connection, writer)
+
+    def advertise(self, address: str) -> None:
+        """Where other servers reach this one, if others may share the place."""
 
     @property
     def path(self) -> object:
