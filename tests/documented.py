@@ -115,6 +115,8 @@ class Recorder:
                 self.faults.append(f"{rule.endpoint} {response.status_code}: {found}")
         if call is None or "sandbox.fault" in request.environ:  # what a fault rule orders need not be documented
             return
+        if response.status_code == 503 and not call.world.is_here:  # another server has it
+            return
         found = self.fault_of(call, response)
         if found is not None:
             self.faults.append(f"{call.operation.name} {response.status_code}: {found}")

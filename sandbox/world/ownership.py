@@ -95,9 +95,16 @@ class Ownership:
         """Whether no other server can have taken a world of this one."""
         return self._elapsed() < self._believed_until
 
+    @property
+    def unready(self) -> str | None:
+        """Why this server has no lease, or will not have one for long."""
+        if self.is_fresh:
+            return self.trouble
+        return f"the lease of this server has ended: {self.trouble or 'it was away for too long'}"
+
     def demand(self) -> None:
         if not self.is_fresh:
-            raise LeaseLostError(f"the lease of this server has ended: {self.trouble or 'it was away for too long'}")
+            raise LeaseLostError(self.unready)
 
     def take(self, world: int) -> Taken:
         """Makes a world this server's, under an epoch of its own; also one that it has already."""

@@ -18,7 +18,7 @@ from sandbox.world.replay import replayed
 from sandbox.world.transfer.form import ParcelError
 from sandbox.world.transfer.type_checks import demand_fit
 from tests.tpp import refused
-from tests.world.tenancy import HALF_AN_HOUR, Server, lived
+from tests.world.tenancy import HALF_AN_HOUR, ON_A_FILE, Server, lived
 
 
 def rows(server: Server, query: str) -> int:
@@ -36,12 +36,13 @@ def test_who_begins_again_too_late_does_not_take_the_place_of_a_newcomer(server:
         late.reset() if how == "reset" else late.load(late.beginning)
     before = server.worlds.find("one").ask(state_hash)
     server.store.close()
-    again = Server(server.store.path, machine=server.machine)
+    again = Server(server.state, machine=server.machine)
     assert [row["payment_id"] for row in again.tpp("one").listed("payments")] == ids
     assert again.worlds.find("one").ask(state_hash) == before
     again.store.close()
 
 
+@ON_A_FILE
 def test_an_act_that_comes_after_its_world_was_dropped_leaves_nothing_in_the_file(server: Server) -> None:
     server.tpp("one").initiated()
     late = server.worlds.find("one")
@@ -52,6 +53,7 @@ def test_an_act_that_comes_after_its_world_was_dropped_leaves_nothing_in_the_fil
     assert rows(server, "SELECT count(*) FROM acts") == before
 
 
+@ON_A_FILE
 def test_a_world_that_is_gone_from_the_file_is_not_read_back_as_an_empty_one(server: Server) -> None:
     """Another one takes its name in the file, and is not yet found under it."""
     lived(server.tpp("one"))
@@ -91,6 +93,7 @@ def test_a_world_that_cannot_be_put_away_troubles_no_other(server: Server, monke
     assert odd.is_unloaded
 
 
+@ON_A_FILE
 def test_what_cannot_be_kept_does_not_happen(server: Server) -> None:
     tpp = server.tpp()
     tpp.initiated()

@@ -11,20 +11,21 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from psycopg.errors import DiskFull
 
 from sandbox.cli import main
 from sandbox.world.log import connection
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store
 from tests.tpp import refused
-from tests.world.tenancy import Server, lived
+from tests.world.tenancy import ON_A_FILE, Server, lived
 
 
 class Failing:
     """Stands where rows are written: writes them, fails, or waits first."""
 
     def __init__(self, server: Server) -> None:
-        self.writer = server.store.writer
+        self.writer, self.is_shared = server.store.writer, server.store.is_shared
         self.of = self.writer._write
         self.error: sqlite3.Error | None = None
         self.inside, self.goes_on = Event(), Event()
@@ -34,7 +35,7 @@ class Failing:
         self.inside.set()
         assert self.goes_on.wait(20)
         if self.error is not None:
-            raise self.error
+            raise DiskFull("no space left on device") if self.is_shared else self.error
         self.of(*given)
 
 
@@ -58,7 +59,7 @@ def is_kept(server: Server) -> bool:
     """Whether the file gives the very banks that are in memory."""
     hashes = {world.name: world.ask(state_hash) for world in server.worlds.all()}
     server.store.close()
-    again = Server(server.store.path, machine=server.machine)
+    again = Server(server.state, machine=server.machine)
     found = {world.name: world.ask(state_hash) for world in again.worlds.all()}
     again.store.close()
     return found == hashes
@@ -129,6 +130,7 @@ def test_what_could_not_be_written_is_undone_and_the_bank_goes_on_from_there(ser
     assert is_kept(server)
 
 
+@ON_A_FILE
 def test_faults_and_the_clock_are_undone_too(server: Server, failing: Failing) -> None:
     tpp = server.tpp()
     assert (
@@ -179,6 +181,7 @@ def test_what_other_rooms_keep_of_a_world_stays_when_an_act_is_undone(server: Se
     assert len(tpp.listed("requests")) == before + 1
 
 
+@ON_A_FILE
 def test_a_world_that_cannot_be_dropped_stays(server: Server) -> None:
     server.tpp("one").initiated()
     server.store.connection.database.execute("PRAGMA query_only = ON")
@@ -208,6 +211,7 @@ def locked(path: Path) -> Iterator[sqlite3.Connection]:
         yield other
 
 
+@ON_A_FILE
 def test_a_lock_that_passes_is_waited_for(server: Server) -> None:
     replies: list[Any] = []
     with locked(server.store.path) as other:
@@ -266,6 +270,7 @@ def gone(server: Server, why: str) -> bool:
     return refused(tpp.initiate(), 503, "SBX-0503-000001")
 
 
+@ON_A_FILE
 @pytest.mark.parametrize("end", ["", "-wal"])
 def test_a_file_that_is_deleted_is_noticed_within_a_second(server: Server, watch: Watch, end: str) -> None:
     server.tpp().initiated()
@@ -274,12 +279,14 @@ def test_a_file_that_is_deleted_is_noticed_within_a_second(server: Server, watch
     assert gone(server, f"bank.state{end} was deleted or moved while it was in use")
 
 
+@ON_A_FILE
 def test_a_write_notices_at_once(server: Server, watch: Watch) -> None:
     server.store.path.unlink()
     assert refused(server.tpp().initiate(), 503, "SBX-0503-000001")
     assert watch.now == 0
 
 
+@ON_A_FILE
 def test_a_file_that_is_replaced_is_noticed_and_the_same_one_taken_back(server: Server, watch: Watch) -> None:
     ids = lived(server.tpp())
     path = server.store.path

@@ -33,7 +33,7 @@ class PostgresConnection:
 
     @property
     def unwritable(self) -> str | None:
-        return self.broken or self.ownership.trouble or self.trouble
+        return self.broken or self.ownership.unready or self.trouble
 
     @property
     def trouble(self) -> str | None:
