@@ -7,8 +7,7 @@ import pytest
 
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
-from sandbox.world.log import postgres_writer
-from sandbox.world.log.postgres_line import AgainError
+from sandbox.world.log.postgres_line import TRIES, AgainError
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
@@ -111,12 +110,13 @@ def test_whatever_a_server_writes_under_an_epoch_that_passed_is_not_written(
     rows(f"UPDATE servers SET until = now() WHERE id = {one.ownership.id}")
     before = two.worlds.find("w").ask(state_hash)
     tpp = one.tpp()
-    reply = {
+    ways: dict[str, Callable[[], Any]] = {
         "act": tpp.initiate,
         "clock": lambda: tpp.control("POST", "/clock", advance="1h"),
         "fault": lambda: tpp.control("POST", "/faults", when={"operation": "token"}, answer={"status": 500}),
         "reset": lambda: tpp.control("POST", "/reset"),
-    }[what]()
+    }
+    reply = ways[what]()
     assert reply.status_code in (503, 404)
     assert two.worlds.find("w").ask(state_hash) == before and two.payments() == ids
     assert two.tpp().control("GET", "/faults").json == {"faults": []}
@@ -205,7 +205,7 @@ def test_a_write_that_the_database_could_not_put_in_order_is_done_again(
 
     monkeypatch.setattr(one.store.connection, "write_alone", stumbles)
     one.tpp().initiated()
-    assert len(tries) == 4 and postgres_writer.TRIES > 3
+    assert len(tries) == 4 and TRIES > 3
     assert len(one.payments()) == 2
 
 
