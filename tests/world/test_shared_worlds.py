@@ -8,8 +8,8 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.world.log.postgres_line import TRIES, AgainError
+from sandbox.world.log.postgres_store import PostgresStore
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused
@@ -24,7 +24,7 @@ class One:
     def __init__(self, url: str, machine: Machine) -> None:
         self.elapsed = 100.0
         self.machine = machine
-        self.store: Any = open_store(url, lambda: self.elapsed, lease=300.0)
+        self.store = PostgresStore(url, lambda: self.elapsed, lease=300.0)
         beginning = first_beginning(seed=7, at=read_instant(MORNING), rate=0)
         self.worlds = Worlds(beginning, machine, self.store)
         self.app = assemble(self.worlds)
