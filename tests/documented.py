@@ -98,6 +98,18 @@ def thinned(content: Any) -> Any:
     return [thinned(row) for row in content[:1] + content[-1:]] if isinstance(content, list) else content
 
 
+def media_of(call: Call, variants: dict[str, str]) -> str:
+    """The Content-Type of replies, which an axis decides."""
+    match variants.get("content_type_reply"):
+        case "plain":
+            return "application/json"
+        case "vendor":
+            version = call.version or call.operation.versions[0]
+            return f"application/vnd.{VENDOR}.api+json; version={version}"
+        case _:
+            return "application/json;charset=utf-8"
+
+
 class Recorder:
     """What was replied otherwise than documented."""
 
@@ -132,7 +144,10 @@ class Recorder:
         body = response.get_data()
         if status == 204:
             return "a body" if body else None
-        if response.content_type != "application/json;charset=utf-8":
+        if response.mimetype == "text/html":
+            documented = operations(variants)[name, product]["responses"][str(status)]["content"]
+            return None if "text/html" in documented else "the document has no HTML here"
+        if response.content_type != media_of(call, dict(variants)):
             return f"the Content-Type is {response.content_type}"
         content = orjson.loads(body)
         code = content.get("error_code") if isinstance(content, dict) else None

@@ -1,5 +1,6 @@
 """Shared by all initiations: reply, references, access, Request-IDs and SCA addresses (choice 2, choice 5)."""
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,6 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
 CONFLICTS_SHOWN = 10  # of the initiations that one reference fits
+SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,12 @@ def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
     bank.begin(subject)
 
 
+def demand_name(bank: Bank, name: str) -> None:
+    """Refuse characters outside the SEPA set where the bank takes no others (service 2.1 rule 9)."""
+    if SEPA_SET.fullmatch(name) is None and bank.variant("names") == "sepa":
+        raise Refusal(Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set")
+
+
 def find(
     bank: Bank, client_id: str, group: str, reference: str, *, external: bool, field: str = "payment-id"
 ) -> Initiation:
@@ -56,6 +64,9 @@ def find(
             raise Refusal(Error.CONFLICT, input=field, decided=decided)
         reference = fitting[0] if fitting else ""
     subject = bank.initiation(reference)
+    foreign = subject is not None and subject.origin.client_id != client_id and subject.reference_group == group
+    if foreign and bank.variant("foreign_id") == "403":
+        raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another client's")
     if subject is None or subject.origin.client_id != client_id or subject.reference_group != group:
         raise Refusal(Error.NOT_FOUND, input=field)
     return subject

@@ -14,6 +14,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     if earlier is not None:
         return InitiationReply(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)
     demand_date(bank, order)
+    initiations.demand_name(bank, order.creditor_name)
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
         accounts.demand_fit(bank, order, order.debtor, direct=is_direct(bank, order))

@@ -34,6 +34,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.start_date <= bank.clock.today:
         decided = {"today": bank.clock.today, "start_date": contract.start_date}
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
+    initiations.demand_name(bank, contract.creditor_name)
     demand_savings(bank, contract)
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)

@@ -52,6 +52,11 @@ class Operation:
         return self.kind.products if self.kind else ()
 
     @property
+    def silent(self) -> bool:
+        """Whether the service names no version of it (service 9.2 and 9.4)."""
+        return self.name not in VERSION_NAMED and len(self.versions) > 1
+
+    @property
     def errors(self) -> tuple[int, ...]:
         """The statuses that it may refuse with."""
         return ANSWERS[self.name]
@@ -63,6 +68,15 @@ class Operation:
     def media_for(self, product: str | None) -> tuple[str, ...]:
         """The media types of its body for a product."""
         return dict(self.media_of).get(product or "", self.media)
+
+
+VERSION_NAMED = (
+    "payment_initiation",
+    "payment_cancellation",
+    "standing_order_initiation",
+    "consent_addresses",
+    "token",
+)
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sandbox.contract import axes_accounts, axes_settings, axes_tokens
+from sandbox.contract import axes_accounts, axes_headers, axes_settings, axes_surprises, axes_tokens
 from sandbox.contract.axis import TOPICS, Axis, Exclusion, Value
 from sandbox.contract.settings import Settings
 
@@ -13,10 +13,23 @@ __all__ = ["AXES", "TOPICS", "Axis", "Exclusion", "Value", "value_in", "with_cha
 
 Pairs = tuple[tuple[str, str], ...]  # axis and value
 
-ROWS: tuple[Axis, ...] = (*axes_settings.ROWS, *axes_accounts.ROWS, *axes_tokens.ROWS)
+ROWS: tuple[Axis, ...] = (
+    *axes_settings.ROWS,
+    *axes_accounts.ROWS,
+    *axes_tokens.ROWS,
+    *axes_headers.ROWS,
+    *axes_surprises.ROWS,
+)
 AXES: dict[str, Axis] = {axis.name: axis for axis in sorted(ROWS, key=lambda axis: TOPICS.index(axis.topic))}
 # What an axis is called too: by the name of its setting, or by that of the field.
 ALSO = {"settled_status": "final_status", "amounts_in_details": "details_amount"}
+# Those that every call of the bank's interface meets.
+EVERYWHERE = frozenset(axis.name for axis in axes_surprises.ROWS) | {
+    "vendor",
+    "limits",
+    "client_certificates",
+    "content_type_reply",
+}
 DEFAULTS: dict[str, str] = {axis.name: axis.default for axis in ROWS}
 
 

@@ -65,6 +65,7 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.chunked"] = bool(self.request.chunked)
         environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
         environ["sandbox.cut"] = ClientDisconnected
+        environ["sandbox.close"] = self.set_close_on_finish
         if behind_tls(environ):
             environ["wsgi.url_scheme"] = "https"
         return environ

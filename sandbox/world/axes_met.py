@@ -2,6 +2,8 @@
 
 import threading
 
+from sandbox.contract.variants import EVERYWHERE
+
 
 class AxesMet:
     """The axes that were asked for since the world began, and those of the call at hand."""
@@ -9,6 +11,8 @@ class AxesMet:
     def __init__(self) -> None:
         self._met: set[str] = set()
         self._call = threading.local()
+        self._lock = threading.Lock()
+        self._first: set[tuple[str, str]] = set()  # axis and operation
 
     def note(self, axis: str) -> None:
         """Asked for by the bank, as often as a call meets the axis; so it is cheap."""
@@ -27,5 +31,13 @@ class AxesMet:
         self._call.asked = None
         return asked
 
-    def met(self) -> frozenset[str]:
-        return frozenset(self._met)
+    def is_first(self, axis: str, operation: str) -> bool:
+        """Whether this is the first call of an operation of which the axis asks that."""
+        with self._lock:
+            known = (axis, operation) in self._first
+            self._first.add((axis, operation))
+            return not known
+
+    def met(self, called: bool) -> frozenset[str]:
+        """Those that every call meets are met once there was a call."""
+        return frozenset(self._met) | (EVERYWHERE if called else frozenset())

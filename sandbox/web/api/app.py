@@ -17,11 +17,12 @@ from sandbox.contract.products import XB
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import accounts, bulks, consents, initiations, oauth
 from sandbox.web.api.call_contents import keep_content
+from sandbox.web.api.call_lines import asked_as, client_of, exchange_of
 from sandbox.web.api.credentials import client_named
-from sandbox.web.api.explanations import decided, variants_met, why
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import answered
-from sandbox.web.api.gate import UUID_4, Call, admit
+from sandbox.web.api.gate import Call, admit
+from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.calls import Exchange
@@ -185,22 +186,16 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
         call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
         environ["sandbox.call"] = call
         world = call.world
-        if world.settings.variants:
+        varied = bool(world.settings.variants)
+        if varied:
             world.axes.begin_call()
         fault = world.fault_for(operation.name, client_of(call))
         if fault is None:
-            return view(admit(call))
+            return surprised(call, lambda: refusable(view, call)) if varied else view(admit(call))
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
     return endpoint
-
-
-def client_of(call: Call) -> str | None:
-    """As it calls itself: in its header, at /token by its credentials."""
-    if call.operation.bank_headers:
-        return call.header("Client-ID")
-    return call.world.look(client_named, call.header("Authorization"))
 
 
 def refusable(view: View, call: Call) -> Response:
@@ -257,30 +252,6 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
     return response
 
 
-def asked_as(environ: dict[str, Any]) -> str:
-    """The Request-ID, if it is one."""
-    asked: str = environ.get("HTTP_REQUEST_ID", "")
-    return asked if UUID_4.match(asked) else ""
-
-
-def exchange_of(bank: Bank, environ: dict[str, Any], response: Response) -> Exchange:
-    """A call and its answer, before the world gives it a number."""
-    call: Call | None = environ.get("sandbox.call")
-    return Exchange(
-        0,
-        asked_as(environ),
-        bank.clock.now,
-        call.operation.name if call else None,
-        environ["REQUEST_METHOD"].upper(),
-        environ["PATH_INFO"],
-        response.status_code,
-        client_of(call) if call else environ.get("HTTP_CLIENT_ID"),
-        *why(bank, environ),
-        variants_met(call) if call else "",
-        decided(environ),
-    )
-
-
 def note(
     environ: dict[str, Any], response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None
 ) -> None:
@@ -288,7 +259,10 @@ def note(
     name = environ["sandbox.world"]
     world = call.world if call else worlds.known(name)
     exchange = world.note(exchange_of, environ, response)
+    varied = call is not None and "sandbox.fault" not in environ and bool(world.settings.variants)
     response.headers["Response-ID"] = exchange.request_id
+    if call is not None and varied:
+        dress(call, response)
     ended = perf_counter()
     worlds.history.grew(exchange.weight + keep_content(world, exchange.seq, environ, response))
     if worlds.tally is not None:
@@ -297,3 +271,5 @@ def note(
         announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
     if listener is not None:
         listener.heard(environ, response, world, exchange, ended)
+    if call is not None and varied:
+        cut_in_pieces(call, response)

@@ -10,7 +10,7 @@ from sandbox.bank.subjects import Subject
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Refusal
-from sandbox.contract.variants import AXES
+from sandbox.contract.variants import AXES, EVERYWHERE
 from sandbox.web.api.gate import Call
 
 TEXT_MAX = 200  # characters of what a caller gave
@@ -42,6 +42,9 @@ def why(bank: Bank, environ: dict[str, Any]) -> Why:
     fault = environ.get("sandbox.fault")
     if fault is not None:
         return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule or fault.title)
+    surprise = environ.get("sandbox.surprise")
+    if surprise is not None:
+        return Why(None, surprise, "choice 13", subject, state, rule)
     if refusal is not None:
         by_rule = refusal.facts.get("rule")
         return Why(refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule)
@@ -79,7 +82,7 @@ def variants_met(call: Call) -> str:
     variants = call.world.settings.variants
     if not variants:
         return ""
-    met = call.world.axes.end_call()
+    met = call.world.axes.end_call() | EVERYWHERE
     return " ".join(f"{axis}={value}" for axis, value in variants if axis in met or AXES[axis].by_settings)
 
 

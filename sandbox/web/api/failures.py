@@ -1,21 +1,26 @@
 """A no on its way out: the row of the catalogue, in the body of service 2.9."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from flask import Response, request
 
-from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.errors import Error, Refusal, Row
 from sandbox.web.api.addresses import consent_address
+from sandbox.web.api.error_variants import retry_after, varied
 from sandbox.web.api.replies import MEDIA
+
+if TYPE_CHECKING:
+    from sandbox.web.api.call import Call
 
 RETRY_AFTER = 5  # seconds, where nobody names any
 REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
 
 
 def refusal_response(refusal: Refusal) -> Response:
-    row = refusal.error.value
-    body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": refusal.text}
+    call = request.environ.get("sandbox.call")
+    row, text = (refusal.error.value, refusal.text) if call is None else _varied(call, refusal)
+    body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
         body["_links"] = {"sca_redirect": {"href": consent_address(request, str(refusal.facts["address"]))}}
     response = Response(orjson.dumps(body), REASONS.get(row.status, row.status), content_type=MEDIA)
@@ -25,7 +30,14 @@ def refusal_response(refusal: Refusal) -> Response:
         case Error.CREDENTIALS_REFUSED:
             response.headers["WWW-Authenticate"] = 'Basic realm="token"'
         case Error.TOO_MANY_REQUESTS | Error.UNAVAILABLE | Error.FILES_WAITING | Error.FILES_FULL:
-            response.headers["Retry-After"] = str(refusal.facts.get("seconds", RETRY_AFTER))
+            seconds = int(str(refusal.facts.get("seconds", RETRY_AFTER)))
+            told = str(seconds) if call is None else retry_after(call.world, seconds)
+            if told is not None:
+                response.headers["Retry-After"] = told
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])
     return response
+
+
+def _varied(call: "Call", refusal: Refusal) -> tuple[Row, str]:
+    return varied(call.world, refusal, call.header("Accept-Language") or "")

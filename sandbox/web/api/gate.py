@@ -15,9 +15,12 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
 from sandbox.web.api.call import Call as Call
-from sandbox.web.api.negotiation import languages_asked, screen_language, versions_asked
+from sandbox.web.api.negotiation import languages_asked, names_no_version, screen_language, versions_asked
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
+
+
+REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)
 
 
 @lru_cache(maxsize=1024)
@@ -42,21 +45,34 @@ def product(call: Call) -> None:
 def accept(call: Call) -> None:
     """One media range must name a version that the operation has (service 9.1)."""
     header = call.header("Accept")
-    if header is None:
-        raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     offered = call.operation.versions_for(call.path.get("product"))
-    asked = versions_asked(header, call.world.settings.vendor)
+    if call.operation.silent and call.variant("silent_versions") == "newest_only":
+        offered = offered[:1]
+    vendor = call.world.settings.vendor
+    asked = versions_asked(header or "", vendor)
     version = next((number for number in asked if number in offered), None)
+    if version is None and takes_newest(call, header, vendor):
+        version = offered[0]
+    if version is None and header is None:
+        raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     if version is None:
         raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}")
     call.version = version
+
+
+def takes_newest(call: Call, header: str | None, vendor: str) -> bool:
+    """Whether an Accept that names no version stands for the newest one."""
+    return names_no_version(header, vendor) and call.variant("accept_without_version") == "newest"
 
 
 def language(call: Call) -> None:
     """Absent or wholly unknown: 406 (service 7.3)."""
     if not call.operation.bank_headers:
         return
-    asked = languages_asked(call.header("Accept-Language") or "")
+    header = call.header("Accept-Language") or ""
+    asked = languages_asked(header)
+    if "-" in header and call.variant("language_region") == "406":
+        asked = languages_asked(",".join(part for part in header.split(",") if "-" not in part.partition(";")[0]))
     if not asked:
         raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE)
     call.language = screen_language(asked)
@@ -93,7 +109,7 @@ def client(call: Call, bank: Bank) -> None:
     if call.operation.role not in known.roles:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
     call.client = known
-    rate_limits.count_call(call.world, bank, known.id)
+    rate_limits.count_call(call, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
     elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
@@ -112,7 +128,8 @@ def redirect_uri(call: Call, bank: Bank) -> None:
         return
     uri = call.header("Redirect-URI")
     if uri is None:
-        if call.operation.redirect_uri:
+        listed = call.operation.name in REDIRECT_URI_LISTED
+        if call.operation.redirect_uri or (listed and call.variant("redirect_uri_elsewhere") == "required"):
             raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
         return
     if len(uri) > URI_MAX:
@@ -180,7 +197,8 @@ def authorization(call: Call, bank: Bank) -> None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
     grant = tokens.grant_of(bank, token.strip(), call.client.id)
     if grant.scope not in call.operation.scopes and not _reads_too(call, grant.scope):
-        raise Refusal(Error.ACCESS_DENIED, input="Authorization", why=f"the token has the scope {grant.scope}")
+        error = Error.ACCESS_DENIED if bank.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
+        raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}")
     call.grant = grant
 
 

@@ -16,7 +16,9 @@ from sandbox.contract.kinds import Kind
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import bodies, replies, standing_order_bodies, version_1
 from sandbox.web.api.addresses import sca_address
+from sandbox.web.api.body_reader import BodyReader
 from sandbox.web.api.gate import Call
+from sandbox.web.api.lenient_bodies import read_leniently
 
 ID_TYPES = ("INTERNAL", "EXTERNAL")
 
@@ -25,6 +27,7 @@ ID_TYPES = ("INTERNAL", "EXTERNAL")
 class Row:
     """What the views of one kind read, do and write."""
 
+    body: BodyReader
     read: Callable[[Any, str], Any]  # the body, for a product
     initiate: Callable[..., initiations.InitiationReply]
     cancel: Callable[..., None]
@@ -33,12 +36,14 @@ class Row:
 
 ROWS: dict[Kind, Row] = {
     kinds.PAYMENT: Row(
+        bodies.PAYMENT_BODY,
         lambda content, product: bodies.read_payment(content, PRODUCTS[product]),
         payments.initiate,
         payments.cancel,
         lambda payment: replies.order_fields(payment.order, payment.debtor),
     ),
     kinds.STANDING_ORDER: Row(
+        standing_order_bodies.CONTRACT_BODY,
         lambda content, product: standing_order_bodies.read_contract(content),
         standing_orders.initiate,
         standing_orders.delete,
@@ -53,14 +58,15 @@ def initiation(call: Call) -> Response:
     if kind is kinds.PAYMENT and call.version == 1:
         return _earlier_initiation(call, content)
     row = ROWS[kind]
-    initiated = call.world.act(row.initiate, row.read(content, call.product), call.origin, call.ask)
+    order = read_leniently(call, row.body.schema, lambda found: row.read(found, call.product), content)
+    initiated = call.world.act(row.initiate, order, call.origin, call.ask)
     call.subject = initiated.payment_id
     address = sca_address(call.request, initiated.sca_token)
     return replies.initiation_reply(kind.path, call.product, initiated, address)
 
 
 def _earlier_initiation(call: Call, content: Any) -> Response:
-    order = version_1.read_earlier(content)
+    order = read_leniently(call, version_1.EARLIER_BODY.schema, version_1.read_earlier, content)
     try:
         initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
     except Refusal as refusal:

@@ -26,6 +26,15 @@ def versions_asked(header: str, vendor: str) -> tuple[int, ...]:
     return _versions_kept(header, vendor) if len(header) <= HEADER_KEPT else _versions(header, vendor)
 
 
+def names_no_version(header: str | None, vendor: str) -> bool:
+    """Whether Accept is missing, or has a range that the bank's media type fits but for the version."""
+    if header is None:
+        return True
+    ours = ("*/*", "application/*", "application/json", f"application/vnd.{vendor}.api+json".lower())
+    ranges = (parse_options_header(wanted) for wanted, quality in parse_accept_header(header) if quality > 0)
+    return any(media.lower() in ours and "version" not in options for media, options in ranges)
+
+
 def languages_asked(header: str) -> tuple[str, ...]:
     """Known languages and `*`, most wanted first."""
     return _languages_kept(header) if len(header) <= HEADER_KEPT else _languages(header)

@@ -37,7 +37,7 @@ def token(call: Call) -> Response:
 def _demand(bank: Bank, call: Call) -> str:
     """The client_id of the caller, once its credentials, its rate and its Request-ID hold."""
     client = tokens.demand_client(bank, readings(call.header("Authorization")))
-    count_call(call.world, bank, client.id)
+    count_call(call, bank, client.id)
     initiations.demand_fresh(bank, client.id, call.request_id)
     return client.id
 

@@ -5,17 +5,31 @@ from datetime import datetime, time, timedelta
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.call import Call
 from sandbox.world.limits import Read
 from sandbox.world.world import World
 
 
-def count_call(world: World, bank: Bank, client_id: str) -> None:
-    """Calls of a client and minute."""
+def count_call(call: Call, bank: Bank, client_id: str) -> None:
+    """Calls of a client and minute, or as an axis says of a PSU or an address."""
     if bank.settings.requests_per_minute:
-        seconds = world.limits.count_call(client_id, bank.clock.now, bank.settings.requests_per_minute)
+        counted = counted_as(call, bank, client_id)
+        seconds = call.world.limits.count_call(counted, bank.clock.now, bank.settings.requests_per_minute)
         if seconds is not None:
             decided = {"requests_per_minute": bank.settings.requests_per_minute, "retry_after_seconds": seconds}
             raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)
+
+
+def counted_as(call: Call, bank: Bank, client_id: str) -> str:
+    match bank.variant("limits_count"):
+        case "address":
+            return str(call.request.remote_addr)
+        case "psu":
+            _, _, token = (call.header("Authorization") or "").partition(" ")
+            key = bank.access_tokens.get(token.strip())
+            return client_id if key is None else f"{client_id} {key[1]}"
+        case _:
+            return client_id
 
 
 def count_read(world: World, bank: Bank, read: Read) -> None:

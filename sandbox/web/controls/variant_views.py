@@ -9,7 +9,7 @@ from sandbox.world.world import World
 
 
 def every(world: World) -> dict[str, Any]:
-    settings, met = world.ask(lambda bank: bank.settings), world.axes.met()
+    settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.exchanges_made > 0)
     return {"variants": [described(axis) | standing(axis, settings, axis.name in met) for axis in AXES.values()]}
 
 

@@ -12,12 +12,14 @@ def schema(document: Document, name: str) -> dict[str, Any]:
     return found
 
 
+def every_operation(document: Document) -> Iterator[dict[str, Any]]:
+    for methods in document["paths"].values():
+        yield from methods.values()
+
+
 def operation(document: Document, name: str) -> Iterator[dict[str, Any]]:
     """An operation, at each of its paths."""
-    for methods in document["paths"].values():
-        for told in methods.values():
-            if told["x-operation"] == name:
-                yield told
+    return (told for told in every_operation(document) if told["x-operation"] == name)
 
 
 def field(name: str, *fields: str, **shape: Any) -> Amend:

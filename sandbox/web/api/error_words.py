@@ -1,0 +1,27 @@
+"""What each token of an error says in French and in Dutch, where a bank answers in the caller's language."""
+
+WORDS: dict[str, tuple[str, str]] = {
+    "MISSING_INPUT": ("Une donnée manque", "Een gegeven ontbreekt"),
+    "INVALID_INPUT": ("Une donnée n'est pas acceptée", "Een gegeven wordt niet aanvaard"),
+    "FAILED_SECURITY_VALIDATION": ("Le contrôle de sécurité a échoué", "De veiligheidscontrole is mislukt"),
+    "SCA_REQUIRED": ("Le client doit à nouveau s'authentifier", "De klant moet zich opnieuw authenticeren"),
+    "INVALID_TPP": ("Le prestataire n'est pas autorisé", "De dienstverlener is niet toegelaten"),
+    "INVALID_ACCOUNT": ("Le compte n'est pas accepté", "De rekening wordt niet aanvaard"),
+    "ACCESS_DENIED": ("L'accès est refusé", "De toegang wordt geweigerd"),
+    "CHANNEL_NOT_PERMITTED": ("Le canal électronique est fermé", "Het elektronische kanaal is gesloten"),
+    "NO_ACTIVE_CONSENT": ("Il n'y a pas de consentement actif", "Er is geen actieve toestemming"),
+    "INVALID_PAYMENT": ("Le paiement n'est pas accepté", "De betaling wordt niet aanvaard"),
+    "FORBIDDEN": ("Le profil du client s'y oppose", "Het profiel van de klant laat dit niet toe"),
+    "INSUFFICIENT_FUNDS": ("La provision est insuffisante", "Het saldo is ontoereikend"),
+    "NOT_CANCELLABLE": ("L'annulation n'est plus possible", "Annuleren is niet meer mogelijk"),
+    "NOT_FOUND": ("Introuvable", "Niet gevonden"),
+    "METHOD_NOT_ALLOWED": ("La méthode n'est pas offerte", "De methode wordt niet aangeboden"),
+    "NOT_ACCEPTABLE": ("La version ou la langue n'est pas offerte", "De versie of de taal wordt niet aangeboden"),
+    "REQUEST_TIMEOUT": ("La demande a pris trop de temps", "De aanvraag duurde te lang"),
+    "CONFLICT": ("La référence désigne plusieurs ordres", "De referentie past bij meerdere opdrachten"),
+    "UNSUPPORTED_MEDIA_TYPE": ("Le type du contenu n'est pas accepté", "Het type van de inhoud wordt niet aanvaard"),
+    "TOO_MANY_REQUESTS": ("Trop de demandes", "Te veel aanvragen"),
+    "CERTIFICATE_ERROR": ("Le certificat est refusé", "Het certificaat wordt geweigerd"),
+    "INTERNAL_SERVER_ERROR": ("La banque n'a pas pu répondre", "De bank kon niet antwoorden"),
+    "SERVICE_UNAVAILABLE": ("Le service est indisponible", "De dienst is niet beschikbaar"),
+}

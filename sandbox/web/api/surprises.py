@@ -1,0 +1,138 @@
+"""What JSON, HTTP and the network always allow: replies of another shape, and calls that fail once (axes_surprises)."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from flask import Response, request
+from orjson import Fragment
+from werkzeug.datastructures import Headers
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.call import Call
+from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.fault_replies import gateway_page
+from sandbox.web.api.replies import MEDIA
+
+NEW_FIELDS = {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
+# Fields that a reply may leave out, by operation.
+MAY_BE_ABSENT: dict[str, tuple[str, ...]] = {
+    "payment_status": ("reason",),
+    "standing_order_status": ("reason",),
+    "bulk_status": ("reason",),
+    "payment_details": (
+        "psu_name", "debtor_account", "creditor_address", "charge_bearer", "instruction_priority", "purpose_code",
+        "remittance_information_structured", "remittance_information_unstructured", "requested_execution_date",
+    ),
+    "standing_order_details": (
+        "psu_name", "debtor_account", "end_date", "execution_date", "remittance_information_structured",
+        "remittance_information_unstructured",
+    ),
+    "token": ("logical_id",),
+}  # fmt: skip
+OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]|/")
+PIECES = 12
+PAUSE = 0.02  # seconds between two pieces
+
+
+def surprised(call: Call, view: Callable[[], Response]) -> Response:
+    """The call; the first of its operation may fail as the axes say."""
+    if call.variant("unavailable") == "first_call" and call.world.axes.is_first("unavailable", call.operation.name):
+        refusal = Refusal(Error.UNAVAILABLE)
+        request.environ["sandbox.refusal"] = refusal
+        response = refusal_response(refusal)
+        del response.headers["Retry-After"]
+        return response
+    gateway = call.variant("gateway")
+    if gateway == "silent" or not call.world.axes.is_first("gateway", call.operation.name):
+        return view()
+    if gateway == "504":
+        view()
+    request.environ["sandbox.surprise"] = f"the axis gateway: {gateway}"
+    return gateway_page(int(gateway))
+
+
+def dress(call: Call, response: Response) -> None:
+    """Lays the axes of JSON and HTTP over a finished reply."""
+    if response.content_type == MEDIA:
+        body = response.get_data()
+        dressed = reshaped(call, body)
+        if dressed is not body:
+            response.set_data(dressed)
+        match call.variant("content_type_reply"):
+            case "plain":
+                response.headers["Content-Type"] = "application/json"
+            case "vendor":
+                vendor = call.world.settings.vendor
+                version = call.version or call.operation.versions[0]
+                response.headers["Content-Type"] = f"application/vnd.{vendor}.api+json; version={version}"
+    if call.variant("header_case") == "lower":
+        response.headers = Headers([(name.lower(), value) for name, value in response.headers])
+    if call.variant("connection") == "closed":
+        close: Callable[[], None] | None = call.request.environ.get("sandbox.close")
+        if close is not None:
+            close()
+
+
+def reshaped(call: Call, body: bytes) -> bytes:
+    """The same content of JSON, written otherwise; untouched where no axis says so."""
+    fields = call.variant("unknown_fields") == "everywhere"
+    turned = call.variant("key_order") == "reversed"
+    digits = call.variant("number_digits")
+    absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.variant("absent_fields") == "null" else ()
+    indented = call.variant("json_layout") == "indented"
+    if fields or turned or digits != "all" or absent or indented:
+        content = json.loads(body, parse_float=lambda text: Fragment(written(text, digits)))
+        if absent and isinstance(content, dict) and "error_code" not in content:
+            content |= {name: None for name in absent if name not in content}
+        content = _reshaped(content, fields, turned)
+        body = orjson.dumps(content, option=orjson.OPT_INDENT_2 if indented else None)
+    if call.variant("json_escapes") == "ascii":
+        body = OUTSIDE_ASCII.sub(_escape, body.decode()).encode()
+    return body
+
+
+def _reshaped(value: Any, fields: bool, turned: bool) -> Any:
+    if isinstance(value, dict):
+        rows = [(name, _reshaped(item, fields, turned)) for name, item in value.items()]
+        return dict(reversed(rows) if turned else rows) | (NEW_FIELDS if fields else {})
+    return [_reshaped(item, fields, turned) for item in value] if isinstance(value, list) else value
+
+
+def written(text: str, digits: str) -> str:
+    """A number of JSON with other digits and the same worth."""
+    match digits:
+        case "shortest":
+            return f"{Decimal(text).normalize():f}"
+        case "exponent":
+            sign, places, exponent = Decimal(text).normalize().as_tuple()
+            first, *rest = map(str, places)
+            assert isinstance(exponent, int)
+            return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}e{exponent + len(rest)}"
+        case _:
+            return text
+
+
+def _escape(found: re.Match[str]) -> str:
+    return r"\/" if found[0] == "/" else json.dumps(found[0])[1:-1]
+
+
+def cut_in_pieces(call: Call, response: Response) -> None:
+    """The last that is done with a reply: its body comes slowly."""
+    if call.variant("body_pieces") == "whole" or not response.get_data():
+        return
+    body, wait = response.get_data(), call.request.environ.get("sandbox.wait", time.sleep)
+    size = max(1, -(-len(body) // PIECES))
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, len(body), size):
+            if start:
+                wait(PAUSE)
+            yield body[start : start + size]
+
+    response.response = pieces()
+    response.headers["Content-Length"] = str(len(body))

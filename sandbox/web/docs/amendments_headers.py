@@ -1,0 +1,97 @@
+"""What the axes of headers, errors and surprises change in the document."""
+
+import json
+
+from sandbox.contract.errors import Error
+from sandbox.contract.operations import BY_NAME
+from sandbox.web.api.error_variants import other_codes
+from sandbox.web.api.gate import REDIRECT_URI_LISTED
+from sandbox.web.api.surprises import MAY_BE_ABSENT
+from sandbox.web.docs.amending import Amend, Document, every_operation, operation, refuses, schema
+from sandbox.web.docs.responses import REPLIES
+
+INITIATIONS = ("payment_initiation", "standing_order_initiation")
+BY_REFERENCE = tuple(name for name, row in BY_NAME.items() if row.kind is not None and row.method != "POST")
+SCOPED = tuple(name for name, row in BY_NAME.items() if row.scopes)
+FUNDS, CONSENT, DENIED, TOKEN = (
+    (error.value.code, error.value.error)
+    for error in (Error.FUNDS_MISSING, Error.CONSENT_ENDED, Error.ACCESS_DENIED, Error.ACCESS_TOKEN_REFUSED)
+)
+READS = ("accounts", "account", "transactions", "token")
+
+
+def newest_only(document: Document) -> None:
+    for told in every_operation(document):
+        if BY_NAME[told["x-operation"]].silent:
+            gone = told["x-accept"][1:]
+            told["x-versions"], told["x-accept"] = told["x-versions"][:1], told["x-accept"][:1]
+            for response in told["responses"].values():
+                for media in gone:
+                    response.get("content", {}).pop(media, None)
+
+
+def redirect_uri(document: Document) -> None:
+    for name in REDIRECT_URI_LISTED:
+        for told in operation(document, name):
+            for row in told["parameters"]:
+                row["required"] = row["required"] or row["name"] == "Redirect-URI"
+
+
+def codes(document: Document) -> None:
+    """Every code of the catalogue is another one."""
+    text = json.dumps(document["paths"])
+    for code, other in other_codes().items():
+        text = text.replace(code, other)
+    document["paths"] = json.loads(text)
+
+
+def words(document: Document) -> None:
+    schema(document, "ErrorReply")["properties"]["error"]["pattern"] = "^[a-z_]+$"
+
+
+def content_type(text: str) -> Amend:
+    def amend(document: Document) -> None:
+        document["info"]["x-content-type"] = text
+
+    return amend
+
+
+def more_fields(document: Document) -> None:
+    for found in document["components"]["schemas"].values():
+        found.pop("additionalProperties", None)
+
+
+def nulls(document: Document) -> None:
+    for name, fields in MAY_BE_ABSENT.items():
+        found = schema(document, REPLIES[name])["properties"]
+        for one in fields:
+            found[one] = {"anyOf": [found[one], {"type": "null"}]}
+
+
+def pages_of_a_gateway(status: str) -> Amend:
+    def amend(document: Document) -> None:
+        for told in every_operation(document):
+            told["responses"][status] = {
+                "description": "A gateway in front of the bank.",
+                "content": {"text/html": {"schema": {"type": "string"}}},
+            }
+
+    return amend
+
+
+AMENDMENTS: dict[tuple[str, str], Amend] = {
+    ("silent_versions", "newest_only"): newest_only,
+    ("redirect_uri_elsewhere", "required"): redirect_uri,
+    ("content_type_reply", "vendor"): content_type("that of the Accept header"),
+    ("content_type_reply", "plain"): content_type("application/json"),
+    ("error_codes", "other"): codes,
+    ("error_words", "lower"): words,
+    ("insufficient_funds", "400"): refuses(400, *FUNDS, "funds are missing", *INITIATIONS),
+    ("consent_gone", "401"): refuses(401, *CONSENT, "the consent was withdrawn or is over", *READS),
+    ("foreign_id", "403"): refuses(403, *DENIED, "the initiation is another client's", *BY_REFERENCE),
+    ("wrong_scope", "401"): refuses(401, *TOKEN, "the token is of another scope", *SCOPED),
+    ("unknown_fields", "everywhere"): more_fields,
+    ("absent_fields", "null"): nulls,
+    ("gateway", "502"): pages_of_a_gateway("502"),
+    ("gateway", "504"): pages_of_a_gateway("504"),
+}
