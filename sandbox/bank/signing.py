@@ -103,6 +103,7 @@ def _turn_down(bank: Bank, found: Initiation) -> None:
 def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
     """Adds a signature; the last one completes the initiation, an earlier one leaves it in the others' channel."""
     found.signatures = (*found.signatures, customer)
+    bank.signed_by.setdefault(customer, []).append(found.id)
     behaviour = behaviour_of(found)
     if len(found.signatures) < behaviour.signatures_required(bank, found, found.debtor):
         bank.move(found, Trigger.COSIGNED)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sandbox.bank import (
     app_approvals,
     bulks,
+    channel_acts,
     clients,
     consent_sessions,
     consents,
@@ -51,6 +52,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "payments.cancel": payments.cancel,
     "payments.initiate": payments.initiate,
     "screens.answer_in_app": app_approvals.answer_in_app,
+    "screens.cancel_in_channel": channel_acts.cancel_in_channel,
     "screens.choose_method": app_approvals.choose_method,
     "screens.confirm": signing_sessions.confirm,
     "screens.confirm_by_biometrics": app_approvals.confirm_by_biometrics,

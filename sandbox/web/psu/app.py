@@ -48,6 +48,7 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
     ("GET", "/channel/payments/<payment_id>", channel.see_payment),
     ("POST", "/channel/payments/<payment_id>", channel.sign_payment),
     ("POST", "/channel/payments/<payment_id>/refuse", channel.refuse_payment),
+    ("POST", "/channel/payments/<payment_id>/cancel", channel.cancel_payment),
     ("GET", "/channel/consents/<consent_id>", channel.see_consent),
     ("POST", "/channel/consents/<consent_id>", channel.withdraw_consent),
     ("GET", "/static/<name>", see_file),

@@ -2,7 +2,7 @@
 
 from flask import Response
 
-from sandbox.bank import consent_sessions, signing_sessions
+from sandbox.bank import channel_acts, consent_sessions, signing_sessions
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.consent_views import standing_one
@@ -13,7 +13,7 @@ from sandbox.web.psu.steps import ENDS, WRONG, read_code, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
-NEWS = ("signed", "waiting", "refused", "withdrawn")
+NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
 def open_channel(visit: Visit) -> Response:
@@ -67,6 +67,16 @@ def refuse_payment(visit: Visit) -> Response:
     return go(visit.to("/channel", news="refused"))
 
 
+def cancel_payment(visit: Visit) -> Response:
+    """What the customer signed, where its status still permits it (service 3.4)."""
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    try:
+        visit.world.act(channel_acts.cancel_in_channel, session_id, visit.path["payment_id"])
+    except Refusal as refusal:
+        return show(visit, session_id, refusal=refusal)
+    return go(visit.to("/channel", news="undone"))
+
+
 def see_consent(visit: Visit) -> Response:
     """One that may be withdrawn, before it is."""
     session_id = visit.session_id(CHANNEL_COOKIE)
@@ -108,6 +118,7 @@ def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: 
         session_id=session_id,
         seen=seen,
         waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in seen.waiting],
+        own=[(sight, headline(language, sight), status, open_) for sight, status, open_ in seen.own],
         news=news if news in NEWS else None,
         problem=wording(language, problem, refusal),
     )

@@ -4,7 +4,7 @@ import math
 from copy import copy
 from dataclasses import dataclass
 
-from sandbox.bank import accounts, app_approvals, consents, signing, signing_methods, signing_sessions
+from sandbox.bank import accounts, app_approvals, channel_acts, consents, signing, signing_methods, signing_sessions
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.grants import Session
 from sandbox.bank.records import Account, Customer, Debtor, Origin
@@ -13,6 +13,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
 from sandbox.web.psu.consent_views import Allowed, allowed_by
 from sandbox.web.psu.initiation_views import Wanted, wanted_of
 from sandbox.web.psu.shared_views import tpp_name
@@ -123,24 +124,35 @@ def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A customer's own channel: what waits there for their signature, and who may read their accounts."""
+    """A customer's own channel: balances, what waits for their signature, what they signed, and who reads."""
 
     customers: list[Customer]
     customer: Customer | None
     waiting: list[Sight]
     allowed: list[Allowed]
+    held: list[tuple[Account, list[Money]]]  # their accounts, and the balance of each compartment
+    own: list[tuple[Sight, Status, bool]]  # what they signed, newest first, and whether it may be cancelled
 
 
 def folder(bank: Bank, session_id: str) -> Folder:
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     waiting = signing.to_sign(bank, session.customer) if session.customer else []
     allowed = consents.valid_consents(bank, session.customer) if session.customer else []
+    own = channel_acts.signed_by(bank, session.customer) if session.customer else []
     return Folder(
         list(bank.customers.values()),
         bank.customers.get(session.customer or ""),
         [_sight(bank, session, found) for found in waiting],
         [allowed_by(bank, consent) for consent in allowed],
+        _held(bank, session.customer),
+        [(_sight(bank, session, one), one.status, channel_acts.may_cancel(bank, one)) for one in own],
     )
+
+
+def _held(bank: Bank, customer: str | None) -> list[tuple[Account, list[Money]]]:
+    """The open accounts of a customer in the electronic channels."""
+    accounts_here = consents.choosable(bank, customer) if customer else []
+    return [(one, [bank.ledger.balance(one.iban, currency) for currency in one.currencies]) for one in accounts_here]
 
 
 def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
