@@ -139,7 +139,7 @@ class Error(Enum):
         "The status {status} does not permit this cancellation.",
         "service 3.4",
     )
-    NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "There is no '{input}' here{hint}.", "service 7.2")
+    NOT_FOUND = Row(404, "NOT_FOUND", "SBX-0404-000001", "'{input}' was not found{hint}.", "service 7.2")
     METHOD_NOT_ALLOWED = Row(
         405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here.", "service 7.2"
     )
@@ -220,7 +220,7 @@ class Error(Enum):
     MOVE_ILLEGAL = Row(
         409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10"
     )
-    NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "It can never hold: {why}.", "choice 10")
+    NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "The status can never be reached: {why}.", "choice 10")
     CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
     NAME_TAKEN = Row(409, "CONFLICT", "SBX-0409-000008", "There is a {kind} '{input}' already.", "choice 10")
     WORLD_TAKEN = Row(
@@ -267,8 +267,9 @@ class Refusal(Exception):
 
     @property
     def text(self) -> str:
-        """The sentence for the caller, with the input at fault named."""
-        return self.error.value.text.format_map({"hint": "", **self.facts})
+        """The sentence for the caller, with the input at fault named; the fact `sentence` says it more precisely."""
+        sentence = str(self.facts.get("sentence", self.error.value.text))
+        return sentence.format_map({"hint": "", **self.facts})
 
 
 # The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.

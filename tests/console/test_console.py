@@ -235,7 +235,7 @@ def test_the_controls_feel_a_button(tpp: Tpp, visitor: Visitor) -> None:
         ("advance", {"advance": "soon"}, "a duration is written like"),
         ("set", {"set": "2020-01-01T00:00"}, "does not go back"),
         ("make", {"name": "no/name"}, "letters, digits"),
-        ("approve", {"address": "x"}, "no 'address' here"),
+        ("approve", {"address": "x"}, "'address' was not found"),
         ("setting", {"setting": "page_size", "value": "many"}, "whole number"),
         ("setting", {"setting": "nothing", "value": "1"}, "known are"),
         ("load own", {"yaml": "nonsense: ["}, "scenario"),

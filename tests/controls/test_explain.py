@@ -219,7 +219,7 @@ def test_an_accepted_call_is_explained_by_its_operation_the_state_and_the_rule_i
         "status": 201,
         "client_id": "demo-tpp",
         "error": None,
-        "rule": "payment_initiation was admitted and done",
+        "rule": "Accepted: all checks passed",
         "clause": "service 4.1",
         "subject": payment_id,
         "state": "RCVD",

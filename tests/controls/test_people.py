@@ -262,9 +262,9 @@ def test_what_is_wrong_is_named_and_changes_nothing(
     "method, path, body, near",
     [
         ("PATCH", "/customers/alcie", {"channel_blocked": True}, "did you mean 'alice'?"),
-        ("PATCH", "/accounts/BE00539", {"closed": True}, "no 'account BE00539'"),
+        ("PATCH", "/accounts/BE00539", {"closed": True}, "'account BE00539' was not found"),
         ("GET", "/customers/brom", None, "did you mean 'bram'?"),
-        ("GET", "/accounts/x", None, "no 'account x'"),
+        ("GET", "/accounts/x", None, "'account x' was not found"),
         ("POST", "/accounts", {"customer": "Poor"}, "did you mean 'poor'?"),
         ("PATCH", "/accounts/ALICE", {"signers": ["grit"]}, "did you mean 'griet'?"),
     ],

@@ -50,7 +50,7 @@ def why(bank: Bank, environ: dict[str, Any]) -> Why:
         return Why(refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule)
     if call is None:
         return NOWHERE
-    return Why(None, f"{call.operation.name} was admitted and done", call.operation.clause, subject, state, rule)
+    return Why(None, "Accepted: all checks passed", call.operation.clause, subject, state, rule)
 
 
 def decided(environ: dict[str, Any]) -> str:

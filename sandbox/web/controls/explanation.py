@@ -19,6 +19,7 @@ from sandbox.world.world import World
 
 MOVES_SHOWN = 30  # of the subject, the last ones before the answer
 FUNDS = (Trigger.FUNDS_MISSING, Trigger.GIVEN_UP)
+NO_CALL = "No call with Request-ID {input} in world {world}. List them: `bank-sandbox requests`."
 KEPT_BACK = ("seq", "decided", "variants")
 
 
@@ -26,7 +27,7 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
     """Why a call was answered so."""
     exchange = world.exchange_of(request_id)
     if exchange is None:
-        raise Refusal(Error.NOT_FOUND, input="request")
+        raise Refusal(Error.NOT_FOUND, input=request_id[:100], world=world.name, sentence=NO_CALL)
     row = {name: value for name, value in exchange._asdict().items() if name not in KEPT_BACK}
     return row | {
         "at": write_instant(exchange.at),

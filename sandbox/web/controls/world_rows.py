@@ -156,7 +156,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/await",
         "time_travel.wait",
         "Moves bank time from event to event until a status holds, and says how long that took. "
-        "409 says what it waits for when it can never hold.",
+        "409 says why when the status can never be reached.",
         (
             Field("payment_id", text, required=True, about="Of a payment, standing order or file."),
             Field("status", status, required=True),
@@ -166,7 +166,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         commands=(
             Command(
                 "await",
-                "Moves the bank's time until PAYMENT_ID has STATUS; says why when it can never be.",
+                "Moves the bank's time until PAYMENT_ID has STATUS; says why when the status can never be reached.",
                 ("payment_id", "status"),
                 "{status} at {at}, after {waited} s of the bank's time",
             ),
