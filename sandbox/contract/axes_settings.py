@@ -141,6 +141,11 @@ ROWS: tuple[Axis, ...] = (
         lenient="Signature, Digest and Date are verified when they are there.", off="They are not looked at.",
         strict="All three are required.",
     ),
+    words(
+        "sca_methods", "service 5.7", "proof", "How payments, orders and files are signed.", "a time-out too short",
+        card_reader="The card reader alone.", app="The bank's app alone, for which a page waits.",
+        by_risk="As the customer activated; a risk refuses some methods.",
+    ),
     by_setting(
         "date_tolerance", "service 5.8", "proof", "How far Date may be from the bank's time.", "a clock that is wrong",
         ("short", {"date_tolerance": seconds(30)}, "30 seconds."), first="long", does="3 minutes.",
