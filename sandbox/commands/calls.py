@@ -1,4 +1,4 @@
-"""The commands `bank-sandbox count` and `verify`: questions about the calls that a sandbox got."""
+"""The commands about calls: questions (`count`, `verify`) and barriers (`hold`, `release`)."""
 
 import json
 from collections.abc import Callable
@@ -80,4 +80,30 @@ def verify(
     far.tell(found, lambda: "verified")
 
 
-COMMANDS = (count, verify)
+@click.command()
+@click.argument("at")
+@click.option("--operation", help="Only a call of this operation.")
+@click.option("--client", help="Only a call of this client.")
+@click.option("--nth", type=click.IntRange(1), help="The so-manieth that fits (default: the next).")
+@click.option("--as", "name", help="The name of the barrier.")
+@remote
+def hold(
+    far: RemoteWorld, at: str, operation: str | None, client: str | None, nth: int | None, name: str | None
+) -> None:
+    """Sets a barrier at AT: before_act, after_act or before_reply. The next call that fits is held there."""
+    told = {"operation": operation, "client": client, "nth": nth}
+    when = {key: value for key, value in told.items() if value is not None}
+    made = far.control("hold", {"at": at, "when": when or None, "as": name})
+    far.tell(made, lambda: f"{made['name']}: {made['state']} at {made['at']}")
+
+
+@click.command()
+@click.argument("name")
+@remote
+def release(far: RemoteWorld, name: str) -> None:
+    """Lets the call go that is held at the barrier NAME."""
+    far.control("release", name=name)
+    far.tell({"released": name}, lambda: f"{name} is released")
+
+
+COMMANDS = (count, verify, hold, release)

@@ -17,8 +17,8 @@ from sandbox.commands.screen import progress, table
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.playback import StepResult
     from sandbox.player.runs import Report, Script
+    from sandbox.player.step_result import StepResult
 
 FAILED, UNREADABLE = 1, 2
 

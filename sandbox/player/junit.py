@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from sandbox.player.playback import StepResult
 from sandbox.player.runs import Report
+from sandbox.player.step_result import StepResult
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -43,7 +43,7 @@ class RecordingTransport(httpx.BaseTransport):
     """Records all exchanges, and adds a step's own headers to calls of the bank's interface."""
 
     def __init__(self, line: httpx.BaseTransport) -> None:
-        self._line = line
+        self.line = line
         self.exchanges: list[Exchange] = []
         self.headers: Mapping[str, Any] = {}
 
@@ -60,7 +60,7 @@ class RecordingTransport(httpx.BaseTransport):
                     request.headers[name] = str(value)
         request.read()
         try:
-            response = self._line.handle_request(request)
+            response = self.line.handle_request(request)
             response.read()
         except httpx.TransportError as broken:
             self.exchanges.append(Exchange(request, None, f"the line broke: {broken}"))
@@ -69,4 +69,4 @@ class RecordingTransport(httpx.BaseTransport):
         return response
 
     def close(self) -> None:
-        self._line.close()
+        self.line.close()

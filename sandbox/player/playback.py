@@ -1,17 +1,19 @@
 """Plays the steps of a scenario in its own world, and checks each result."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import httpx
 
 from sandbox.client import CallbackRefused, ForeignCallback, Refused, Reply, Unreadable
 from sandbox.player import tester_steps, tpp_steps
+from sandbox.player.branches import play_branches
 from sandbox.player.expectations import expect, expects_refusal, of_reply, refused_as
-from sandbox.player.line_log import Exchange
 from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScriptFault, Stage
+from sandbox.player.step_result import StepResult
 from sandbox.player.step_text import describe_step
 from sandbox.scenario import Step
 from sandbox.scenario.step_rows import STEPS
@@ -44,24 +46,10 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "settings": tester_steps.settings,
     "fault": tester_steps.fault,
     "verify": tester_steps.verify,
+    "hold": tester_steps.hold,
+    "release": tester_steps.release,
 }
 JUDGING = ("expect", "refused", "lost")  # the keys of a step that judge it
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """The result of one step: its text and its failed expectations."""
-
-    step: Step
-    text: str
-    faults: tuple[str, ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
-    skipped: bool = False
-    seconds: float = 0.0
-
-    @property
-    def passed(self) -> bool:
-        return not self.faults and not self.skipped
 
 
 @dataclass
@@ -78,26 +66,61 @@ class Outcome:
 
 def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[StepResult]:
     """Plays the steps in order. After a failed `expect` the rest goes on; any other failure skips the rest."""
-    steps = stage.scenario.steps
     stage.begin()
+    yield from play_steps(stage, stage.scenario.steps, machine_time)
+
+
+def play_steps(stage: Stage, steps: Sequence[Step], machine_time: Callable[[], float]) -> Iterator[StepResult]:
     ended = False
     for index, step in enumerate(steps):
         if ended:
             yield StepResult(step, describe_step(step), skipped=True)
             continue
         following = steps[index + 1] if index + 1 < len(steps) else None
-        before = machine_time()
-        outcome = _step(stage, step, following)
-        faults = tuple(outcome.faults)
-        seconds = max(0.0, machine_time() - before)
-        yield StepResult(
-            step, describe_step(step, outcome.reply), faults, tuple(stage.transport.exchanges), False, seconds
-        )
-        ended = bool(faults) and step.what != "expect"
+        if step.inner:
+            failed = False
+            for result in _inner(stage, step, machine_time):
+                failed = failed or ends(result)
+                yield result
+            ended = failed
+            continue
+        result = _result(stage, step, following, machine_time)
+        yield result
+        ended = ends(result)
+
+
+def ends(result: StepResult) -> bool:
+    """Whether the steps after it are skipped."""
+    return result.skipped or (bool(result.faults) and result.step.what != "expect")
+
+
+def _inner(stage: Stage, step: Step, machine_time: Callable[[], float]) -> Iterator[StepResult]:
+    """A `repeat` ends with its first round that fails; branches of `parallel` take turns."""
+    if step.what == "parallel":
+        played = [partial(play_steps, steps=branch, machine_time=machine_time) for branch in step.inner]
+        yield from play_branches(stage, step, played)
+        return
+    for number in range(1, step.content["times"] + 1):
+        failed = False
+        for result in play_steps(stage, step.inner[0], machine_time):
+            failed = failed or not result.passed
+            yield replace(result, text=f"round {number}: {result.text}")
+        if failed:
+            return
+
+
+def _result(stage: Stage, step: Step, following: Step | None, machine_time: Callable[[], float]) -> StepResult:
+    before = machine_time()
+    outcome = _step(stage, step, following)
+    seconds = max(0.0, machine_time() - before)
+    text = describe_step(step, outcome.reply)
+    return StepResult(step, text, tuple(outcome.faults), tuple(stage.transport.exchanges), False, seconds)
 
 
 def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
     unfilled = step_content(step)
+    if step.what == "hold" and step.as_name is not None:
+        unfilled = {"as": step.as_name} | unfilled
     stage.transport.begin_step(unfilled.get("headers") or {} if step.what in CALLS else {})
     outcome = Outcome()
     try:

@@ -13,9 +13,10 @@ import httpx
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.player.line_log import RecordingTransport
-from sandbox.player.playback import StepResult, play
+from sandbox.player.playback import play
 from sandbox.player.script_check import check
 from sandbox.player.stage import Stage
+from sandbox.player.step_result import StepResult
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.yaml_text import read_yaml

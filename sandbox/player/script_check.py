@@ -1,12 +1,12 @@
 """Checks of a script before it plays: references to names that no step captured (choice 13)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sandbox.player.playback import step_content
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, Step
-from sandbox.scenario.scenario_errors import suggestion
+from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
 
 NAMED = {
     "psu": ("approves", "refuses"),
@@ -24,7 +24,18 @@ def check(scenario: Scenario, file: str) -> None:
     """Raises ScenarioErrors for each reference to a name that no earlier step captured."""
     faults: list[ScenarioError] = []
     known: set[str] = set()
-    for step in scenario.steps:
+    holds: set[str] = set()
+    for step in each_step(scenario.steps):
+        if step.what == "hold":
+            holds.add(step.as_name or step_content(step).get("as") or "")
+        if (
+            step.what == "release"
+            and (wanted := str(step_content(step).get("name"))) not in holds
+            and "{" not in wanted
+        ):
+            hint = suggestion(wanted, sorted(holds)) or "a step above says `hold: {at: ..., as: ...}`"
+            text = f"no hold is called '{wanted[:SHOWN_MAX]}' before this step"
+            faults.append(ScenarioError(file, step.line, step.column, "steps.release", text, hint))
         for name in dict.fromkeys(_names(step)):
             if name not in known:
                 text = f"nothing was captured as '{name}' before this step"
@@ -32,13 +43,23 @@ def check(scenario: Scenario, file: str) -> None:
                 faults.append(ScenarioError(file, step.line, step.column, f"steps.{step.what}", text, hint))
         if step.what == "reset":
             known.clear()
-        if step.as_name is not None:
+        if step.as_name is not None and step.what != "hold":
             known.add(step.as_name)
     if faults:
         raise ScenarioErrors(faults)
 
 
+def each_step(steps: Iterable[Step]) -> Iterator[Step]:
+    """All steps, also those within steps, as they stand in the file."""
+    for step in steps:
+        yield step
+        for branch in step.inner:
+            yield from each_step(branch)
+
+
 def _names(step: Step) -> Iterator[str]:
+    if step.inner:
+        return
     content = step_content(step)
     for key in NAMED.get(step.what, ()):
         name = content.get(key)

@@ -1,11 +1,13 @@
 """The context of a script: its world, TPP clients, captures and opening balances."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import Any, Protocol
 
 import httpx
 
@@ -18,6 +20,13 @@ from sandbox.seed.fixtures import Fixtures
 CALLBACK = "http://127.0.0.1:9999/callback"
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.([^{}\s]{1,200})\}")
 _DAY = re.compile(r"\{today(?:([+-][0-9]{1,4}))?\}")
+
+
+class Turns(Protocol):
+    """Who goes on in a `parallel` step."""
+
+    def let_go(self, hold: str) -> None:
+        """The call of that barrier went on: its branch goes on first."""
 
 
 class ScriptFault(Exception):
@@ -75,7 +84,8 @@ class Stage:
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     _tpps: dict[str, Client] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
-    _numbers: int = 0
+    turns: "Turns | None" = None  # in a branch of `parallel`
+    _numbers: Iterator[int] = field(default_factory=partial(count, 1))
 
     def tpp(self, name: str | None) -> Client:
         """The client of that name; an unknown name gives an unregistered client."""
@@ -93,8 +103,7 @@ class Stage:
 
     def number(self) -> int:
         """The next number for default references; each run counts from 1."""
-        self._numbers += 1
-        return self._numbers
+        return next(self._numbers)
 
     def iban(self, name: str) -> str:
         """The IBAN of an account by its name or its owner's; any other text is returned as an IBAN."""
@@ -169,6 +178,13 @@ class Stage:
             for row in self.controls.listed("accounts")
             for part in row["balances"]
         }
+
+    def branch(self, turns: "Turns") -> "Stage":
+        """A stage for steps that go on beside others: with a line and a last reply of its own, and all captures."""
+        transport = RecordingTransport(self.transport.line)
+        line = httpx.Client(transport=transport, timeout=self.http.timeout)
+        controls = Controls(self.url, line, self.controls.desk.key)
+        return replace(self, http=line, transport=transport, controls=controls, turns=turns, _tpps={})
 
     def begin(self) -> None:
         """Drops all captures and stores the balances that `unchanged` compares with."""

@@ -8,6 +8,8 @@ from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScriptFault, Stage
 from sandbox.scenario.step_rows import JUDGED
 
+ARRIVES_WITHIN = "2s"  # of the machine's clock, for the call that a release lets go
+
 
 def psu(stage: Stage, content: Content) -> Reply:
     """Approves or refuses at the address; for a file without an address it first asks for the status."""
@@ -129,6 +131,25 @@ def fault(stage: Stage, content: Content) -> Reply:
 def verify(stage: Stage, content: Content) -> Reply:
     """Asks whether calls came so often, or in this order."""
     return stage.controls.call("POST", "/requests/verify", {k: v for k, v in content.items() if k not in JUDGED})
+
+
+def hold(stage: Stage, content: Content) -> Reply:
+    """Sets a barrier; its name is that of `as`, in the step or beside it."""
+    body = {name: content[name] for name in ("at", "when", "as") if name in content}
+    return stage.controls.call("POST", "/holds", body)
+
+
+def release(stage: Stage, content: Content) -> Reply:
+    """Lets the call of a barrier go; a barrier that no call reached is the script's fault."""
+    name = str(content.get("name"))
+    place = f"/holds/{quote(name, safe='')}"
+    found = stage.controls.call("GET", f"{place}?within={ARRIVES_WITHIN}").body
+    if found["state"] != "held":
+        raise ScriptFault(f"no call is held at {name!r}: it is {found['state']}")
+    reply = stage.controls.call("DELETE", place)
+    if stage.turns is not None:
+        stage.turns.let_go(name)
+    return reply
 
 
 def _id(stage: Stage, content: Content) -> Any:

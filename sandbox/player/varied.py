@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from sandbox.client import Controls
-from sandbox.player.playback import StepResult
 from sandbox.player.runs import Differing, MachineTime, Report, Script, run_one, world_name
+from sandbox.player.step_result import StepResult
 from sandbox.vary.meeting import axes_met, last_call
 from sandbox.vary.runs import Result, Run, Runs
 from sandbox.vary.space import Space, Variant

@@ -21,6 +21,7 @@ class Step:
     line: int | None = None
     column: int | None = None
     as_name: str | None = None
+    inner: tuple[tuple["Step", ...], ...] = ()  # the branches of `parallel`, or the steps that `repeat` repeats
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, numbe
 from sandbox.scenario.scenario_errors import AlreadyReported, ScenarioError, ScenarioErrors, Wrong, quote, suggestion
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.shapes import Each, Leaf, Notes, Plain, Table
-from sandbox.scenario.step_rows import StepShape
+from sandbox.scenario.step_rows import InnerSteps
 from sandbox.scenario.tree import Node, tree_of
 from sandbox.scenario.yaml_text import TEXT_MAX, read_yaml
 from sandbox.seed.fixtures import Fixtures
@@ -50,7 +50,7 @@ TOP = Table(
         "settings": SETTINGS,
         "rules": Each(RULE),
         "faults": Each(FAULT),
-        "steps": Each(StepShape()),
+        "steps": Each(InnerSteps()),
     },
     called="a scenario",
 )
@@ -121,12 +121,7 @@ def _unreadable(file: str, text: str, hint: str | None) -> ScenarioErrors:
 
 
 def _part(shape: Table, content: Any, called: str, fixtures: Fixtures | None) -> Any:
-    notes = Notes(called, fixtures)
-    try:
-        return notes.read(shape, tree_of(content, called))
-    except AlreadyReported:
-        notes.finish()
-        raise
+    return Notes(called, fixtures).read_whole(shape, tree_of(content, called))
 
 
 def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:

@@ -3,13 +3,15 @@
 from typing import Any
 
 from sandbox.scenario.reading import TOP
+from sandbox.scenario.step_rows import StepShape
 
 
 def schema() -> dict[str, Any]:
-    """Renders Renders JSON Schema 2020-12."""
+    """Renders JSON Schema 2020-12."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of the bank sandbox",
         "type": ["object", "null"],
+        "$defs": {"step": StepShape().schema()},
         **{key: value for key, value in TOP.schema().items() if key != "type"},
     }

@@ -47,6 +47,14 @@ class Notes:
             self.add(place, wrong.text, wrong.hint)
             raise AlreadyReported from None
 
+    def read_whole(self, shape: "Shape", node: Node) -> Any:
+        """Reads the node; raises ScenarioErrors when it has errors."""
+        try:
+            return self.read(shape, node)
+        except AlreadyReported:
+            self.finish()
+            raise
+
     def finish(self) -> None:
         """Raises ScenarioErrors if there are errors."""
         if self.errors:

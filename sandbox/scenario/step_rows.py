@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.scenario.model import Step
-from sandbox.scenario.scalars import text
+from sandbox.scenario.scalars import number, text
 from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, join_names, quote, suggestion
 from sandbox.scenario.shapes import Json, Notes, Plain, Shape, Table
 from sandbox.scenario.tree import Node
@@ -63,9 +63,17 @@ STEPS: dict[str, Word] = {
     "verify": Word(
         ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED)
     ),
+    "hold": Word(("at", "when", "as", *JUDGED)),
+    "release": Word(("name", *JUDGED), "name"),
+    "repeat": Word(("times", "steps")),
+    "parallel": Word(()),
     "expect": Word((), free=True),
     "call": Word(("method", "path", "query", "body", "json", "form", "version", *CALLING)),
 }
+BRANCHES_MIN = 2
+STEP_REF = "#/$defs/step"
+TIMES = number(1, 10_000)
+Branches = tuple[tuple[Step, ...], ...]
 NAME = text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
 
 
@@ -88,22 +96,57 @@ class StepShape:
         as_name = None
         if "as" in node.rows:
             as_name = _read_or_none(NAME, node.rows["as"].value, notes)
+        inner: Branches = ()
         if words:
+            inner = self._inner(words[0], node.rows[words[0]].value, notes)
             _check(words[0], node.rows[words[0]].value, notes)
         elif len(notes.errors) == count:
             notes.add(node, "this step does nothing", f"the words are {join_names(STEPS)}")
         if len(notes.errors) > count:
             raise AlreadyReported
-        return Step(words[0], node.rows[words[0]].value.plain(), node.line, node.column, as_name)
+        content = node.rows[words[0]].value.plain()
+        return Step(words[0], content, node.line, node.column, as_name, inner)
+
+    def _inner(self, name: str, node: Node, notes: Notes) -> Branches:
+        """The steps within a step."""
+        if name == "parallel":
+            return tuple(branch for branch in (self._branch(item, notes) for item in _list(node, notes)) if branch)
+        if name != "repeat" or not isinstance(node.value, dict):
+            return ()
+        for key in ("times", "steps"):
+            if key not in node.rows:
+                notes.add(node, f"'{key}' is missing")
+        if "times" in node.rows:
+            _read_or_none(TIMES, node.rows["times"].value, notes)
+        return (self._branch(node.rows["steps"].value, notes),) if "steps" in node.rows else ()
+
+    def _branch(self, node: Node, notes: Notes) -> tuple[Step, ...]:
+        """A list of steps, or one."""
+        steps = node.items if isinstance(node.value, tuple) else (node,)
+        if not steps:
+            notes.add(node, "an empty list")
+        found = (_read_or_none(self, step, notes) for step in steps)
+        return tuple(step for step in found if step is not None)
 
     def schema(self) -> Json:
+        """One step; the steps within it are read by the same schema, which the scenario's has as `step`."""
         words = [
-            {"required": [name], "properties": {"as": NAME.schema(), name: _schema(word)}}
+            {"required": [name], "properties": {"as": NAME.schema(), name: _schema(name, word)}}
             | {"additionalProperties": False}
             for name, word in STEPS.items()
         ]
         bare = {"enum": [name for name, word in STEPS.items() if word.bare]}
         return {"anyOf": [bare, {"type": "object", "oneOf": words}]}
+
+
+class InnerSteps:
+    """Refers to the schema of a step, as steps may stand within steps."""
+
+    def read(self, node: Node, notes: Notes) -> Step:
+        return StepShape().read(node, notes)
+
+    def schema(self) -> Json:
+        return {"$ref": STEP_REF}
 
 
 def _read_or_none(shape: Shape, node: Node, notes: Notes) -> Any:
@@ -113,8 +156,16 @@ def _read_or_none(shape: Shape, node: Node, notes: Notes) -> Any:
         return None
 
 
+def _list(node: Node, notes: Notes) -> tuple[Node, ...]:
+    if len(node.items) < BRANCHES_MIN:
+        notes.add(node, "parallel takes a list of two or more branches", "each is a list of steps, or one step")
+    return node.items
+
+
 def _check(name: str, node: Node, notes: Notes) -> None:
     word = STEPS[name]
+    if name == "parallel":
+        return
     if isinstance(node.value, dict):
         for key, entry in node.rows.items():
             if key not in word.keys and not word.free:
@@ -124,7 +175,18 @@ def _check(name: str, node: Node, notes: Notes) -> None:
         notes.add(node, f"{name} takes a mapping", keys)
 
 
-def _schema(word: Word) -> Json:
+def _schema(name: str, word: Word) -> Json:
+    steps: Json = {"type": "array", "items": {"$ref": STEP_REF}, "minItems": 1}
+    if name == "parallel":
+        branch = {"anyOf": [{"$ref": STEP_REF}, steps]}
+        return {"type": "array", "items": branch, "minItems": BRANCHES_MIN}
+    if name == "repeat":
+        return {
+            "type": "object",
+            "properties": {"times": TIMES.schema(), "steps": {"anyOf": [steps, {"$ref": STEP_REF}]}},
+            "required": ["times", "steps"],
+            "additionalProperties": False,
+        }
     rows = Table(dict.fromkeys(word.keys, Plain())).schema()
     if word.free:
         rows = {"type": "object"}

@@ -33,6 +33,7 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         self.waiting = 0
         self._counting = threading.Lock()
         self._ending = threading.Event()
+        self._held: set[threading.Event] = set()
         self.set_thread_count(threads)
 
     def wait(self, seconds: float) -> None:
@@ -43,9 +44,23 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
             if extra:
                 self._count(-1)
 
+    def hold(self, event: threading.Event, seconds: float) -> bool:
+        """Waits for the event, or not at all where no worker is left for others."""
+        if not self._count(+1):
+            return False
+        self._held.add(event)
+        try:
+            event.wait(0 if self._ending.is_set() else seconds)
+        finally:
+            self._held.discard(event)
+            self._count(-1)
+        return True
+
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
         """Those who wait are answered at once: the server ends within 2 s (choice 12)."""
         self._ending.set()
+        for event in tuple(self._held):
+            event.set()
         return bool(super().shutdown(cancel_pending, timeout))
 
     def _count(self, change: int) -> bool:
@@ -64,6 +79,7 @@ class Task(WSGITask):  # type: ignore[misc]
         environ: dict[str, Any] = super().get_environment()
         environ["sandbox.chunked"] = bool(self.request.chunked)
         environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
+        environ["sandbox.hold"] = self.channel.server.task_dispatcher.hold
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
         if behind_tls(environ):

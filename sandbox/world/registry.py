@@ -218,6 +218,7 @@ class Worlds:
         """It is no world of ours any more, whoever still holds it."""
         with self._order:
             world.dropped = True
+            world.holds.release_all()
             if self._awake.get(world.name) is world:
                 del self._awake[world.name]
         held = world.in_memory

@@ -16,6 +16,7 @@ from sandbox.world.beginning import Beginning, Pace
 from sandbox.world.calls import Exchange, Recent
 from sandbox.world.faults import Faults
 from sandbox.world.history import History
+from sandbox.world.holds import Holds
 from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded, Log
 from sandbox.world.log import unloaded
@@ -63,6 +64,7 @@ class Unloadable:
         self._stand_at(Backlog(row))
         self._new = False  # whether it may take no other's place
         self.dropped = False
+        self.holds = Holds()
         self.used = machine_time()
         self.history: History | None = None  # of the server
         self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
@@ -78,6 +80,7 @@ class Unloadable:
         self.opening = opening
         self.pace = pace
         self.faults = Faults(beginning.seed, beginning.faults)
+        self.holds.release_all()
         if faults is not None:
             self.faults.rules, self.faults.met = faults
         if self._store is not None:

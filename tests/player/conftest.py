@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox.machine import machine_time
-from sandbox.player.playback import StepResult
 from sandbox.player.runs import Script, run_one, serve_worlds
+from sandbox.player.step_result import StepResult
 from sandbox.scenario import read_scenario
 
 Play = Callable[..., tuple[StepResult, ...]]

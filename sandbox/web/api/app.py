@@ -16,12 +16,13 @@ from sandbox.contract.operations import BY_NAME, Operation
 from sandbox.contract.products import XB
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import accounts, bulks, consents, initiations, oauth
+from sandbox.web.api.barriers import perform, stand
 from sandbox.web.api.call_contents import keep_content
 from sandbox.web.api.call_lines import asked_as, client_of, exchange_of
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import answered
-from sandbox.web.api.gate import Call, admit
+from sandbox.web.api.gate import Call
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
 from sandbox.world.beginning import nth_id
@@ -191,7 +192,7 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
             world.axes.begin_call()
         fault = world.fault_for(operation.name, client_of(call))
         if fault is None:
-            return surprised(call, lambda: refusable(view, call)) if varied else view(admit(call))
+            return surprised(call, lambda: refusable(view, call)) if varied else perform(view, call)
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
@@ -201,7 +202,7 @@ def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust 
 def refusable(view: View, call: Call) -> Response:
     """The answer that a fault is laid over, be it a yes or a no."""
     try:
-        return view(admit(call))
+        return perform(view, call)
     except Refusal as refusal:
         return tell(refusal)
 
@@ -249,6 +250,9 @@ def stamp(response: Response, worlds: Worlds, announce: Announce | None, listene
         note(environ, response, worlds, announce, listener)
     except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
         response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(worlds.beginning, 0))
+    call: Call | None = environ.get("sandbox.call")
+    if call is not None:
+        stand(call, "before_reply")
     return response
 
 

@@ -1,7 +1,8 @@
-"""Rows of the controls about calls of the bank's interface: questions about the calls that were made."""
+"""Rows of the controls about calls of the bank's interface: questions about them, and barriers in their way."""
 
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.controls.control_row import Command, Control, Field
+from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX, PLACES
 
 PATTERN = "A * stands for any text."
 NUMBER = {"type": "integer", "minimum": 0}
@@ -46,4 +47,47 @@ CALL_ROWS: tuple[Control, ...] = (
         commands=(Command("verify"),),
         body_name="CallVerification",
     ),
+    Control(
+        "GET",
+        "/holds",
+        "hold_views.every",
+        "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
+        f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it was not held, as the server holds too many.",
+        commands=(
+            Command("holds", "Shows the barriers and the calls held there.", columns=("name", "at", "state", "call")),
+        ),
+    ),
+    Control(
+        "POST",
+        "/holds",
+        "hold_views.add",
+        "Sets a barrier for one call: the next one that fits `when` (`operation`, `client`, `nth`, `from`, `until`) "
+        "stands there until it is released. `before_act`: its headers were checked, nothing was done; `after_act`: it "
+        "is done, not yet listed; `before_reply`: it is done and listed, its reply is not sent. All other calls "
+        f"go on. At most {HOLDS_MAX} of a world, {HELD_SECONDS_MAX:.0f} s each by the machine's clock.",
+        (
+            Field("at", required=True, shape={"enum": list(PLACES)}),
+            Field("when", type="object"),
+            Field("as", about="Its name; left out, `hold-1` and so on."),
+        ),
+        {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
+        201,
+        commands=(Command("hold"),),
+        body_name="NewHold",
+    ),
+    Control(
+        "GET",
+        "/holds/<name>",
+        "hold_views.one",
+        "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
+    ),
+    Control(
+        "DELETE",
+        "/holds/<name>",
+        "hold_views.release",
+        "Lets the call go that is held there, and takes the barrier away.",
+        success=204,
+        commands=(Command("release"),),
+    ),
+    Control("DELETE", "/holds", "hold_views.release_all", "Releases all barriers.", success=204),
 )

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from sandbox.referee.rule import Severity
-from sandbox.web.controls.control_row import TIME
+from sandbox.web.controls.control_row import SPAN, TIME
 from sandbox.web.controls.health import FORMATS
 from sandbox.web.controls.scenario_rows import YAML
 from sandbox.web.controls.world_rows import REPLACE
@@ -27,7 +27,7 @@ class Counterparty(Schema):
 
 
 # Components that are made from the tables that read scenarios, and the two that hold a scenario or its name.
-SCENARIO, FAULT, SETTINGS_CHANGE = "Scenario", "Fault", "SettingsChange"
+SCENARIO, FAULT, SETTINGS_CHANGE, STEP = "Scenario", "Fault", "SettingsChange", "ScenarioStep"
 NEW_WORLD, SCENARIO_CHOICE = "NewWorld", "ScenarioChoice"
 REFUSAL = "Refusal"  # the body of an approval or of a further signature
 
@@ -68,6 +68,7 @@ QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
         query("level", "From where on JUnit fails.", {"type": "string", "enum": [level.value for level in Severity]}),
         query("waive", "`rule: reason`, as often as needed.", {"type": "array", "items": TEXT}),
     ),
+    "GET /holds/<name>": (query("within", f"{SPAN} Waits so long for its call."),),
     "GET /authorize": (
         query("client_id", "The registered client.", required=True),
         query("redirect_uri", "A callback that the client registered.", required=True),

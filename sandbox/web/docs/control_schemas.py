@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from sandbox.web.docs.reply_schemas import ErrorReply, one_of
+from sandbox.world.holds import PLACES
 
 
 def text() -> fields.String:
@@ -92,6 +93,24 @@ class CallCount(Schema):
 
 class VerifiedCalls(Schema):
     verified = flag()
+
+
+class HeldCall(Schema):
+    request_id = text()
+    operation = text()
+    method = text()
+    path = text()
+    client_id = text_or_null()
+
+
+class Hold(Schema):
+    """A barrier, and the call that is held there."""
+
+    name = text()
+    at = one_of(*PLACES)
+    when = fields.Dict(required=True)
+    state = one_of("waiting", "held", "expired", "passed")
+    call = fields.Nested(HeldCall, required=True, allow_none=True)
 
 
 class ComingEvent(Schema):

@@ -12,6 +12,7 @@ from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
+from sandbox.scenario.step_rows import STEP_REF, StepShape
 from sandbox.web.controls.control_row import Control, Field
 from sandbox.web.controls.psu_rows import APPROVAL, FURTHER
 from sandbox.web.controls.world_rows import REPLACE
@@ -88,7 +89,8 @@ def composed() -> dict[str, JsonSchema]:
     world["replace"] = {"type": "boolean", "description": REPLACE}
     choice = {"name": {"type": "string"}, "scenario": reference(control_bodies.SCENARIO)}
     return {
-        control_bodies.SCENARIO: {**TOP.schema(), "description": "A scenario, as its file has it (choice 13)."},
+        control_bodies.SCENARIO: {**moved(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
+        control_bodies.STEP: moved(StepShape().schema()),
         control_bodies.FAULT: FAULT.schema(),
         control_bodies.SETTINGS_CHANGE: settings,
         control_replies.SETTINGS: closed({"settings": whole}, "settings"),
@@ -96,6 +98,15 @@ def composed() -> dict[str, JsonSchema]:
         control_bodies.NEW_WORLD: closed(world),
         control_bodies.SCENARIO_CHOICE: {**closed(choice), "description": "One of the two."},
     }
+
+
+def moved(schema: Any) -> Any:
+    """With the schema of a step referred to where this document has it."""
+    if isinstance(schema, dict):
+        if schema.get("$ref") == STEP_REF:
+            return reference(control_bodies.STEP)
+        return {name: moved(value) for name, value in schema.items()}
+    return [moved(value) for value in schema] if isinstance(schema, list) else schema
 
 
 def bodies_of(listed: Iterable[Control]) -> dict[str, JsonSchema]:

@@ -1,0 +1,146 @@
+"""The branches of a `parallel` step: they take turns, so that the same script gives the same order each time.
+
+One branch goes on until it ends or its call is held at a barrier; then the next one goes on. A `release` gives the turn
+to the branch whose call it let go, until that one ends or is held again.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from sandbox.client import Refused
+from sandbox.player.stage import Stage
+from sandbox.player.step_result import StepResult
+from sandbox.scenario import Step
+
+LOOK_SECONDS = 0.002  # of the machine's clock, between two looks at the barriers; then ever longer, up to:
+LOOK_SECONDS_MAX = 0.1
+
+Play = Callable[[Stage], Iterator[StepResult]]
+
+
+class Branch:
+    """One branch, in a thread of its own, which goes on only when it is its turn."""
+
+    def __init__(self, number: int, stage: Stage, play: Play, turns: "Turns") -> None:
+        self.number = number
+        self.stage = stage.branch(turns)
+        self.turn = threading.Event()
+        self.rests = threading.Event()  # it has ended, or gave the turn away
+        self.held_at: str | None = None
+        self.has_ended = False
+        self._play = play
+        self._turns = turns
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.failure: BaseException | None = None
+
+    def _run(self) -> None:
+        try:
+            self.turn.wait()
+            for result in self._play(self.stage):
+                self._turns.results.append((self.number, result))
+                self.turn.wait()
+        except BaseException as failure:  # is raised where the step is played
+            self.failure = failure
+        finally:
+            self.has_ended = True
+            self.rests.set()
+
+    def close(self) -> None:
+        self.stage.http.close()
+
+
+class Turns:
+    """Gives the turn from branch to branch."""
+
+    def __init__(self, stage: Stage, plays: Sequence[Play]) -> None:
+        self.controls = stage.controls
+        self.results: list[tuple[int, StepResult]] = []
+        self.branches = [Branch(number, stage, play, self) for number, play in enumerate(plays, 1)]
+        self._queue = list(self.branches)
+        self._known: set[str] = set()  # barriers whose call was seen
+
+    def let_go(self, hold: str) -> None:
+        """Called by the branch that released: it rests until the other one ends or is held again."""
+        me = next(branch for branch in self.branches if branch.thread is threading.current_thread())
+        self._known.discard(hold)
+        freed = next((branch for branch in self.branches if branch.held_at == hold), None)
+        if freed is None:
+            return
+        freed.held_at = None
+        self._queue[:0] = [freed, me]
+        me.turn.clear()
+        me.rests.set()
+        me.turn.wait()
+
+    def run(self) -> list[str]:
+        """Plays all branches; what kept them from ending, if anything did."""
+        self._known = {hold["name"] for hold in self.controls.listed("holds") if hold["state"] == "held"}
+        for branch in self.branches:
+            branch.thread.start()
+        faults: list[str] = []
+        while True:
+            if self._queue:
+                self._go_on(self._queue.pop(0))
+                continue
+            stuck = [branch for branch in self.branches if not branch.has_ended]
+            if not stuck:
+                return faults
+            faults += [
+                f"branch {branch.number} is held at {branch.held_at}, and no step releases it" for branch in stuck
+            ]
+            self._free(stuck)
+
+    def _free(self, stuck: list[Branch]) -> None:
+        with suppress(Refused):  # the world is gone, and its barriers with it
+            self.controls.call("DELETE", "/holds")
+        for branch in stuck:
+            branch.held_at = None
+        self._queue += stuck
+
+    def _go_on(self, branch: Branch) -> None:
+        """Until it rests or its call is held."""
+        branch.rests.clear()
+        if branch.has_ended:
+            return
+        branch.turn.set()
+        seconds = LOOK_SECONDS
+        while not branch.rests.wait(seconds):
+            seconds = min(2 * seconds, LOOK_SECONDS_MAX)
+            held = self._newly_held()
+            if held is not None:
+                branch.turn.clear()  # its next step waits, also if the call went on by itself
+                branch.held_at = held
+                return
+
+    def _newly_held(self) -> str | None:
+        for hold in self.controls.listed("holds"):
+            if hold["state"] == "held" and hold["name"] not in self._known:
+                self._known.add(hold["name"])
+                return str(hold["name"])
+        return None
+
+
+def play_branches(stage: Stage, step: Step, plays: Sequence[Play]) -> Iterator[StepResult]:
+    """The results of all branches in the order in which their steps ended, and one of the step itself."""
+    turns = Turns(stage, plays)
+    try:
+        faults = turns.run()
+    finally:
+        for branch in turns.branches:
+            branch.close()
+    for number, result in turns.results:
+        yield StepResult(
+            result.step,
+            f"branch {number}: {result.text}",
+            result.faults,
+            result.exchanges,
+            result.skipped,
+            result.seconds,
+        )
+    failure = next((branch.failure for branch in turns.branches if branch.failure is not None), None)
+    if failure is not None:
+        raise failure
+    last = turns.branches[-1].stage
+    stage.keys, stage.reply = last.keys or stage.keys, last.reply
+    yield StepResult(step, f"parallel: {len(plays)} branches ended", tuple(faults))

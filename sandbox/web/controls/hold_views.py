@@ -1,0 +1,89 @@
+"""Barriers as controls: set one, look at them, wait for its call, let the call go (choice 13)."""
+
+from datetime import timedelta
+from typing import Any
+
+from flask import Request, Response
+
+from sandbox.banking.durations import read_duration, write_instant
+from sandbox.contract.errors import Error, Refusal
+from sandbox.scenario.hold_rows import read_hold
+from sandbox.scenario.scenario_errors import suggestion
+from sandbox.web.api.barriers import waiting_of
+from sandbox.web.api.replies import json_response
+from sandbox.web.controls.request_bodies import TakeBody, refuse
+from sandbox.web.controls.scenario_bodies import reading
+from sandbox.world.faults import When
+from sandbox.world.holds import HELD_SECONDS_MAX, Hold
+from sandbox.world.world import World
+
+
+def every(world: World) -> dict[str, Any]:
+    return {"holds": [shown(hold) for hold in world.holds.all()]}
+
+
+def one(world: World, request: Request, name: str) -> dict[str, Any]:
+    """One barrier; `within` waits for its call, by the machine's clock."""
+    hold = found(world, name)
+    seconds = _seconds(request.args.get("within"))
+    if seconds:
+        waiting_of(request.environ)(hold.arrived, seconds)
+    return shown(hold)
+
+
+def add(world: World, take_body: TakeBody) -> Response:
+    content = take_body()
+    at, when, name = reading(lambda: read_hold(content, world.beginning.fixtures), "hold")
+    return json_response(shown(world.holds.add(name, at, when)), 201)
+
+
+def release(world: World, name: str) -> Response:
+    found(world, name)
+    world.holds.release(name)
+    return Response(status=204)
+
+
+def release_all(world: World) -> Response:
+    world.holds.release_all()
+    return Response(status=204)
+
+
+def found(world: World, name: str) -> Hold:
+    hold = world.holds.find(name)
+    if hold is None:
+        known = suggestion(name, [one.name for one in world.holds.all()])
+        raise Refusal(Error.NOT_FOUND, input=f"hold '{name[:64]}'{f' ({known})' if known else ''}")
+    return hold
+
+
+def _seconds(text: str | None) -> float:
+    if text is None:
+        return 0.0
+    try:
+        span = read_duration(text)
+    except ValueError as fault:
+        raise refuse("within", str(fault)) from None
+    if span > timedelta(seconds=HELD_SECONDS_MAX):
+        raise refuse("within", f"{HELD_SECONDS_MAX:.0f}s at most: it passes on the machine's clock")
+    return span.total_seconds()
+
+
+def shown(hold: Hold) -> dict[str, Any]:
+    return {
+        "name": hold.name,
+        "at": hold.at,
+        "when": _when(hold.when),
+        "state": hold.state,
+        "call": None if hold.call is None else hold.call._asdict(),
+    }
+
+
+def _when(when: When) -> dict[str, Any]:
+    told = {
+        "operation": when.operation,
+        "client": when.client,
+        "nth": when.nth,
+        "from": when.since and write_instant(when.since),
+        "until": when.until and write_instant(when.until),
+    }
+    return {name: value for name, value in told.items() if value is not None}

@@ -1,0 +1,107 @@
+"""Barriers in the way of calls: a call stands at a place until the tester lets it go (choice 13)."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from sandbox.contract.errors import Error, Refusal
+from sandbox.world.faults import When
+
+PLACES = ("before_act", "after_act", "before_reply")
+HOLDS_MAX = 50  # of a world
+HELD_SECONDS_MAX = 30.0  # of the machine's clock; then the call goes on by itself
+WAITING, HELD, EXPIRED, PASSED = "waiting", "held", "expired", "passed"
+
+# Waits until the event or so many seconds; False: there is no room for one more that waits.
+Wait = Callable[[threading.Event, float], bool]
+
+
+class HeldCall(NamedTuple):
+    """The call that stands at a barrier."""
+
+    request_id: str
+    operation: str
+    method: str
+    path: str
+    client_id: str | None
+
+
+@dataclass(eq=False)
+class Hold:
+    """A barrier for one call. `expired`: the call went on by itself; `passed`: too many calls were held already."""
+
+    name: str
+    at: str
+    when: When
+    met: int = 0
+    state: str = WAITING
+    call: HeldCall | None = None
+    released: threading.Event = field(default_factory=threading.Event, repr=False)
+    arrived: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def fits(self, call: HeldCall, now: datetime) -> bool:
+        when = self.when
+        if when.operation not in (None, call.operation) or when.client not in (None, call.client_id):
+            return False
+        if (when.since is not None and now < when.since) or (when.until is not None and now >= when.until):
+            return False
+        self.met += 1
+        return when.nth in (None, self.met)
+
+
+class Holds:
+    """The barriers of a world. They are no part of its log: what a held call does is noted when it does it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holds: dict[str, Hold] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._holds)
+
+    def add(self, name: str | None, at: str, when: When) -> Hold:
+        with self._lock:
+            if len(self._holds) >= HOLDS_MAX:
+                raise Refusal(Error.CONTROL_INVALID, input="hold", why=f"there are {HOLDS_MAX} already")
+            if name is None:
+                numbers = range(1, HOLDS_MAX + 1)
+                name = next(free for free in (f"hold-{number}" for number in numbers) if free not in self._holds)
+            if name in self._holds:
+                raise Refusal(Error.NAME_TAKEN, kind="hold", input=name)
+            self._holds[name] = hold = Hold(name, at, when)
+            return hold
+
+    def stand(self, at: str, call: HeldCall, now: datetime, wait: Wait) -> None:
+        """Holds the call here if a barrier waits for it. No lock is held meanwhile."""
+        with self._lock:
+            waiting = (hold for hold in self._holds.values() if hold.at == at and hold.state == WAITING)
+            hold = next((hold for hold in waiting if hold.fits(call, now)), None)
+            if hold is None:
+                return
+            hold.state, hold.call = HELD, call
+        hold.arrived.set()
+        has_waited = wait(hold.released, HELD_SECONDS_MAX)
+        with self._lock:
+            if not hold.released.is_set():
+                hold.state = EXPIRED if has_waited else PASSED
+
+    def find(self, name: str) -> Hold | None:
+        return self._holds.get(name)
+
+    def all(self) -> list[Hold]:
+        with self._lock:
+            return list(self._holds.values())
+
+    def release(self, name: str) -> Hold | None:
+        """Lets its call go, and takes the barrier away."""
+        with self._lock:
+            hold = self._holds.pop(name, None)
+        if hold is not None:
+            hold.released.set()
+        return hold
+
+    def release_all(self) -> None:
+        for hold in self.all():
+            self.release(hold.name)
