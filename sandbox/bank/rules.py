@@ -146,9 +146,19 @@ class Rulebook:
     rules: tuple[Rule, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
     _asked: tuple[tuple[tuple[str, str, bool], ...], ...] = ()
+    _by_name: dict[str | None, list[int]] = field(default_factory=dict)  # the creditor's; None: rules that ask no name
 
     def __post_init__(self) -> None:
         self._asked = tuple(conditions(rule.when) for rule in self.rules)
+        self._by_name = {}
+        for number, asked in enumerate(self._asked):
+            exact = (wanted for name, wanted, is_pattern in asked if name == "creditor_name" and not is_pattern)
+            self._by_name.setdefault(next(exact, None), []).append(number)
+
+    def _may_fit(self, looks: Looks) -> list[int]:
+        """The rules in order, without those for another creditor's name: most rules ask for one."""
+        named = self._by_name.get(looks.creditor_name, []) if looks.creditor_name is not None else []
+        return sorted([*self._by_name.get(None, []), *named])
 
     def first(self, looks: Looks, now: datetime, before: Looks | None = None) -> "Match":
         """The first rule that fits, and the counts that change when the initiation is taken.
@@ -156,8 +166,8 @@ class Rulebook:
         With what was known `before`, only rules that did not fit that: the others were asked and counted then.
         """
         counted: dict[int, int] = {}
-        for number, rule in enumerate(self.rules):
-            asked = self._asked[number]
+        for number in self._may_fit(looks):
+            rule, asked = self.rules[number], self._asked[number]
             if not fits(rule.when, asked, looks, now) or (before and fits(rule.when, asked, before, now)):
                 continue
             if rule.when.nth is not None:

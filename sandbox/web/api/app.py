@@ -134,6 +134,7 @@ def frame(app: Flask) -> None:
     app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
     app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
     app.before_request(demand_path)
+    app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none of ours is a coroutine
     app.url_map.merge_slashes = False
     app.url_map.converters["default"] = Segment
     app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it

@@ -15,6 +15,7 @@ SAID_MAX = 16_384  # bytes of a body; what is longer is cut
 HEADERS_MAX = 16_384  # bytes of all headers of a request, names and values
 QUERY_MAX = 4_000  # characters
 TYPE_MAX = 200
+FIXED = 2_000  # bytes: about what a call takes beside its texts
 A_HEADER = 100  # bytes: about what one takes beside its characters
 
 
@@ -30,13 +31,8 @@ class Content(NamedTuple):
     reply_headers: Headers
     reply: bytes | None  # None where a fault rule cut it
     reply_length: int
-    cut: str = ""  # what is missing of query and headers
-
-    @property
-    def weight(self) -> int:
-        """Bytes, about."""
-        headers = sum(len(value) + A_HEADER for value in self.headers.values())
-        return 2_000 + headers + len(self.query) + len(self.kind) + len(self.sent) + len(self.reply or b"")
+    cut: str  # what is missing of query and headers
+    weight: int  # bytes, about
 
 
 def keep_content(world: World, seq: int, environ: dict[str, Any], response: Response) -> int:
@@ -48,23 +44,18 @@ def keep_content(world: World, seq: int, environ: dict[str, Any], response: Resp
     body = response.response
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
     query, headers, missing = head_of(environ)
+    sent = sent_in(environ["werkzeug.request"], length, response.status_code) if length else b""
+    reply, replied = (None, 0) if reply is None else (reply[:SAID_MAX], len(reply))
+    kind = cut(environ.get("CONTENT_TYPE", ""), TYPE_MAX)
+    weight = FIXED + A_HEADER * len(headers) + sum(map(len, (query, kind, sent, reply or b"", *headers.values())))
     content = Content(
-        seq,
-        query,
-        cut(environ.get("CONTENT_TYPE", ""), TYPE_MAX),
-        headers,
-        sent_in(environ["werkzeug.request"], length, response.status_code) if length else b"",
-        length,
-        response.headers,
-        reply if reply is None or len(reply) <= SAID_MAX else reply[:SAID_MAX],
-        0 if reply is None else len(reply),
-        missing,
-    )
+        seq, query, kind, headers, sent, length, response.headers, reply, replied, missing, weight
+    )  # fmt: skip
     kept: Recent[Content] | None = world.kept.get("contents")
     if kept is None:
         kept = world.kept.setdefault("contents", Recent())
     kept.add(content, settings.contents_kept, settings.calls_bytes_max)
-    return content.weight
+    return weight
 
 
 def head_of(environ: dict[str, Any]) -> tuple[str, dict[str, str], str]:
