@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from flask import Response, request
+from flask import Response, has_request_context, request
 
 from sandbox.contract.errors import Error, Refusal, Row
 from sandbox.web.api.addresses import consent_address
@@ -18,7 +18,7 @@ REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
 
 
 def refusal_response(refusal: Refusal) -> Response:
-    call = request.environ.get("sandbox.call")
+    call = request.environ.get("sandbox.call") if has_request_context() else None  # what waitress refuses has none
     row, text = (refusal.error.value, refusal.text) if call is None else _varied(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
