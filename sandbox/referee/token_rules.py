@@ -164,7 +164,7 @@ def secret_in_form(seen: Observation, own: Own) -> str | None:
     only=refused_as("ACCESS_DENIED"),
 )
 def scope_wrong(seen: Observation, own: Own) -> str | None:
-    return seen.why if seen.why.startswith("the token has the scope") else None
+    return f"the token is {seen.why}" if seen.why.startswith("of the scope") else None
 
 
 @rule(
