@@ -22,6 +22,7 @@ COPY setup.cfg pyproject.toml README.md LICENSE ./
 COPY sandbox sandbox
 COPY fixtures fixtures
 COPY scenarios scenarios
+COPY docs docs
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels .
 
 # What runs: without pip and setuptools, and of all the world's languages those of the bank.

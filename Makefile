@@ -12,13 +12,17 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo test check lint types format bench bench-compare soak simulate damage pictures lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare soak simulate damage pictures lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
 
 demo: $(VENV)/stamp-run
-	$(BIN)/python -m examples.shop $(ARGS)
+	$(BIN)/bank-sandbox demo $(ARGS)
+
+# The documentation as static files, with its search: build/docs/index.html
+docs: $(VENV)/stamp-run
+	$(BIN)/bank-sandbox docs --output build/docs
 
 test: $(VENV)/stamp-test
 	$(BIN)/python -m pytest -n 2 $(ARGS)

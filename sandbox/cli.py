@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands import actions, calls, completion, requests, tpp_calls, transfer, values
+from sandbox.commands import actions, calls, completion, demo, docs, requests, tpp_calls, transfer, values
 from sandbox.commands.access_options import AccessOptions, access_options
 from sandbox.commands.bulk import bulk
 from sandbox.commands.capacity_options import CapacityOptions, capacity_options
 from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
 from sandbox.commands.cover import cover
+from sandbox.commands.docs import commands_page
 from sandbox.commands.generated import add_generated
+from sandbox.commands.greeting import greeting
+from sandbox.commands.greeting import opened as openable
 from sandbox.commands.health import health
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, Seed, SeedText, option
@@ -60,7 +63,7 @@ main.add_command(variants)
 variants.add_command(cover)
 main.add_command(vary)
 main.add_command(clock)
-for room in (actions, calls, completion, requests, transfer, tpp_calls, values):
+for room in (actions, calls, completion, demo, docs, requests, transfer, tpp_calls, values):
     for command in room.COMMANDS:
         main.add_command(command)
 add_generated(main, CONTROLS)
@@ -108,6 +111,7 @@ def serve(
     """Serves the bank until it is told to stop."""
     from sandbox.app import assemble
     from sandbox.serve.access_log import announcer
+    from sandbox.web.docs.site import tell
     from sandbox.world.log.collector import tend
 
     kept = StateOptions(state, sync, lease, advertise)
@@ -118,13 +122,14 @@ def serve(
     beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
     worlds, close = kept.open(beginning, tenancy.room, guarded)
     worlds.play = play_later(worlds)
+    tell("commands", lambda: commands_page(main))
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
     kept.advertise_at(worlds, address)
     controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
     tend(stopwatch)
-    click.echo(greeting(controls, worlds), err=True)
-    click.echo(f"listening on {address}")
+    click.echo(greeting(address, controls, worlds, opened.lock.key is not None), err=True)
+    click.echo(f"listening on {openable(address)}")
     sys.stdout.flush()
     try:
         run()
@@ -161,30 +166,6 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning
-
-
-def seed_shown(worlds: Any) -> str:
-    """As `--seed` takes it, to begin again with the same bytes. On a network its secret is shown to nobody."""
-    server, began, expected = worlds.beginning, worlds.get("default").beginning, worlds.beginning_of("default")
-    if (began.seed, began.secret) != (expected.seed, expected.secret):
-        return f"{began.seed} of the state file"
-    if worlds.guarded:
-        return f"{server.seed} and a secret that is not shown"
-    return str(Seed(server.seed, server.secret))
-
-
-def greeting(controls: str | None, worlds: Any) -> str:
-    from sandbox.banking.durations import write_instant
-
-    world = worlds.get("default")
-    return (
-        f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; "
-        f"the bank's time is {write_instant(world.opening)}"
-        f"{', frozen' if world.pace.frozen else ''}.\n"
-        f"Client demo-tpp, secret demo-secret. Controls: "
-        f"{f'{controls}/_sandbox/clock and beside it' if controls else 'off'}."
-        f"{f' Console: {controls}/_sandbox/' if controls else ''}"
-    )
 
 
 def _stop(number: int, frame: Any) -> None:

@@ -26,7 +26,7 @@ ROOMS = (
     {"web", "web.docs", "app", "serve"},
     {"client", "vary"},
     {"player", "testing"},
-    {"cli", "commands", "pytest_plugin", "__init__", "__main__"},
+    {"cli", "commands", "shop", "pytest_plugin", "__init__", "__main__"},
 )
 # Rooms within a room that have a place of their own.
 SPLIT = {"web", "world.transfer"}
@@ -56,7 +56,7 @@ WEB = {"flask", "werkzeug", "marshmallow"}
 WEB_BEGINS = 7  # the row of ROOMS from which the web is known
 PURE = {"contract", "banking", "files", "bank"}
 CHANCE = {"random", "uuid", "secrets", "time"}
-KNOW_MACHINE = {"cli", "commands", "__init__", "machine", "serve"}
+KNOW_MACHINE = {"cli", "commands", "__init__", "machine", "serve", "shop"}
 CLOCK_READS = {"now", "utcnow", "today"}
 # Where banks are made and held, and what has one at hand: of `seen` only the referee's, which runs within the door.
 HOLD_BANKS = {"bank", "seed", "world", "world.transfer"}

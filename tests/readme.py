@@ -1,4 +1,4 @@
-"""The README as its readers take it: fenced blocks, words in code, commands and calls that it names."""
+"""README and documentation as readers take them: fenced blocks, words in code, commands and calls that they name."""
 
 import re
 import shlex
@@ -9,7 +9,9 @@ import click
 from sandbox.cli import main
 from tests.shell import ROOT
 
-TEXT = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text()
+PAGES = {file: file.read_text() for file in sorted((ROOT / "docs").glob("*.md"))}
+TEXT = "\n".join((README, *PAGES.values()))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 METHOD = r"(?:GET|POST|PUT|PATCH|DELETE)"
 
@@ -35,7 +37,7 @@ def spans(text: str = PROSE) -> list[str]:
 
 
 def section(title: str) -> str:
-    return PROSE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return re.split(r"(?m)^##? ", PROSE.partition(f"\n## {title}\n")[2], maxsplit=1)[0]
 
 
 def commands(text: str) -> list[list[str]]:

@@ -3,6 +3,7 @@
 import configparser
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +11,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from examples.shop.__main__ import main as demo
+from sandbox.commands.demo import demo
 from sandbox.contract.operations import OPERATIONS
 from sandbox.seed import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
+from sandbox.web.docs import generated
+from sandbox.web.docs.markdown import anchor_of
 from tests.deploy.proxies import free_port
 from tests.readme import (
     BLOCKS,
+    PAGES,
     PROSE,
+    README,
     TEXT,
     calls,
     commands,
@@ -33,6 +38,8 @@ from tests.shell import ROOT, Shell, shell_in, write_program
 ADDRESS = "http://127.0.0.1:8080"
 # Blocks by their first lines. Those that run here:
 MAKE_RUN = "make run"
+CALL = "curl -i http://127.0.0.1:8080/payments/sepa-credit-transfers \\"
+SCRIPT = 'const bank = "http://127.0.0.1:8080";'
 INSTALL = "pip install ."
 PAY = "curl -si http://127.0.0.1:8080/payments/sepa-credit-transfers \\"
 APPROVE = "curl -s http://127.0.0.1:8080/_sandbox/psu/approve \\"
@@ -44,10 +51,13 @@ BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock --json \'{"advance":
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
 REVOKE = "bank-sandbox pki revoke pki/demo/qwac.pem"
 CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
-HERE = {MAKE_RUN, INSTALL, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY, REVOKE}
+HERE = {MAKE_RUN, INSTALL, CALL, SCRIPT, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY, REVOKE}
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
+    "def test_a_payment_settles_after_a_minute(bank):": (
+        "tests/plugin/test_readme.py::test_the_ten_lines_of_the_first_page_pass"
+    ),
     "make demo": "tests/shop/test_make_demo.py::test_it_starts_a_bank_and_a_shop_and_ends_both_in_order",
     "import httpx": "tests/plugin/test_readme.py::test_the_program_of_the_readme_runs",
     "scenario: The beneficiary's account is closed, the money comes back": (
@@ -61,6 +71,7 @@ THERE = {
 NOT_RUN = {
     "docker build --tag bank-sandbox .": "needs an engine; tests/deploy/test_image.py does what can be done",
     "export SANDBOX_KEY=$(openssl rand -hex 16)": "needs an engine; tests/deploy/test_compose.py starts what it starts",
+    "uvx --from . bank-sandbox demo": "fetches uv's own environment; tests/test_wheel.py runs the command from a wheel",
     "make check": "is the command that runs this test, in .ci/run too",
 }
 
@@ -74,7 +85,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 
 def block(name: str) -> str:
-    (found,) = [block.text for block in BLOCKS if block.name == name]
+    (found,) = {block.text for block in BLOCKS if block.name == name}
     return found
 
 
@@ -101,7 +112,7 @@ def documents(said: str) -> list[dict[str, str]]:
 
 def test_every_block_is_run_or_it_is_said_why_not() -> None:
     names = [block.name for block in BLOCKS]
-    assert sorted(names) == sorted([*HERE, *THERE, *NOT_RUN])
+    assert sorted({*names}) == sorted([*HERE, *THERE, *NOT_RUN])
     for place in THERE.values():
         file, _, test = place.partition("::")
         assert f"def {test}(" in (ROOT / file).read_text()
@@ -148,6 +159,24 @@ def test_a_payment_goes_as_the_readme_tells(shell: Shell) -> None:
     assert shown(shell, "bank-sandbox referee --fail-on advice").startswith("0 error")
 
 
+def test_the_call_of_the_first_page_is_accepted(shell: Shell) -> None:
+    served(shell, block(INSTALL).splitlines()[1])
+    assert "HTTP/1.1 201" in shown(shell, block(CALL))
+
+
+def test_and_so_in_javascript(shell: Shell) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("not run: there is no node on this machine")
+    served(shell, block(INSTALL).splitlines()[1])
+    (shell.folder / "pay.mjs").write_text(block(SCRIPT).replace(ADDRESS, shell.environment["SANDBOX_URL"]))
+    assert shown(shell, f"{node} pay.mjs").strip() == "ACSC"
+
+
+def test_the_first_page_is_short() -> None:
+    assert len(README.splitlines()) <= 150
+
+
 def test_and_so_in_python(shell: Shell) -> None:
     served(shell, block(INSTALL).splitlines()[1])
     (shell.folder / "pay.py").write_text(block(CLIENT).replace(ADDRESS, shell.environment["SANDBOX_URL"]))
@@ -161,11 +190,8 @@ def test_a_bulk_file_goes_as_the_readme_tells(shell: Shell) -> None:
     today = "--today 2027-03-01"
     sent = shown(shell, f"{sample.replace(' >', f' {today} >')}\n{check} {today} > report\n{send}")
     assert "payment_file_id" in documents(sent)[0]
-    clock, status, approve = re.split(r"(?m)^(?=curl)", block(BULK_STATUS))[1:]
-    told = documents(shown(shell, clock + status))[1]
-    (address,) = set(re.findall(r'"(http[^"]*/psu/sign/[^"]*)"', json.dumps(told)))
-    (approved,) = documents(shown(shell, approve.replace("the address of sca_redirect", address)))
-    assert approved["redirect"] == "http://127.0.0.1:9000/callback"
+    answered = documents(shown(shell, block(BULK_STATUS)))
+    assert answered[-1]["redirect"] == f"{shell.environment['SANDBOX_URL']}/_sandbox/callback"
 
 
 def test_a_world_is_carried_as_the_readme_tells(shell: Shell) -> None:
@@ -210,19 +236,21 @@ def test_the_versions_of_python_are_the_same_everywhere() -> None:
         assert used and used <= set(versions)
 
 
-def test_every_file_that_it_points_to_is_there() -> None:
-    linked = re.findall(r"\]\((?!https?:|#)([^)]+)\)", TEXT)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
+def test_every_file_and_heading_that_a_page_points_to_is_there(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text()):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        made = ROOT / "docs" in file.parents and file.stem in generated.PAGES
+        assert made or file.exists(), target
+        if anchor:
+            assert anchor in {anchor_of(title) for title in re.findall(r"(?m)^#+ (.+)$", file.read_text())}, target
+
+
+def test_every_file_that_is_named_is_there() -> None:
     named = re.findall(r"(?:deploy|examples)/[\w./-]*\w", TEXT)
     assert len(named) >= 5
-    assert {name for name in (*linked, *named) if not (ROOT / name).exists()} == set()
-
-
-def test_every_section_that_it_points_to_is_there() -> None:
-    titles = re.findall(r"(?m)^## (.+)$", PROSE)
-    known = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
-    named = re.findall(r"\]\(#([^)]+)\)", TEXT)
-    assert len(named) >= 10
-    assert [name for name in named if name not in known] == []
+    assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
 @pytest.mark.parametrize(

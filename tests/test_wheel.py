@@ -20,7 +20,7 @@ import pytest
 from tests.plugin.conftest import result_of
 
 ROOT = Path(__file__).parents[1]
-TRAVELS = ("sandbox", "fixtures", "scenarios")
+TRAVELS = ("sandbox", "fixtures", "scenarios", "docs")
 LISTENING = "listening on http://127.0.0.1:"
 START_SECONDS_MAX = 30  # a guard against hanging, not a promise
 END_SECONDS_MAX = 2

@@ -13,7 +13,7 @@ from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.yaml_text import read_yaml
 
 SHORT = "an_unsigned_payment_expires_after_an_hour"
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[2] / "docs" / "first-scenario.md"
 FAILING = """
 clock: {at: 2027-03-01T09:00}
 steps:

@@ -170,7 +170,7 @@ def test_its_health_check_is_right_about_a_server_with_a_key() -> None:
     _, _, check = one("HEALTHCHECK").partition("CMD ")
     program, *words = json.loads(check)
     assert program == "bank-sandbox"
-    with serving(greets="listening on http://0.0.0.0:", **told_to_the_image(SANDBOX_PORT="0", SANDBOX_KEY=RIGHT)) as (
+    with serving(greets="listening on http://127.0.0.1:", **told_to_the_image(SANDBOX_PORT="0", SANDBOX_KEY=RIGHT)) as (
         _,
         port,
     ):

@@ -5,19 +5,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.plugin.conftest import QUIET, ROOT, Run
+from tests.plugin.conftest import QUIET, Run
+from tests.readme import README, TEXT
 
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 def examples() -> tuple[str, str]:
-    section = (ROOT / "README.md").read_text().partition("\n## In your tests\n")[2].partition("\n## ")[0]
+    section = TEXT.partition("\n## In your tests\n")[2].partition("\n## ")[0]
     with_pytest, without = EXAMPLE.findall(section)
     return with_pytest, without
 
 
 def test_the_tests_of_the_readme_pass(run: Run) -> None:
     run(examples()[0]).assert_outcomes(passed=5)
+
+
+def test_the_ten_lines_of_the_first_page_pass(run: Run) -> None:
+    (shown,) = EXAMPLE.findall(README)
+    run(shown).assert_outcomes(passed=2)
 
 
 def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:

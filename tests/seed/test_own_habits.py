@@ -90,7 +90,7 @@ def test_a_habit_goes_to_the_account_that_it_names_and_else_to_the_first_current
 
 
 def test_the_people_of_the_readme_live_as_it_says() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    readme = (Path(__file__).parents[2] / "docs" / "first-scenario.md").read_text()
     text = next(block for block in readme.split("```yaml\n") if block.startswith("scenario: Nora")).partition("```")[0]
     scenario = read_scenario(text, "nora.yaml")
     bank = open_bank(scenario.fixtures, 7, read_instant(MONDAY), scenario.settings, scenario.rules)

@@ -7,9 +7,9 @@ import httpx
 import pytest
 from flask import Flask
 
-from examples.shop.app import create_app
-from examples.shop.line import Line
 from sandbox.client import Controls
+from sandbox.shop.app import create_app
+from sandbox.shop.line import Line
 from sandbox.world.registry import Worlds
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest

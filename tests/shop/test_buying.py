@@ -6,13 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask import Flask
 
-from examples.shop.following import follow
-from examples.shop.goods import SHOP_IBAN
-from examples.shop.line import Line
-from examples.shop.paying import next_look
-from examples.shop.visitors import Order
 from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
+from sandbox.shop.following import follow
+from sandbox.shop.goods import SHOP_IBAN
+from sandbox.shop.line import Line
+from sandbox.shop.paying import next_look
+from sandbox.shop.visitors import Order
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen
 

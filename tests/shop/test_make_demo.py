@@ -27,8 +27,8 @@ def recipe() -> list[str]:
     """What the Makefile says to run."""
     target = (ROOT / "Makefile").read_text().partition("\ndemo:")[2].partition("\n\n")[0]
     words = target.splitlines()[1].split()
-    assert words[0] == "$(BIN)/python" and words[-1] == "$(ARGS)"
-    return [sys.executable, *words[1:-1]]
+    assert words[0] == "$(BIN)/bank-sandbox" and words[-1] == "$(ARGS)"
+    return [sys.executable, "-m", "sandbox", *words[1:-1]]
 
 
 @contextmanager

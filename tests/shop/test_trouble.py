@@ -4,9 +4,9 @@ import httpx
 import pytest
 from flask import Flask
 
-from examples.shop.app import create_app
-from examples.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankSilent, Line, seconds_of
 from sandbox.client import Controls
+from sandbox.shop.app import create_app
+from sandbox.shop.line import BUSY_SECONDS, BUSY_SECONDS_MAX, BankSilent, Line, seconds_of
 from tests.conftest import HERE
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen

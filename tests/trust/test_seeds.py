@@ -166,7 +166,10 @@ def test_a_server_is_on_a_network_when_others_reach_the_bank_or_its_controls(
 
 
 def test_on_a_network_the_secret_is_shown_to_nobody() -> None:
-    with serving("--port", "0", "--host", "0.0.0.0", "--open", greets="listening on http://0.0.0.0:") as (server, port):
+    with serving("--port", "0", "--host", "0.0.0.0", "--open", greets="listening on http://127.0.0.1:") as (
+        server,
+        port,
+    ):
         seed = get(port, "/_sandbox/worlds/default")["seed"]
         _, err = ended(server)
     assert f"Seed {seed} and a secret that is not shown;" in err
@@ -175,7 +178,7 @@ def test_on_a_network_the_secret_is_shown_to_nobody() -> None:
 
 def test_a_seed_that_is_given_to_a_server_on_a_network_foretells() -> None:
     words = ("--port", "0", "--host", "0.0.0.0", "--open", "--seed", "7")
-    with serving(*words, greets="listening on http://0.0.0.0:") as (server, _):
+    with serving(*words, greets="listening on http://127.0.0.1:") as (server, _):
         _, err = ended(server)
     assert "Seed 7;" in err
 

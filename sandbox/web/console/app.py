@@ -66,6 +66,7 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
     add("POST", "/console/call/<step>", tpp.call)
     add("POST", "/console/play/<name>", play_page.play)
     add("GET", "/console/live", live)
+    add("GET", "/console/key", key_taken)
     add("POST", "/console/do/<action>", lambda visit: act(visit, notices))
     app.add_url_rule(
         "/_sandbox/console/key",
@@ -125,6 +126,11 @@ def take_key(visit: Visit) -> Response:
         keep(visit, response, KEY_COOKIE, print_of(visit.key))
         return response
     return ask_key(visit, "That is not the key.")
+
+
+def key_taken(visit: Visit) -> Response:
+    """Where the key form leads back to, once the key is taken."""
+    return see_other(inside(visit.root, visit.request.args.get("back", "/")), HEADERS)
 
 
 def act(visit: Visit, notices: Notices) -> Response:

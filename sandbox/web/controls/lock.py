@@ -4,8 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
+from urllib.parse import urlencode
 
-from flask import Flask, Request, current_app, request
+from flask import Flask, Request, Response, current_app, request
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.controls.attempts import Attempts
@@ -39,18 +40,34 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
     app.extensions[ATTEMPTS] = attempts
 
     @app.before_request
-    def demand_entry() -> None:
+    def demand_entry() -> Response | None:
         endpoint = None if request.url_rule is None else request.url_rule.endpoint
         if endpoint in bank or (endpoint is None and not is_beside_the_bank(request.environ)):
-            return
+            return None
         demand_host(request.environ, lock.hosts)
         demand_own_page(request.environ)
         if endpoint in pages:
-            return
+            return None
         if lock.key is not None and not shows_key(request, lock.key, by_cookie=request.method == "GET"):
+            if is_page(endpoint, request):
+                return ask_for_key(request)
             raise Refusal(Error.KEY_REFUSED)
         if endpoint is not None:
             demand_media(request, endpoint)
+        return None
+
+
+def is_page(endpoint: str | None, asked: Request) -> bool:
+    """Whether a browser asks for a page of the documentation, which is not the console's."""
+    documentation = endpoint is not None and endpoint.startswith("reference /docs") and "static" not in endpoint
+    return documentation and asked.method == "GET" and "text/html" in asked.headers.get("Accept", "")
+
+
+def ask_for_key(asked: Request) -> Response:
+    """The console's form, which leads back."""
+    back = asked.full_path.rstrip("?").removeprefix("/_sandbox")
+    address = f"{asked.script_root}{PLACE}console/key?{urlencode({'back': back})}"
+    return Response(status=303, headers={"Location": address, "Cache-Control": "no-store"})
 
 
 def is_beside_the_bank(environ: dict[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.variants import Pairs
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
+from sandbox.web.docs import site
 from sandbox.web.html.pages import page, page_headers, policy_of
 from sandbox.web.html.static_files import KIT, SHARED, content_of, serve
 from sandbox.world.registry import Worlds
@@ -21,7 +22,7 @@ ROOTS_KEPT = 64  # base addresses whose documents are kept
 POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
 SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
-OURS = ("reference.css", "try.js")
+OURS = ("reference.css", "try.js", "site.css", "site.js")
 SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
 
 
@@ -56,10 +57,19 @@ def trial_of(root: str) -> str:
     return trial(root)
 
 
+@lru_cache(maxsize=4 * ROOTS_KEPT)
+def handbook_of(slug: str, root: str, bank: str) -> str:
+    return site.page_of(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+
+
 @cache
 def asset(name: str) -> bytes:
     if name in OURS:
         return content_of("sandbox.web.docs", name)
+    if name == "search-index.js":
+        return site.search_index()
+    if name in site.PICTURES:
+        return site.picture(name)
     if name in SHARED:
         return content_of(KIT, name)
     if name in SWAGGER:
@@ -83,6 +93,9 @@ def route(app: Flask, worlds: Worlds) -> None:
     def trial() -> Response:
         return page(trial_of(root_of(request)), page_headers(SWAGGER_POLICY))
 
+    def handbook(slug: str) -> Response:
+        return page(handbook_of(slug, root_of(request), bank_root_of(request)), page_headers(POLICY))
+
     def static(name: str) -> Response:
         return serve(asset(name), name, request)
 
@@ -91,6 +104,7 @@ def route(app: Flask, worlds: Worlds) -> None:
         ("/controls.json", controls),
         ("/docs", docs),
         ("/docs/try", trial),
+        ("/docs/<slug>", handbook),
         ("/docs/static/<name>", static),
     )
     for path, view in views:

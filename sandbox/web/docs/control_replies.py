@@ -117,5 +117,6 @@ REPLIES: dict[str, Any] = {
     "GET /controls.json": FREE,
     "GET /callback": {"text/html": TEXT},
     "GET /docs": {"text/html": TEXT},
+    "GET /docs/<slug>": {"text/html": TEXT},
     "GET /docs/try": {"text/html": TEXT},
 }

@@ -9,6 +9,7 @@ REFERENCE: tuple[Control, ...] = (
     Control("GET", "/controls.json", "", "These controls as an OpenAPI 3.1 document."),
     Control("GET", "/callback", "", "A callback page, registered for `demo-tpp`: what came back, and the next call."),
     Control("GET", "/docs", "", "This page."),
+    Control("GET", "/docs/<slug>", "", "A page of the documentation: tutorial, how-to, reference, explanation."),
     Control("GET", "/docs/try", "", "The document to read and to try out, by Swagger UI."),
 )
 

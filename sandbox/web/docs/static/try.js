@@ -10,6 +10,15 @@ const paint = () => document.documentElement.classList.toggle("dark-mode", night
 night.addEventListener("change", paint);
 paint();
 
+// A version 4 UUID. Browsers have crypto.randomUUID on https and on this machine only; getRandomValues is everywhere.
+function freshId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
 function acceptOf(document, method, address) {
   for (const [path, operations] of Object.entries(document.paths)) {
     const shape = new RegExp(path.replace(/[.]/g, "\\.").replace(/{[^}]+}/g, "[^/]+") + "$");
@@ -30,7 +39,7 @@ ui = SwaggerUIBundle({
   requestInterceptor: (call) => {
     const document = ui && ui.specSelectors.specJson().toJS();
     if (!document || call.loadSpec || !document.paths || call.url.includes("/_sandbox/")) return call;
-    call.headers["Request-ID"] = crypto.randomUUID();
+    call.headers["Request-ID"] = freshId();
     if (!/version=/.test(call.headers.Accept || call.headers.accept || "")) {
       const accept = acceptOf(document, call.method, new URL(call.url).pathname);
       delete call.headers.accept;

@@ -5,8 +5,8 @@ from typing import cast
 
 from flask import Response, abort, current_app, g, redirect, request
 
-from examples.shop.line import Line
-from examples.shop.visitors import Visitor, Visitors
+from sandbox.shop.line import Line
+from sandbox.shop.visitors import Visitor, Visitors
 
 SCREENS = ("fr", "nl")  # the languages that the bank's pages speak
 

@@ -1,6 +1,5 @@
 """The shop's line to its bank: who calls, patience where the bank asks for it, and tokens that grow old."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,6 +10,7 @@ from typing import TypeVar
 import httpx
 
 from sandbox.client import Client, Refused, Tokens, Unreadable
+from sandbox.machine import machine_time, stopwatch
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Keys:
 
 
 def machine_now() -> datetime:
-    return datetime.now(UTC)
+    return datetime.fromtimestamp(machine_time(), UTC)
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Line:
     secret: str = field(repr=False)
     redirect_uri: str
     now: Callable[[], datetime] = machine_now
-    ticks: Callable[[], float] = time.monotonic  # for patience: seconds that really go by
+    ticks: Callable[[], float] = stopwatch  # for patience: seconds that really go by
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=TIMEOUT, trust_env=False))
     _quiet: dict[str, float] = field(default_factory=dict)  # until when an operation is left alone
     _guard: Lock = field(default_factory=Lock)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from secrets import token_hex
 
-from examples.shop.goods import SHOP, SHOP_IBAN
-from examples.shop.line import BankBusy, BankSilent, Line
-from examples.shop.visitors import Attempt, Errand, Order, Visitor
 from sandbox.client import Initiation, Refused
+from sandbox.shop.goods import SHOP, SHOP_IBAN
+from sandbox.shop.line import BankBusy, BankSilent, Line
+from sandbox.shop.visitors import Attempt, Errand, Order, Visitor
 
 LOOK_SECONDS = 1.0  # the bank is not asked more often than that
 NEXT_LOOKS = ((10, 2), (30, 5), (120, 15))  # up to so many looks, so many seconds until the next; then the shop stops

@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from examples.shop import buying, paying, viewing
-from examples.shop.goods import SHOP
-from examples.shop.here import demand_proof, go, visitor
-from examples.shop.here import line as line_of
-from examples.shop.line import AccessEnded, BankBusy, BankSilent, Line
-from examples.shop.visitors import Errand, Visitors
 from sandbox.client import CallbackRefused, ForeignCallback, Refused, returned
+from sandbox.shop import buying, paying, viewing
+from sandbox.shop.goods import SHOP
+from sandbox.shop.here import demand_proof, go, visitor
+from sandbox.shop.here import line as line_of
+from sandbox.shop.line import AccessEnded, BankBusy, BankSilent, Line
+from sandbox.shop.visitors import Errand, Visitors
 
 COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
 CALLBACK = "/callback"

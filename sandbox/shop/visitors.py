@@ -8,9 +8,9 @@ from decimal import Decimal
 from secrets import token_urlsafe
 from threading import Lock, RLock
 
-from examples.shop.goods import GOODS
-from examples.shop.line import Keys
 from sandbox.client import Account, AccountEntry, Consent, Flow, Initiation, Transaction
+from sandbox.shop.goods import GOODS
+from sandbox.shop.line import Keys
 
 VISITORS_MAX = 500  # the one who was away longest is forgotten first
 ERRANDS_MAX = 20

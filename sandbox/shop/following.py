@@ -2,10 +2,10 @@
 
 from threading import Event
 
-from examples.shop import paying
-from examples.shop.line import BankBusy, BankSilent, Line
-from examples.shop.visitors import Visitors
 from sandbox.client import Refused
+from sandbox.shop import paying
+from sandbox.shop.line import BankBusy, BankSilent, Line
+from sandbox.shop.visitors import Visitors
 
 EVERY = 5.0  # seconds between two rounds; each payment has its own, longer pause
 

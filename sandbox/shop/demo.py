@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 import httpx
 from flask import Flask, Response, abort, request
 
-from examples.shop.here import go, visitor
-from examples.shop.line import TIMEOUT, machine_now
-from examples.shop.viewing import BANK_ZONE
 from sandbox.client import ClockFace, Controls, Refused, Unreadable
+from sandbox.shop.here import go, visitor
+from sandbox.shop.line import TIMEOUT, machine_now
+from sandbox.shop.tour import tour_of
+from sandbox.shop.viewing import BANK_ZONE
 
 SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
 LOST = (httpx.TransportError, Refused, Unreadable)
@@ -27,7 +28,8 @@ class Bar:
 class Demo:
     """The sandbox beside the shop. The shop's own clock is the bank's, so that both grow old together."""
 
-    def __init__(self, base_url: str, key: str | None = None) -> None:
+    def __init__(self, base_url: str, key: str | None = None, masters: frozenset[str] | None = None) -> None:
+        self.masters = masters  # addresses of callers who may move the clock; None: everyone
         self.controls = Controls(base_url, httpx.Client(timeout=TIMEOUT, trust_env=False), key)
         self.console = f"{base_url.rstrip('/')}/_sandbox/"
         self._ahead = timedelta()
@@ -46,11 +48,18 @@ class Demo:
 
     def join(self, app: Flask) -> None:
         """Puts the bar above every page of the shop, and answers its buttons."""
-        app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS)
+        app.jinja_env.globals.update(ribbons=["demo.html"], demo=self, spans=SPANS, tour_of=tour_of)
         app.add_url_rule("/demo/clock", view_func=self.advance, methods=["POST"])
+
+    @property
+    def is_master(self) -> bool:
+        """Whether this caller sees the bar's buttons: in a network, only this machine."""
+        return self.masters is None or request.remote_addr in self.masters
 
     def advance(self) -> Response:
         """Lets time pass at the bank; all that falls due meanwhile happens there."""
+        if not self.is_master:
+            abort(403)
         span = request.form.get("span", "")
         if span not in SPANS:
             abort(404)

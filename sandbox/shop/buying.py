@@ -2,12 +2,12 @@
 
 from flask import Blueprint, Response, abort, render_template, request
 
-from examples.shop import paying
-from examples.shop.goods import GOODS, SHELF
-from examples.shop.here import go, language, line, visitor
-from examples.shop.line import BankBusy, BankSilent
-from examples.shop.visitors import Order, total_of
 from sandbox.client import Refused
+from sandbox.shop import paying
+from sandbox.shop.goods import GOODS, SHELF
+from sandbox.shop.here import go, language, line, visitor
+from sandbox.shop.line import BankBusy, BankSilent
+from sandbox.shop.visitors import Order, total_of
 
 pages = Blueprint("buying", __name__)
 

@@ -5,10 +5,10 @@ from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, abort, render_template, request
 
-from examples.shop.here import go, language, line, visitor
-from examples.shop.line import Keys
-from examples.shop.visitors import MARGIN, RENEWAL_LIFE, Errand, Link, Statement, Visitor
 from sandbox.client import Account, AccountEntry, Consent, Page, Refused, Tokens
+from sandbox.shop.here import go, language, line, visitor
+from sandbox.shop.line import Keys
+from sandbox.shop.visitors import MARGIN, RENEWAL_LIFE, Errand, Link, Statement, Visitor
 
 pages = Blueprint("viewing", __name__, url_prefix="/accounts")
 

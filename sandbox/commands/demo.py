@@ -1,0 +1,33 @@
+"""The command `bank-sandbox demo`: a shop that is paid by bank, with a bank beside it (choice 12)."""
+
+import click
+
+PORTS = click.IntRange(0, 65535)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--port", default=9000, type=PORTS, show_default=True, help="The shop's port; 0 for a free one.")
+@click.option("--bank-port", default=8080, type=PORTS, show_default=True, help="The bank's; 0 for a free one.")
+@click.option("--bank", metavar="URL", help="A sandbox, or a world of one, that runs already; none is started then.")
+@click.option("--key", envvar="SANDBOX_KEY", help="The key of the bank's controls; with --lan one is drawn.")
+@click.option("--lan", is_flag=True, help="Let phones in the same network in, and print a QR code of the shop.")
+@click.option(
+    "--rate", type=click.FloatRange(0, 1_000_000, min_open=True), help="Seconds at the bank for one of yours."
+)
+@click.option("--client-id", help="The shop's registration at the bank; default: it registers itself.")
+@click.option("--secret", envvar="SHOP_SECRET", help="The secret of --client-id; better as SHOP_SECRET.")
+def demo(
+    port: int, bank_port: int, bank: str | None, key: str | None, lan: bool, rate: float | None,
+    client_id: str | None, secret: str | None,
+) -> None:  # fmt: skip
+    """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
+    from sandbox.shop.starting import Wanted, run
+
+    if client_id and not secret:
+        raise click.UsageError("--client-id needs --secret, or SHOP_SECRET.")
+    if lan and bank is not None:
+        raise click.UsageError("--lan starts a bank of its own; leave --bank out.")
+    run(Wanted(port, bank_port, bank, key, lan, rate, client_id, secret))
+
+
+COMMANDS = (demo,)

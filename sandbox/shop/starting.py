@@ -1,0 +1,158 @@
+"""Starts the shop, with a bank beside it, until it is told to stop."""
+
+import secrets
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import click
+from waitress import create_server
+
+from sandbox.app import assemble, first_beginning
+from sandbox.client import Refused
+from sandbox.machine import machine_time
+from sandbox.serve.server import in_background
+from sandbox.shop.app import CALLBACK, create_app
+from sandbox.shop.demo import LOST, Demo
+from sandbox.shop.following import follow_until
+from sandbox.shop.goods import SHOP
+from sandbox.shop.line import Line
+from sandbox.web.controls.hosts import Hosts
+from sandbox.web.controls.lock import Lock
+from sandbox.world.registry import Worlds
+
+HOST = "127.0.0.1"
+ANYWHERE = "0.0.0.0"
+CLIENT_ID = "marloquin"
+THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command was given."""
+
+    port: int = 0
+    bank_port: int = 0
+    bank: str | None = None
+    key: str | None = None
+    lan: bool = False
+    rate: float | None = None
+    client_id: str | None = None
+    secret: str | None = None
+
+
+def run(wanted: Wanted) -> None:
+    """Until SIGINT or SIGTERM. With `lan` the controls have a key, as everyone in the network reaches them."""
+    signal.signal(signal.SIGTERM, _stop)
+    key = wanted.key or (secrets.token_urlsafe(12) if wanted.lan else None)
+    address = lan_address() if wanted.lan else HOST
+    listens = ANYWHERE if wanted.lan else HOST
+    with listening(listens, wanted.port, "--port") as door, bank_at(wanted, listens, address, key) as bank_url:
+        home = f"http://{address}:{door.getsockname()[1]}"
+        demo = Demo(bank_url, key, frozenset({HOST, address}))
+        if wanted.rate is not None:
+            run_at(demo, wanted.rate)
+        client_id, secret = wanted.client_id, wanted.secret
+        if client_id is None or secret is None:
+            client_id, secret = register(demo, f"{home}{CALLBACK}")
+        line = Line(bank_url, client_id, secret, f"{home}{CALLBACK}", demo.now)
+        app = create_app(line)
+        demo.join(app)
+        server = create_server(app, sockets=[door], threads=THREADS, ident=None)
+        ended = threading.Event()
+        follower = threading.Thread(
+            target=follow_until, args=[ended, line, app.extensions["visitors"]], name="follower", daemon=True
+        )
+        follower.start()
+        greet(home, bank_url, demo, key if wanted.lan else None)
+        try:
+            server.run()
+        finally:
+            ended.set()
+            server.close()
+
+
+def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:
+    click.echo(f"shop    {home}\nbank    {bank_url}\nconsole {demo.console}\nCtrl-C ends both.")
+    if key is not None:
+        click.echo(f"key     {key} (the console asks for it)\n\nSign on your phone:\n{qr_code(home)}")
+    sys.stdout.flush()
+
+
+def qr_code(address: str) -> str:
+    """As blocks of text, for the camera of a phone."""
+    from io import StringIO
+
+    import segno
+
+    drawn = StringIO()
+    segno.make(address, micro=False).terminal(drawn, compact=True)
+    return drawn.getvalue()
+
+
+def register(demo: Demo, callback: str) -> tuple[str, str]:
+    """The shop as a TPP of its own name; one that an earlier demo left is changed."""
+    secret = secrets.token_urlsafe(24)
+    client = {"secret": secret, "name": SHOP, "roles": ["PIS", "AIS"], "redirect_uris": [callback], "active": True}
+    try:
+        try:
+            demo.controls.call("POST", "/clients", {"client_id": CLIENT_ID, **client})
+        except Refused as no:
+            if no.status != 409:
+                raise
+            demo.controls.call("PUT", f"/clients/{CLIENT_ID}", client)
+    except LOST as lost:
+        raise click.ClickException(
+            f"the shop could not be registered at the bank: {lost}. Name its --key, or a --client-id."
+        ) from None
+    return CLIENT_ID, secret
+
+
+def lan_address() -> str:
+    """This machine's address in its network. Nothing is sent: a UDP socket only looks up the route."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line, suppress(OSError):
+        line.connect(("192.0.2.1", 9))
+        return str(line.getsockname()[0])
+    return HOST
+
+
+@contextmanager
+def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
+    try:
+        door = socket.create_server((host, port))
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}:{port}: {error.strerror or error}. Choose a port with {option}; 0 is a free one."
+        ) from None
+    with door:
+        yield door
+
+
+@contextmanager
+def bank_at(wanted: Wanted, listens: str, address: str, key: str | None) -> Iterator[str]:
+    """The bank that runs already, or one of our own, its clock at the machine's time and running."""
+    if wanted.bank is not None:
+        yield wanted.bank.rstrip("/")
+        return
+    with listening(listens, wanted.bank_port, "--bank-port"):
+        pass  # only to say kindly that it is taken
+    worlds = Worlds(first_beginning(life="on"), machine_time, guarded=wanted.lan)
+    bank = assemble(worlds, lock=Lock(key if wanted.lan else None, hosts=Hosts(bound="")))
+    with in_background(bank, listens, wanted.bank_port) as served:
+        yield f"http://{address}:{served.rpartition(':')[2]}"
+
+
+def run_at(demo: Demo, rate: float) -> None:
+    try:
+        demo.controls.clock.run(rate)
+    except LOST as lost:
+        raise click.ClickException(f"the bank's clock could not be set: {lost}") from None
+
+
+def _stop(number: int, frame: object) -> None:
+    """In order, also as the first process of a container."""
+    raise SystemExit(0)

@@ -1,0 +1,90 @@
+"""The documentation: every page served and written, searched, linked, and guarded by a form (choice 10)."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sandbox.app import assemble
+from sandbox.cli import main
+from sandbox.commands.docs import commands_page
+from sandbox.contract.errors import Error
+from sandbox.web.controls.lock import Lock
+from sandbox.web.docs import site
+from sandbox.web.docs.markdown import html_of
+from sandbox.world.registry import Worlds
+from tests.docs.test_pages import Found
+from tests.tpp import Tpp
+
+KEY = "open sesame, please"
+
+
+@pytest.mark.parametrize("slug", site.SLUGS)
+def test_every_page_is_served_whole_and_its_links_lead_somewhere(tpp: Tpp, slug: str) -> None:
+    reply = tpp.http.get(f"/worlds/b/_sandbox/docs/{slug}")
+    assert reply.status_code == 200 and reply.text.count("<h1") == 1
+    found, base = Found(reply.text), "http://localhost/worlds/b/_sandbox/docs/"
+    assert len(set(found.ids)) == len(found.ids)
+    for link in found.links:
+        path, _, anchor = link.partition("#")
+        if path.startswith(base) and "/static/" not in path:
+            assert path.removeprefix(base) in (*site.SLUGS, "try"), link
+        elif "/static/" in path:
+            assert tpp.http.get(path.removeprefix("http://localhost")).status_code == 200, link
+    assert site.ADDRESS not in reply.text  # it shows the server's own
+
+
+def test_every_text_is_in_the_tree_and_no_page_is_unknown(tpp: Tpp) -> None:
+    texts = {file.stem for file in (Path(__file__).parents[2] / "docs").glob("*.md")}
+    assert texts | {"commands"} | set(site.generated.PAGES) == set(site.SLUGS)
+    assert tpp.http.get("/_sandbox/docs/nowhere").status_code == 404
+    assert tpp.http.get("/_sandbox/docs/__init__").status_code == 404
+
+
+def test_the_generated_pages_hold_every_row(tpp: Tpp) -> None:
+    errors = site.text_of("errors")
+    assert all(f"`{error.value.code}`" in errors for error in Error)
+    page = commands_page(main)
+    assert all(f"## bank-sandbox {word}\n" in page for word in ("pay", "clock advance", "serve", "scenario run"))
+
+
+def test_the_search_knows_every_page(tpp: Tpp) -> None:
+    script = tpp.http.get("/_sandbox/docs/static/search-index.js").text
+    rows = json.loads(script.removeprefix("window.SEARCH_INDEX = ").rstrip(";\n"))
+    assert [row[0] for row in rows] == list(site.SLUGS)
+    assert [row[0] for row in rows if "61m" in row[2] and "TIME_OUT" in row[2]]
+
+
+def test_html_in_a_text_stays_text_and_blocks_of_several_languages_are_tabs() -> None:
+    made = html_of("# A\n\n<script>x</script>\n\n```sh\na\n```\n\n```python\n<b>\n```\n\ntext\n", str)
+    assert "<script>" not in made and "&lt;b&gt;" in made and made.count("<details") == 2 and made.count(" open>") == 1
+
+
+def test_the_site_is_written_as_files_that_need_no_server(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["docs", "--output", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    for slug in ("index", *site.SLUGS):
+        text = (tmp_path / f"{slug}.html").read_text()
+        for link in re.findall(r'(?:href|src)="([^"#]+)', text):
+            if not re.match(r"https?:|\.\./", unescape(link)):
+                assert (tmp_path / link).exists(), link
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/try", "/docs/recipes"])
+def test_a_browser_is_asked_for_the_key_by_a_form_and_led_back(worlds: Worlds, path: str) -> None:
+    http = assemble(worlds, lock=Lock(KEY)).test_client()
+    assert http.get(f"/_sandbox{path}").status_code == 401
+    asked = http.get(f"/_sandbox{path}?a=1", headers={"Accept": "text/html"}, follow_redirects=True)
+    assert asked.status_code == 401 and 'type="password"' in asked.text
+    fields = {name: unescape(value) for name, value in re.findall(r'name="(proof|back)" value="([^"]*)"', asked.text)}
+    done = http.post("/_sandbox/console/key", data=fields | {"key": KEY}, follow_redirects=True)
+    assert done.status_code == 200 and done.request.path == f"/_sandbox{path}"
+    assert http.post("/_sandbox/console/key", data=fields | {"key": "x"}).status_code == 401
+
+
+def test_the_try_page_needs_no_secure_context(tpp: Tpp) -> None:
+    script = tpp.http.get("/_sandbox/docs/static/try.js").text
+    assert "randomUUID(" not in script and "getRandomValues" in script
