@@ -37,7 +37,7 @@ class Wanted:
 
     port: int = 0
     bank_port: int = 0
-    bank: str | None = None
+    url: str | None = None
     key: str | None = None
     lan: bool = False
     rate: float | None = None
@@ -135,8 +135,8 @@ def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
 @contextmanager
 def bank_at(wanted: Wanted, listens: str, address: str, key: str | None) -> Iterator[str]:
     """The bank that runs already, or one of our own, its clock at the machine's time and running."""
-    if wanted.bank is not None:
-        yield wanted.bank.rstrip("/")
+    if wanted.url is not None:
+        yield wanted.url.rstrip("/")
         return
     with listening(listens, wanted.bank_port, "--bank-port"):
         pass  # only to say kindly that it is taken
