@@ -106,7 +106,10 @@ def test_a_short_key_is_no_lock_on_a_network(words: tuple[str, ...]) -> None:
 
 def test_a_short_key_will_do_on_loopback_and_a_long_one_anywhere() -> None:
     for host, key in (("127.0.0.1", "k"), ("0.0.0.0", "k" * 16)):
-        with serving("--port", "0", "--host", host, "--key", key, greets=f"listening on http://{host}:") as (server, _):
+        with serving("--port", "0", "--host", host, "--key", key, greets="listening on http://127.0.0.1:") as (
+            server,
+            _,
+        ):
             ended(server)
 
 
