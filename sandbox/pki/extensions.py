@@ -6,7 +6,8 @@ from asn1crypto.core import PrintableString, Sequence, UTF8String
 from cryptography import x509
 from cryptography.x509.oid import AuthorityInformationAccessOID
 
-PLACE = "/_sandbox/pki/"  # where a sandbox with --pki serves these files
+from sandbox.pki import PLACE
+
 DEFAULT_ADDRESS = "http://127.0.0.1:8080"
 
 ANY_POLICY = "2.5.29.32.0"

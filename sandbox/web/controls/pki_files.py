@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.pki.extensions import PLACE
+from sandbox.pki import PLACE
 
 if TYPE_CHECKING:
     from sandbox.pki.folder import Folder

@@ -6,9 +6,10 @@ Each take raises the world's epoch in the row that every write of the world chan
 nothing under an epoch that has passed.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sandbox.world.log.postgres_line import Line, Statements
+if TYPE_CHECKING:  # psycopg takes a tenth of a start, and few servers need it
+    from sandbox.world.log.postgres_line import Line, Statements
 
 RENEW = "UPDATE servers SET until = now() + ? * interval '1 second', address = ? WHERE id = ?"
 REGISTER = "INSERT INTO servers (address, until) VALUES (?, now() + ? * interval '1 second') RETURNING id"
@@ -43,7 +44,7 @@ class Taken(NamedTuple):
 class Leases:
     """The statements; each is one transaction. How long a lease is believed is the caller's affair."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: "Line") -> None:
         self.line = line
 
     def register(self, address: str, lease: float) -> int:
@@ -79,7 +80,7 @@ class Leases:
         return self.line.run(lambda database: database.execute(GIVE, (world, server, epoch)).rowcount) == 1
 
 
-def take(database: Statements, world: int, server: int) -> Taken | None:
+def take(database: "Statements", world: int, server: int) -> Taken | None:
     """In a transaction: servers whose lease has ended are removed first. Their rows are locked by this, so a renewal
     that comes at the same moment either saves the server or finds that it is gone."""
     row = database.execute(TAKE, (server, world, server)).fetchone()
