@@ -88,10 +88,17 @@ class Referee:
 
     def packed(self) -> bytes:
         """The state as bytes, for a world that is unloaded; this referee then judges nothing more."""
+        return self._packed(over=True)
+
+    def copied(self) -> bytes:
+        """The same, and it goes on."""
+        return self._packed(over=False)
+
+    def _packed(self, *, over: bool) -> bytes:
         with self._lock:
             self._take_all()
             self._count_kinds()
-            self._over = True
+            self._over = self._over or over
             return pack(tuple(getattr(self, name) for name in PACKED))
 
     def judge(self, seen: Observation) -> list[Observation]:
@@ -251,6 +258,7 @@ def judge_in(world: World, *stream: Observation) -> None:
     """Passes observations to the world's referee, also when the world was unloaded meanwhile."""
     for seen in stream:
         judge_in(world, *referee_of(world).judge(seen))
+        world.touch()
 
 
 def judge_call(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:

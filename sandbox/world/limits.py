@@ -8,6 +8,7 @@ COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
 ACCOUNT_MAX = 64  # characters; a logical-id has fewer, and anything may stand in a path
 
 Read = tuple[str, str, str]  # client, account, operation
+Kept = tuple[dict[str, tuple[datetime, int]], date | None, dict[Read, int]]
 
 
 class Limits:
@@ -18,6 +19,15 @@ class Limits:
         self._minutes: dict[str, tuple[datetime, int]] = {}
         self._day: date | None = None
         self._reads: dict[Read, int] = {}
+
+    def kept(self) -> Kept:
+        """The counts, to be kept."""
+        with self._lock:
+            return dict(self._minutes), self._day, dict(self._reads)
+
+    def restore(self, kept: Kept) -> None:
+        with self._lock:
+            self._minutes, self._day, self._reads = kept
 
     def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
         """None when the call may pass, else the seconds of bank time until the next may."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, secret_of, seed_of
+from sandbox.world.call_keeper import CallKeeper
 from sandbox.world.counters import Tally
 from sandbox.world.history import History
 from sandbox.world.log import checkpoint
@@ -63,6 +64,7 @@ class Worlds:
         self._coming: dict[str, threading.Event] = {}  # worlds that are being made from large ones
         self._order = threading.Lock()
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
+        self._keeper = CallKeeper(store) if store else None
         shared = store if store is not None and store.is_shared else None
         self._roll = SharedRoll(shared, self.machine_time, self._adopt) if shared else Roll()
         self.history = History(room.history_max, self._roll.known)
@@ -209,6 +211,7 @@ class Worlds:
 
     def _adopt(self, world: World) -> World:
         world.returned = self._returned
+        world.touched = self._keeper.touch if self._keeper else None
         world.history = self.history
         if not world.is_unloaded:
             self._returned(world)

@@ -8,7 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
 from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import Beginning, bank_of
-from sandbox.world.log import apart, checkpoint, unloaded
+from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.apart import made_by
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError
@@ -46,21 +46,8 @@ def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:
     return read
 
 
-def read_back(
-    log: StoredLog, name: str, beginning: Beginning, opening: datetime
-) -> tuple[Bank, unloaded.Calls, dict[str, bytes]]:
-    """Its checkpoint and the acts since; with what it took along when it was put away."""
-    bank = bank_back(log, name, beginning, opening)
-    try:
-        return bank, *unloaded.read(log.store.aside(log.world))
-    except StateFileError:
-        raise
-    except Exception as fault:  # whatever a damaged file leads to
-        raise StateFileError(f"the world {name} cannot be read from {log.store.path}: {fault!r}") from fault
-
-
 def bank_back(log: StoredLog, name: str, beginning: Beginning, opening: datetime) -> Bank:
-    """The bank alone."""
+    """A bank from its checkpoint and the acts since."""
     try:
         bank = bank_of(beginning, opening)
         log.revive(bank)

@@ -21,7 +21,7 @@ class SteadyClock:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         if store is not None:
-            store.before_close = self._keep_exactly
+            store.before_close.append(self._keep_exactly)
 
     def __call__(self) -> float:
         with self._lock:

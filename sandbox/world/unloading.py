@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -19,24 +19,13 @@ from sandbox.world.history import History
 from sandbox.world.holds import Holds
 from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded, Log
-from sandbox.world.log import unloaded
 from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.ownership import ElsewhereError
-from sandbox.world.replay import bank_back, read_back
+from sandbox.world.replay import bank_back
 from sandbox.world.steady_clock import SteadyClock
-
-
-@runtime_checkable
-class Kept(Protocol):
-    """What another room keeps of a world, also while it is unloaded: as bytes. What cannot be packed is not kept."""
-
-    def packed(self) -> bytes: ...
-
-
-def bytes_of(kept: Kept | bytes) -> bytes:
-    return kept if isinstance(kept, bytes) else kept.packed()
+from sandbox.world.trailed_world import Kept, TrailedWorld, bytes_of, each_kept
 
 
 class Standing(NamedTuple):
@@ -47,12 +36,10 @@ class Standing(NamedTuple):
     away: bool
 
 
-class Unloadable:
+class Unloadable(TrailedWorld):
     """The part of a world that can be unloaded. Calls keep the world itself, so none meets half of one, or a second
     one under its name.
     """
-
-    in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
 
     def _name(self, name: str, machine_time: Callable[[], float], store: StateStore | None, row: int = 0) -> None:
         self.name = name
@@ -62,6 +49,7 @@ class Unloadable:
         self._moving = threading.RLock()  # of a move of the clock, taken before the world's own
         self._due_next: datetime | None = None
         self._stand_at(Backlog(row))
+        self.trailing = threading.RLock()
         self._new = False  # whether it may take no other's place
         self.dropped = False
         self.holds = Holds()
@@ -87,7 +75,7 @@ class Unloadable:
             self.faults.keep = partial(self._store.writer.note, "faults", self._backlog)
         self.limits = Limits()
         self.axes = AxesMet()
-        self.exchanges_made = 0
+        self.exchanges_made = self._calls_kept = 0
 
     def _hold(
         self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
@@ -141,14 +129,14 @@ class Unloadable:
             self._machine_time.rise()  # others may have answered at a later time
             self._go_on(*self._entered())
         log = StoredLog(self._store, self._backlog)
-        bank, calls, kept = read_back(log, self.name, self.beginning, self.opening)
-        self._hold(bank, log, (Exchange(*call) for call in calls), kept)
+        bank = bank_back(log, self.name, self.beginning, self.opening)
+        self._hold(bank, log, *self._read_trail())
         assert self.in_memory is not None
         return self.in_memory
 
     def unload(self, used: float) -> bool:
         """Gives the world's memory back, unless a call came since it was `used`."""
-        with self._lock:
+        with self.trailing, self._lock:
             if self.used != used or self.is_unloaded or self.dropped:
                 return False
             assert self._store is not None
@@ -159,7 +147,7 @@ class Unloadable:
             assert isinstance(self.log, StoredLog)
             self._store.writer.settle(self._backlog, self._backlog.taken)
             leave = self.log.keep_last_checkpoint(self.bank)
-            self._store.keep_aside(self._row, unloaded.written([tuple(call) for call in self.exchanges], packed))
+            self._store.trails.keep([self._trail(self.loaded(), packed)])
             self._due_next = None if due is None else due.at
             self.loaded().release()
             self.in_memory = None
@@ -167,7 +155,7 @@ class Unloadable:
             return True
 
     def _packed(self) -> dict[str, bytes]:
-        packed = {name: bytes_of(kept) for name, kept in self.kept.items() if isinstance(kept, bytes | Kept)}
+        packed = {name: bytes_of(kept) for name, kept in each_kept(self.kept)}
         self.loaded().kept = dict(packed)  # also if unloading fails: what was packed is notified of nothing any more
         return packed
 
@@ -256,6 +244,9 @@ class Unloadable:
             self._packed()
             bank.met = self.axes.note
             held.bank, held.log = bank, log
+            if backlog.epoch > self._backlog.epoch + 1:  # another server had it meanwhile
+                calls, kept = self._read_trail()
+                held.exchanges, held.kept = Recent(calls), dict(kept)
         self._go_on(backlog, pace, faults)
 
     def _entered(self) -> tuple[Backlog, Pace, Any]:

@@ -217,6 +217,7 @@ class World(Paced):
             noted = shortened(exchange)._replace(seq=self.exchanges_made, request_id=request_id)
             self.exchanges.add(noted, settings.requests_kept, settings.calls_bytes_max)
             self.used = self._machine_time()
+            self.touch()
             return noted
 
     def certificate_time(self) -> datetime:

@@ -14,7 +14,7 @@ PIECE = """INSERT INTO pieces VALUES (?, ?, ?, ?)
 WHOLE = """INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (world) DO UPDATE SET acts = excluded.acts,
   head = excluded.head, shape = excluded.shape, content = excluded.content, mark = excluded.mark"""
 OTHER = """DELETE FROM pieces WHERE (world, acts, number) IN
-  (SELECT world, acts, number FROM pieces WHERE world = ? AND acts != ? LIMIT 1)"""
+  (SELECT world, acts, number FROM pieces WHERE world = ? AND acts != ? AND acts >= 0 LIMIT 1)"""
 FOLLOWS = "SELECT 1 FROM acts WHERE world = ? AND number = ? AND mark = ?"
 
 

@@ -179,8 +179,9 @@ def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
         database.execute("PRAGMA wal_autocheckpoint = 0")  # a thread does that beside the calls
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
         removal.remove_nameless(database)
-        database.execute("DELETE FROM aside")
-        database.execute("DELETE FROM pieces WHERE (world, acts) NOT IN (SELECT world, acts FROM checkpoints)")
+        database.execute(
+            "DELETE FROM pieces WHERE acts >= 0 AND (world, acts) NOT IN (SELECT world, acts FROM checkpoints)"
+        )
     except FAILURES as error:
         database.close()
         raise StateFileError(f"{path} cannot be written: {error}") from None

@@ -10,7 +10,7 @@ from sandbox.world.log.codec import written
 from sandbox.world.log.marks import Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.postgres_connection import PostgresConnection
-from sandbox.world.log.postgres_line import DatabaseError, again
+from sandbox.world.log.postgres_line import DatabaseError
 from sandbox.world.log.postgres_rows import PostgresRows, noted_of
 from sandbox.world.log.postgres_writer import PostgresWriter
 from sandbox.world.log.state_store import StateStore
@@ -87,10 +87,6 @@ class PostgresStore(StateStore):
 
     def drop(self, name: str) -> None:
         self._rows.drop(name)
-
-    @again
-    def keep_aside(self, world: int, content: bytes) -> None:
-        super().keep_aside(world, content)
 
     def keep_latest_time(self, latest: float) -> None:
         """Of all servers: the latest."""

@@ -16,6 +16,7 @@ from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.place import Place
 from sandbox.world.log.reader import Progress, Reader
+from sandbox.world.log.trails import Trails
 from sandbox.world.log.writer import Writer
 
 __all__ = ["StateFileError", "StateStore"]
@@ -23,8 +24,6 @@ __all__ = ["StateFileError", "StateStore"]
 LISTED = """SELECT worlds.id, name, beginning, worlds.mark, pace, faults, noted
   FROM worlds JOIN heads ON heads.world = worlds.id"""
 ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the server ends within 2)
-ASIDE = """INSERT INTO aside VALUES (?, ?, ?)
-  ON CONFLICT (world) DO UPDATE SET content = excluded.content, mark = excluded.mark"""
 
 
 class Listed(NamedTuple):
@@ -48,11 +47,12 @@ class StateStore:
     def __init__(self, connection: Place, writer: Writer) -> None:
         self._lock = threading.Lock()
         self._beside: list[threading.Thread] = []
-        self.before_close: Callable[[], None] = lambda: None
+        self.before_close: list[Callable[[], None]] = []
         self.connection = connection
         self._reader = Reader(connection)
         self.writer = writer
         self.checkpoints = Checkpoints(connection, writer)
+        self.trails = Trails(connection)
 
     def advertise(self, address: str) -> None:
         """Where other servers reach this one, if others may share the place."""
@@ -195,19 +195,6 @@ class StateStore:
             if not database.execute("UPDATE clock SET latest = ?, mark = ?", row).rowcount:
                 database.execute("INSERT INTO clock (latest, mark) VALUES (?, ?)", row)
 
-    def aside(self, world: int) -> bytes | None:
-        """What a world that is away took along."""
-        with self.connection.read() as database:
-            row = database.execute("SELECT * FROM aside WHERE world = ?", (world,)).fetchone()
-        if row is not None and mark_of(*row[:-1]) != row[-1]:
-            raise self._reader.damage(f"what its world {world} took along is not as it was written")
-        return None if row is None else row[1]
-
-    def keep_aside(self, world: int, content: bytes) -> None:
-        with self.connection.write() as database:
-            if self.connection.is_there(world):
-                database.execute(ASIDE, (world, content, mark_of(world, content)))
-
     def beside(self, thread: threading.Thread) -> None:
         """Work that goes on while calls are answered, and ends before the file is closed."""
         with self._lock:
@@ -218,7 +205,8 @@ class StateStore:
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
         self._reader.end()
-        self.before_close()
+        for last in self.before_close:
+            last()
         with self._lock:
             beside = self._beside
         for thread in beside:

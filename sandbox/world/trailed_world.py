@@ -1,0 +1,90 @@
+"""What is kept of a world beside its bank: its calls, the counts of limits, and what other rooms keep of it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, runtime_checkable
+
+from sandbox.world.calls import Exchange, Recent
+from sandbox.world.limits import Limits
+from sandbox.world.loaded import Loaded
+from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.trails import Trail, write_rest
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """What another room keeps of a world, also while it is unloaded: as bytes. What cannot be packed is not kept."""
+
+    def packed(self) -> bytes:
+        """Before the world is unloaded: it takes nothing more."""
+
+    def copied(self) -> bytes:
+        """The same while it goes on."""
+
+
+def bytes_of(kept: Kept | bytes) -> bytes:
+    return kept if isinstance(kept, bytes) else kept.packed()
+
+
+def each_kept(held: dict[str, Any]) -> Iterator[tuple[str, Kept | bytes]]:
+    return ((name, kept) for name, kept in held.items() if isinstance(kept, bytes | Kept))
+
+
+class TrailedWorld:
+    """The part of a world that may be a second behind after a kill, and is never behind after an orderly end."""
+
+    in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
+    touched: Callable[[Any], None] | None = None  # whom it tells that something is to be kept
+    dropped: bool
+    trailing: threading.RLock  # taken before the world's own
+    limits: Limits
+    exchanges_made: int
+    _calls_kept: int
+    _lock: threading.RLock
+    _row: int
+    _store: StateStore | None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether memory holds it, and no other server may have it."""
+        raise NotImplementedError
+
+    def touch(self) -> None:
+        if self.touched is not None:
+            self.touched(self)
+
+    def trail(self) -> Trail | None:
+        """What came since the last time, while the world goes on; None of one that is not here."""
+        with self._lock:
+            if self.dropped or not self.is_here:
+                return None
+            held = self.in_memory
+            assert held is not None
+            kept, trail = dict(held.kept), self._trail(held, {})
+        copies = {name: each if isinstance(each, bytes) else each.copied() for name, each in each_kept(kept)}
+        return trail._replace(rest=write_rest(trail.made, trail.limits, copies))
+
+    def _trail(self, held: Loaded, packed: dict[str, bytes]) -> Trail:
+        known: Recent[Exchange] = held.exchanges
+        calls: list[tuple[Any, ...]] = []
+        for call in reversed(known):
+            if call.seq <= self._calls_kept:
+                break
+            calls.append(tuple(call))
+        oldest, made = (known[0].seq if known else self.exchanges_made + 1), self.exchanges_made
+        limits = self.limits.kept()
+        return Trail(self._row, calls[::-1], oldest, made, limits, write_rest(made, limits, packed))
+
+    def note_trail(self, trail: Trail) -> None:
+        if trail.calls and trail.world == self._row:
+            self._calls_kept = trail.calls[-1][0]
+
+    def _read_trail(self) -> tuple[list[Exchange], dict[str, bytes]]:
+        """The calls and what other rooms keep, as they were kept last; the counts go on from there."""
+        assert self._store is not None
+        calls, rest = self._store.trails.read(self._row)
+        if rest.limits is not None:
+            self.limits.restore(rest.limits)
+        self._calls_kept = calls[-1][0] if calls else 0
+        self.exchanges_made = max(self.exchanges_made, rest.made, self._calls_kept)
+        return [Exchange(*call[: len(Exchange._fields)]) for call in calls], rest.kept
