@@ -29,6 +29,14 @@ class AgainError(DatabaseError):
     """The same transaction passes when it is done again."""
 
 
+class SilentError(psycopg.OperationalError):
+    """A line that was waited on for long enough."""
+
+
+class BrokenError(DatabaseError):
+    """The line broke: whether the last statement was done is not known."""
+
+
 class _Bounded(psycopg.Connection[tuple[Any, ...]]):
     """Waits for a reply no longer than a line may: a line that is cut off is silent."""
 
@@ -44,7 +52,7 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
                 found = poll.poll(int(waits * 1000))
                 if not found:
                     self.pgconn.finish()
-                    raise psycopg.OperationalError(f"no reply within {waits:g} s")
+                    raise SilentError(f"no reply within {waits:g} s")
                 writable = WRITABLE if found[0][1] & select.POLLOUT else 0
                 readable = READABLE if found[0][1] & ~select.POLLOUT else 0
                 wanted = gen.send((writable | readable) & wanted or wanted)
@@ -128,12 +136,13 @@ class Line:
         try:
             yield
         except (psycopg.Error, UnicodeDecodeError) as error:
+            kind = AgainError if isinstance(error, AGAIN) else DatabaseError
             connection = self._connection
             if connection is not None and (connection.closed or connection.broken):
-                self._connection = None
+                kind, self._connection = BrokenError, None
                 with suppress(psycopg.Error):
                     connection.close()
-            raise (AgainError if isinstance(error, AGAIN) else DatabaseError)(describe(error)) from error
+            raise kind(describe(error)) from error
 
 
 def _is_ended(connection: _Bounded) -> bool:

@@ -7,7 +7,7 @@ from sandbox.world.log.backlog import Backlog, Batch, Logs
 from sandbox.world.log.marks import mark_of
 from sandbox.world.log.place import Database
 from sandbox.world.log.postgres_connection import PostgresConnection
-from sandbox.world.log.postgres_line import TRIES, AgainError
+from sandbox.world.log.postgres_line import TRIES, AgainError, BrokenError, DatabaseError, SilentError
 from sandbox.world.log.writer import Writer
 
 # The head of a world changes only under the epoch that it was taken under, and only after the act that it stood at;
@@ -54,7 +54,9 @@ class PostgresWriter(Writer):
                 backlog.lost = True
 
     def _execute(self, database: Database, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        """Done again where the database could not put it in order with others."""
+        """Done again where the database could not put it in order with others, and once where the line broke: what was
+        written after all finds another head then, and is read back."""
+        broke = False
         for left in reversed(range(TRIES)):
             try:
                 with self.connection.write_alone() as database:
@@ -63,7 +65,11 @@ class PostgresWriter(Writer):
             except AgainError:
                 if not left:
                     raise
-        raise AssertionError("the last try returns or raises")
+            except BrokenError as error:
+                if broke or isinstance(error.__cause__, SilentError):
+                    raise
+                broke = True
+        raise DatabaseError("the line broke again and again")
 
 
 def _noted(batch: Batch, backlog: Backlog) -> tuple[bytes, bytes | None]:
