@@ -1,5 +1,6 @@
 """One row and its view make a control: its route, guard, document, command and button (the worked example)."""
 
+import re
 import sys
 from types import ModuleType
 from typing import Any
@@ -15,11 +16,14 @@ from sandbox.app import assemble
 from sandbox.commands.generated import add_generated
 from sandbox.commands.remote import RemoteWorld
 from sandbox.web.api.replies import json_response
+from sandbox.web.console import app as console
+from sandbox.web.console import templating
 from sandbox.web.console.actions import actions_of
 from sandbox.web.controls.app import route
 from sandbox.web.controls.body_readers import text, whole_number
 from sandbox.web.controls.control_row import Button, Command, Control, Field
 from sandbox.web.controls.lock import Lock
+from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.controls.view_calls import view_of
 from sandbox.web.docs.controls import rows
 from sandbox.web.docs.controls_document import document
@@ -45,15 +49,14 @@ ROW = Control(
     {"words": "Hello", "times": 2},
     201,
     commands=(Command("greetings send", "Greets NAME.", ("name", "words"), "{name} heard {words}"),),
-    buttons=(Button("greet", "{name} was greeted."),),
-    reply={"world": "string", "name": "string", "words": "string", "times": "integer"},
+    buttons=(Button("greet", "{name} was greeted.", page="/console/settings"),),
+    reply={"world": "string", "name": "string", "said": [{"words": "string", "times": "integer"}]},
 )
 
 
 def greet(world: World, name: str, body: dict[str, Any]) -> Response:
-    return json_response(
-        {"world": world.name, "name": name, "words": body["words"], "times": body.get("times", 1)}, 201
-    )
+    said = [{"words": body["words"], "times": body.get("times", 1)}]
+    return json_response({"world": world.name, "name": name, "said": said}, 201)
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +81,7 @@ def test_a_row_is_routed_in_every_world(worlds: Worlds) -> None:
     assert http.post("/_sandbox/greetings/a%20b", json=sent).json == {
         "world": "default",
         "name": "a b",
-        "words": "Hello",
-        "times": 2,
+        "said": [{"words": "Hello", "times": 2}],
     }
     assert http.post("/worlds/b/_sandbox/greetings/x", json=sent).get_json()["world"] == "b"
 
@@ -142,8 +144,32 @@ def test_a_row_makes_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_row_makes_the_button() -> None:
-    ask = actions_of((ROW,))["greet"].ask({"name": " a b ", "words": "Hello", "other": "x"})
-    assert (ask.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello"})
+    form = {"name": " a b ", "words": "Hello", "times": "2", "other": "x"}
+    ask = actions_of((ROW,))["greet"].ask(form)
+    assert (ask.method, ask.place, ask.body) == ("POST", "/greetings/a%20b", {"words": "Hello", "times": 2})
+
+
+def test_a_row_makes_the_form_on_a_page_of_the_console(worlds: Worlds, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (console, templating):
+        monkeypatch.setattr(module, "ACTIONS", {**actions_of(CONTROLS), **actions_of((ROW,))})
+    http = routed(worlds, Lock()).test_client()
+    page = http.get("/_sandbox/console/settings").text
+    form = page[page.index('<section class="panel" aria-label="greet">') :].partition("</section>")[0]
+    assert re.findall(r'<input name="([^"]+)"( required)?', form) == [
+        ("name", " required"),
+        ("words", " required"),
+        ("times", ""),
+        ("from", ""),
+    ]
+    assert "Greets a customer. Nothing changes." in form and "curl -X" in form
+    assert "greet" not in http.get("/_sandbox/console/accounts").text
+    proof = re.search(r'name="proof" value="([^"]+)"', form)
+    assert proof is not None
+    sent = {"proof": proof[1], "back": "/console/settings", "name": "ann", "words": "Hello", "times": "3"}
+    done = http.post("/_sandbox/console/do/greet", data=sent, follow_redirects=True)
+    assert "ann was greeted." in done.text
+    refused_one = http.post("/_sandbox/console/do/greet", data=sent | {"times": "many"}, follow_redirects=True)
+    assert "it must be a whole number of 0 or more" in refused_one.text
 
 
 def test_a_view_that_names_what_the_row_lacks_is_refused_at_the_start() -> None:

@@ -37,7 +37,10 @@ class Action(NamedTuple):
 
     def _body(self, form: Form) -> dict[str, Any]:
         make_body = BODIES.get(self.button.action)
-        return given(form, *self.fields) if make_body is None else make_body(form)
+        if make_body is not None:
+            return make_body(form)
+        types = {field.name: field.type for field in self.row.body or ()}
+        return {name: typed(types.get(name, ""), text) for name, text in given(form, *self.fields).items()}
 
 
 def given(form: Form, *names: str) -> dict[str, Any]:
@@ -52,6 +55,21 @@ def number(text: str) -> int | float | str:
     except ValueError:
         return text
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def typed(kind: str, text: str) -> Any:
+    """The text of a form as the field's JSON type; a text that is none goes as it is, for the control to refuse."""
+    match kind:
+        case "integer" | "number":
+            return number(text)
+        case "boolean":
+            return text == "yes"
+        case "array":
+            return text.split()
+        case "object":
+            return parsed(text)
+        case _:
+            return text
 
 
 def _run(form: Form) -> dict[str, Any]:

@@ -101,6 +101,7 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **se
             now=visit.world.ask(lambda bank: bank.clock.now),
             notice=visit.request.environ.get("sandbox.notice"),
             mark=visit.world.ask(mark_of, visit.world),
+            generated=[action for action in ACTIONS.values() if here and action.button.page == here],
             page_of=lambda one: page_of(visit, one),
             curl=lambda action, **fields: curl_of(visit, ACTIONS[action].ask(fields)),
             curl_get=lambda path, **names: curl_of(visit, Ask(READS[path], names)),

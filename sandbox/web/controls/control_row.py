@@ -43,6 +43,7 @@ class Button(NamedTuple):
     action: str
     notice: str
     fields: tuple[str, ...] | None = None  # of the form that go into the body; None: all that the control takes
+    page: str = ""  # the console's page that draws the form from the row; empty: a template has the form
 
 
 class Control(NamedTuple):
@@ -60,7 +61,9 @@ class Control(NamedTuple):
     commands: tuple[Command, ...] = ()
     buttons: tuple[Button, ...] = ()
     body_name: str = ""  # of the component in the document
-    reply: Mapping[str, str] = {}  # names and JSON types of a flat reply; empty: docs/control_replies.py has it
+    # Names and JSON types of a reply; a mapping is an object, a list of one shape is an array. Empty: the reply's
+    # class stands in docs/control_replies.py.
+    reply: Mapping[str, Any] = {}
 
     @property
     def name(self) -> str:
@@ -73,6 +76,11 @@ class Control(NamedTuple):
     @property
     def path_names(self) -> tuple[str, ...]:
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("<"))
+
+    @property
+    def form_fields(self) -> tuple[Field, ...]:
+        """What a person fills in: the names in the path, then the body."""
+        return (*(Field(name, required=True) for name in self.path_names), *(self.body or ()))
 
     @property
     def field_names(self) -> tuple[str, ...]:

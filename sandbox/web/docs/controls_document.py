@@ -133,6 +133,17 @@ def shape_of(field: Field) -> JsonSchema:
     return ({"type": field.type} if field.type else {}) | about | dict(field.shape)
 
 
+def shape_of_reply(reply: Any) -> JsonSchema:
+    """Every member is always there."""
+    match reply:
+        case str():
+            return {"type": reply}
+        case [row]:
+            return {"type": "array", "items": shape_of_reply(row)}
+        case _:
+            return closed({name: shape_of_reply(part) for name, part in reply.items()}, *reply)
+
+
 def closed(properties: JsonSchema, *required: str) -> JsonSchema:
     """An object with these fields and no others."""
     needed = {"required": list(required)} if required else {}
@@ -194,11 +205,7 @@ def content_of(row: Control) -> dict[str, Any]:
 
 
 def success_of(row: Control) -> dict[str, Any]:
-    reply = (
-        closed({name: {"type": kind} for name, kind in row.reply.items()}, *row.reply)
-        if row.reply
-        else REPLIES[row.name]
-    )
+    reply = shape_of_reply(row.reply) if row.reply else REPLIES[row.name]
     if row.name == "GET /authorize":
         location = {
             "description": "A consent address, or the callback.",
