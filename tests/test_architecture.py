@@ -54,6 +54,15 @@ def test_the_tables_stay_short(heading: str, most: int) -> None:
     assert 0 < len(rows_under(heading)) <= most
 
 
+MOST = {"product": 2, "field": 3, "status": 4, "control": 2, "language": 2, "referee": 1, "timing": 1}
+
+
+@pytest.mark.parametrize("word, most", MOST.items())
+def test_a_new_thing_touches_few_files(word: str, most: int) -> None:
+    (row,) = (row for row in rows_under("Where a new thing goes") if re.match(rf"an? (payment )?{word}", row[0]))
+    assert int(row[2]) == most
+
+
 def test_the_glossary_is_in_order_and_says_each_word_once() -> None:
     words = [row[0] for row in rows_under("Glossary")]
     assert words == sorted(set(words))

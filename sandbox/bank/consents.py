@@ -11,9 +11,9 @@ from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import with_query
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import Trigger
 
-SCREENS = ("fr", "nl")
 IBAN = "iban"
 WITHDRAWN = "withdrawn"
 

@@ -12,12 +12,6 @@ from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.products import PRODUCTS
 
-REMARKS = {
-    "sepa-credit-transfers": "SEPA CREDIT TRANSFER",
-    "instant-sepa-credit-transfers": "INSTANT CREDIT TRANSFER",
-    "cross-border-credit-transfers": "CROSS-BORDER TRANSFER",
-}
-
 
 def debit(bank: Bank, payment: Payment) -> None:
     """The money leaves, at the start of the settlement."""
@@ -26,7 +20,7 @@ def debit(bank: Bank, payment: Payment) -> None:
     taken = cost(order.amount, payment.debtor.currency)
     theirs = order.creditor.iban or order.creditor.bban
     ours = Posting(payment.debtor.iban, -taken, theirs, order.creditor_name)
-    _post(bank, payment, "D", (ours, *_to_outside(taken, order.amount)), REMARKS[order.product])
+    _post(bank, payment, "D", (ours, *_to_outside(taken, order.amount)), PRODUCTS[order.product].remark)
     payment.debited = True
 
 
@@ -79,7 +73,7 @@ def credit(bank: Bank, payment: Payment) -> None:
     """A beneficiary in this bank is credited when the settlement is complete."""
     order = payment.order
     for theirs in _credit_lines(bank, payment):
-        _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, order.amount)), REMARKS[order.product])
+        _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, order.amount)), PRODUCTS[order.product].remark)
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:

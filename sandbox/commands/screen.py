@@ -6,10 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from sandbox.contract.moves import LOOKS
+
 Item = TypeVar("Item")
 GOOD, WAITING, BAD = "green", "yellow", "red"
-COLOURS = dict.fromkeys(("ACSC", "ACWP", "holds", "active"), GOOD)
-COLOURS |= dict.fromkeys(("RCVD", "PATC", "PDNG", "ACSP"), WAITING) | dict.fromkeys(("RJCT", "CANC", "error"), BAD)
+TONES = {"wait": WAITING, "move": WAITING, "good": GOOD, "bad": BAD, "gone": BAD}
+COLOURS = {status.value: TONES[look.tone] for status, look in LOOKS.items()}
+COLOURS |= {"holds": GOOD, "active": GOOD, "error": BAD}
 
 
 def on_terminal() -> bool:

@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from sandbox.contract.products import PRODUCTS, Product
 
 
 class Status(StrEnum):
@@ -18,6 +20,25 @@ class Status(StrEnum):
     ACWP = "ACWP"
     RJCT = "RJCT"
     CANC = "CANC"
+
+
+class Look(NamedTuple):
+    """How a status is shown."""
+
+    tone: str  # wait, move, good, bad or gone: a colour of pages and terminals
+    waits_for: str = "nothing any more"
+
+
+LOOKS = {
+    Status.RCVD: Look("wait", "the customer, who has not opened the address"),
+    Status.PATC: Look("wait", "the customer's signature"),
+    Status.PDNG: Look("move", "its execution"),
+    Status.ACSP: Look("move", "its settlement"),
+    Status.ACSC: Look("good"),
+    Status.ACWP: Look("good", "its next execution or its end"),
+    Status.RJCT: Look("bad"),
+    Status.CANC: Look("gone"),
+}
 
 
 class Trigger(StrEnum):
@@ -124,9 +145,13 @@ SETTLING_AT_ACSP = (
     Move(ACSP, Trigger.REJECTED, RJCT, "choice 5", unsettled),
 )
 
-SEPA = OPENING + TIMING_OUT + WITHDRAWING + CALLING_OFF + WAITING
-INSTANT = OPENING + TIMING_OUT + WITHDRAWING + AT_ONCE
-CROSS_BORDER = OPENING + TIMING_OUT + WAITING  # service 3.4: cannot be cancelled
+
+def moves_of(product: Product) -> tuple[Move, ...]:
+    """The moves of a single payment until its settlement."""
+    withdrawing = WITHDRAWING if product.deletable else ()  # service 3.4
+    calling_off = CALLING_OFF if product.deletable and not product.instant else ()
+    return OPENING + TIMING_OUT + withdrawing + calling_off + (AT_ONCE if product.instant else WAITING)
+
 
 # A contract: no time-out, and an execution leaves it as it is (service 3.2, choice 6).
 STANDING_ORDER = (
@@ -165,15 +190,11 @@ BULK_IN_A_FILE = SIGNING_A_FILE + (
 )
 
 MOVES: dict[str, tuple[Move, ...]] = {
-    "sepa-credit-transfers": SEPA + SETTLING,
-    "instant-sepa-credit-transfers": INSTANT + SETTLING,
-    "cross-border-credit-transfers": CROSS_BORDER + SETTLING,
+    **{name: moves_of(product) + SETTLING for name, product in PRODUCTS.items()},
     "periodic-payments": STANDING_ORDER,
     "bulk-payments": BULK_FILE,
     "bulk in a file": BULK_IN_A_FILE,
-    "sepa-credit-transfers (ACSP)": SEPA + SETTLING_AT_ACSP,
-    "instant-sepa-credit-transfers (ACSP)": INSTANT + SETTLING_AT_ACSP,
-    "cross-border-credit-transfers (ACSP)": CROSS_BORDER + SETTLING_AT_ACSP,
+    **{f"{name} (ACSP)": moves_of(product) + SETTLING_AT_ACSP for name, product in PRODUCTS.items()},
 }
 
 
@@ -210,6 +231,12 @@ def cancellable(path: str) -> Iterator[str]:
     for row in MOVES[path]:
         if row.trigger is Trigger.CANCELLED:
             yield row.source.value if row.when is None else f"{row.source.value}, {row.when.__doc__}"
+
+
+def statuses_of(*paths: str) -> list[Status]:
+    """Every status in the tables of these paths, in the order of the enumeration."""
+    known = {status for path in paths for row in MOVES[path] for status in (row.source, row.target)}
+    return [status for status in Status if status in known]
 
 
 def is_final(path: str, status: Status) -> bool:

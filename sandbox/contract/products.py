@@ -12,10 +12,25 @@ class Product:
     deletable: bool
     instant: bool = False
     clause: str = "service 2.1"
+    remark: str = ""  # of its transactions
+    short: str = ""  # in the lists of the console
 
 
-SCT = Product("sepa-credit-transfers", sepa=True, deletable=True)
-ISCT = Product("instant-sepa-credit-transfers", sepa=True, deletable=True, instant=True)
-XB = Product("cross-border-credit-transfers", sepa=False, deletable=False)  # service 3.4
+SCT = Product("sepa-credit-transfers", sepa=True, deletable=True, remark="SEPA CREDIT TRANSFER", short="SEPA")
+ISCT = Product(
+    "instant-sepa-credit-transfers",
+    sepa=True,
+    deletable=True,
+    instant=True,
+    remark="INSTANT CREDIT TRANSFER",
+    short="instant",
+)
+XB = Product(
+    "cross-border-credit-transfers",
+    sepa=False,
+    deletable=False,  # service 3.4
+    remark="CROSS-BORDER TRANSFER",
+    short="cross-border",
+)
 
 PRODUCTS = {product.name: product for product in (SCT, ISCT, XB)}

@@ -5,7 +5,7 @@ from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import OF_CONTROLS, Error
-from sandbox.contract.moves import MOVES, Status
+from sandbox.contract.moves import MOVES, statuses_of
 from sandbox.contract.operations import BY_NAME, OPERATIONS
 from sandbox.referee.stream import Referee, referee_of
 from sandbox.world.world import World
@@ -41,12 +41,6 @@ BY_FAULT = {
     503: Error.UNAVAILABLE.name,
 }
 KINDS = ("operation", "status", "error", "move", "answer", "version")
-
-
-def statuses_of(path: str) -> list[Status]:
-    """Every status in the table of a path, in the order of the enumeration."""
-    known = {row.source for row in MOVES[path]} | {row.target for row in MOVES[path]}
-    return [status for status in Status if status in known]
 
 
 def universe(settled_status: str) -> dict[str, list[str]]:

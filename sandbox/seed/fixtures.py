@@ -11,6 +11,7 @@ from sandbox.bank.signing_methods import METHODS
 from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
+from sandbox.contract.languages import SCREENS
 from sandbox.seed.habits import LIVES, Habit
 from sandbox.seed.own_habits import OwnHabit, read_habits
 from sandbox.seed.shape import Row, table
@@ -99,7 +100,7 @@ def _customer(name: str, row: Row, own: dict[str, tuple[OwnHabit, ...]]) -> Cust
         name,
         row.text("name"),
         row.one_of("kind", ("private", "business")),
-        row.one_of("language", ("fr", "nl")),
+        row.one_of("language", tuple(SCREENS)),
         row.flag("channel_blocked", False),
         _fees(row),
         (METHODS[0], *row.some_of("methods", METHODS[1:], ())),

@@ -17,13 +17,6 @@ from sandbox.world.log import apart
 from sandbox.world.world import World
 
 INSTEAD_MAX = 6  # moves that are told
-WAITS_FOR = {
-    Status.RCVD: "the customer, who has not opened the address",
-    Status.PATC: "the customer's signature",
-    Status.PDNG: "its execution",
-    Status.ACSP: "its settlement",
-    Status.ACWP: "its next execution or its end",
-}
 
 
 def foresee(world: World, subject_id: str, wanted: Status, within: timedelta) -> datetime:
@@ -84,6 +77,6 @@ def _instead(facts: list[Fact]) -> str:
 
 
 def _why(status: Status, wanted: Status, within: timedelta) -> str:
-    waits = WAITS_FOR.get(status, "nothing any more")
+    waits = moves.LOOKS[status].waits_for
     span = write_duration(within)
     return f"within {span} it does not become {wanted.value}: it is {status.value} then and waits for {waits}"

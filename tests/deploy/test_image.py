@@ -108,7 +108,7 @@ def test_what_it_copies_is_there_and_is_let_in() -> None:
 
 
 def test_what_it_throws_away_of_the_languages_is_not_what_the_pages_need() -> None:
-    from sandbox.web.psu.words import SCREENS
+    from sandbox.contract.languages import SCREENS
 
     kept = re.findall(r"! -name '([a-z]+)\*?\.dat'", " ".join(told("RUN", STEPS)))
     assert set(kept) == {"root", "en"} | {screens.locale.partition("_")[0] for screens in SCREENS.values()}

@@ -11,9 +11,10 @@ from flask import Flask
 
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.languages import SCREENS
 from sandbox.web.psu import formats
 from sandbox.web.psu.refusals import say_refusal
-from sandbox.web.psu.words import LANGUAGES, SCREENS, catalogue, say, spelled
+from sandbox.web.psu.words import LANGUAGES, catalogue, say, spelled
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import Tpp
 

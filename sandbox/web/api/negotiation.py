@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from werkzeug.http import parse_accept_header, parse_options_header
 
-SCREENS = ("fr", "nl")
+from sandbox.contract.languages import SCREENS
 
 # ISO 639-1, all of it: a known language without screens is no reason to refuse (choice 2).
 ISO_639_1 = """

@@ -14,6 +14,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, Kind
+from sandbox.contract.products import PRODUCTS
 from sandbox.files.report import Batch
 from sandbox.web.console.formats import account, amount
 from sandbox.web.console.state_picture import Dot, dots
@@ -97,7 +98,7 @@ Columns = tuple[str, str, str, str]  # product, amount, beneficiary and referenc
 
 def payment_columns(payment: Payment) -> Columns:
     order = payment.order
-    return SHORT[order.product], amount(order.amount), order.creditor_name, order.endtoend_identification
+    return PRODUCTS[order.product].short, amount(order.amount), order.creditor_name, order.endtoend_identification
 
 
 def order_columns(order: StandingOrder) -> Columns:
@@ -116,13 +117,6 @@ def file_columns(bulk: Bulk) -> Columns:
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-SHORT = {
-    "sepa-credit-transfers": "SEPA",
-    "instant-sepa-credit-transfers": "instant",
-    "cross-border-credit-transfers": "cross-border",
-}
 
 
 def lines_of(one: Initiation) -> list[tuple[str, str]]:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sandbox.bank.records import Fact
-from sandbox.contract.moves import MOVES, Move, Status
+from sandbox.contract.moves import LOOKS, MOVES, Move, Status, statuses_of
 from sandbox.web.console.formats import moment
 
-STRAIGHT = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACSC, Status.ACWP)
-ENDS = (Status.CANC, Status.RJCT)
+ENDS = tuple(status for status, look in LOOKS.items() if look.tone in ("bad", "gone"))
 
 WIDE, HIGH, STEP = 104, 34, 168  # of a state, and from one to the next
 LEFT, TOP, DEEP = 12, 62, 172
@@ -53,8 +52,8 @@ class Picture:
 @lru_cache(maxsize=32)
 def places(path: str) -> dict[Status, tuple[float, float]]:
     """The straight way from left to right; the two bad ends below it."""
-    known = {row.source for row in MOVES[path]} | {row.target for row in MOVES[path]}
-    straight = [status for status in STRAIGHT if status in known]
+    known = statuses_of(path)
+    straight = [status for status in known if status not in ENDS]
     found: dict[Status, tuple[float, float]] = {status: (LEFT + STEP * at, TOP) for at, status in enumerate(straight)}
     last = len(straight) - 1
     for status, at in ((Status.CANC, min(1.0, last / 2)), (Status.RJCT, max(2.0, last - 1.0))):

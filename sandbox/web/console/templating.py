@@ -7,7 +7,7 @@ from flask import Response
 from jinja2 import Environment
 
 from sandbox.bank.state import Bank
-from sandbox.contract.moves import Status
+from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.reply_statuses import ANSWERS
 from sandbox.referee.report import report_of
 from sandbox.referee.stream import referee_of
@@ -73,6 +73,7 @@ def templates() -> Environment:
     }
     made.globals |= {
         "STATUSES": tuple(Status),
+        "LOOKS": LOOKS,
         "OPERATIONS": tuple(ANSWERS),
         "CUTS": CUTS,
         "CHANGES": CHANGES,

@@ -5,16 +5,18 @@ from typing import Any
 from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
+from sandbox.contract import kinds
 from sandbox.contract.field_rows import Body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
+from sandbox.contract.moves import statuses_of
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import reply_fields
 from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
 
-PAYMENT_STATUSES = ("RCVD", "PATC", "PDNG", "ACSP", "ACSC", "RJCT", "CANC")  # service 3.1
-CONTRACT_STATUSES = ("PATC", "PDNG", "ACWP", "CANC", "RJCT")  # service 3.2; RJCT only by a scenario's rule
-BULK_STATUSES = ("RCVD", "PATC", "PDNG", "ACSC", "RJCT", "CANC")
+PAYMENT_STATUSES = statuses_of(*kinds.PAYMENT.moves)  # service 3.1
+CONTRACT_STATUSES = (*statuses_of(*kinds.STANDING_ORDER.moves), "RJCT")  # service 3.2
+BULK_STATUSES = statuses_of(*kinds.BULK.moves)
 
 
 def one_of(*words: str) -> fields.String:

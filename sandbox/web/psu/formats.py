@@ -3,7 +3,7 @@
 from datetime import date
 
 from sandbox.banking.money import Money
-from sandbox.web.psu.words import SCREENS
+from sandbox.contract.languages import SCREENS
 
 
 def amount(language: str, money: Money) -> str:

@@ -13,7 +13,7 @@ from sandbox.web.psu.initiation_views import FileWanted, OrderWanted, PaymentWan
 from sandbox.web.psu.order_paper import order_headline, order_lines
 from sandbox.web.psu.page_views import Sight
 from sandbox.web.psu.phrases import Line, communication, counted, source
-from sandbox.web.psu.words import say
+from sandbox.web.psu.words import catalogue, say
 
 
 def lines(language: str, sight: Sight) -> list[Line]:
@@ -71,7 +71,7 @@ def _payment(language: str, wanted: PaymentWanted) -> Iterator[Line]:
     yield "taken", amount(language, wanted.taken) if wanted.taken else ""
     yield "communication", communication(language, order.structured, order.unstructured)
     yield "date", _execution(language, wanted)
-    kind = say(language, order.product)
+    kind = catalogue(language).get(order.product, order.product)
     yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
     yield from field_lines(language, PAYMENT, order)
     yield "reference", order.endtoend_identification

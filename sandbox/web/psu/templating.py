@@ -6,11 +6,12 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment
 
+from sandbox.contract.languages import SCREENS
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu import formats
 from sandbox.web.psu.phrases import counted
 from sandbox.web.psu.visits import Visit, proof_of
-from sandbox.web.psu.words import SCREENS, say, spelled
+from sandbox.web.psu.words import say, spelled
 
 
 @cache

@@ -2,20 +2,9 @@
 
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
+from sandbox.contract.languages import SCREENS
 
-class Language(NamedTuple):
-    """A language of the screens; its sentences stand in `catalogues/<code>.po`."""
-
-    name: str
-    locale: str  # how amounts and dates are written
-
-
-SCREENS = {
-    "fr": Language("Français", "fr_BE"),
-    "nl": Language("Nederlands", "nl_BE"),
-}
 LANGUAGES = tuple(SCREENS)
 
 
