@@ -18,6 +18,7 @@ from sandbox.commands.clock import clock
 from sandbox.commands.collection import collection
 from sandbox.commands.cover import cover
 from sandbox.commands.docs import commands_page
+from sandbox.commands.film import film
 from sandbox.commands.generated import add_generated
 from sandbox.commands.greeting import greeting
 from sandbox.commands.greeting import opened as openable
@@ -56,6 +57,7 @@ main.add_command(bulk)
 main.add_command(referee)
 main.add_command(coverage)
 main.add_command(collection)
+main.add_command(film)
 main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)

@@ -63,6 +63,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=told)
     told = "Says at the end what of the bank the tests have met, and what to try next."
     group.addoption("--bank-coverage", action="store_true", help=told)
+    told = "Writes the film of each failed test's bank, an HTML file, into this folder."
+    group.addoption("--bank-film", metavar="FOLDER", default=None, help=told)
     for name, more in VARY_OPTIONS.items():
         group.addoption(f"--bank-{name}", **{"default": None, **more})
 
@@ -230,4 +232,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
         from sandbox.testing.report import render_bank
 
         report.sections.append(("bank", render_bank(bank)))
+        folder = item.config.getoption("--bank-film")
+        if folder is not None:
+            from sandbox.testing.report import write_film
+
+            report.sections.append(("film", write_film(bank, item.config.invocation_params.dir / folder, item.nodeid)))
     return report

@@ -24,7 +24,7 @@ ROOMS = (
     {"web.html"},
     {"web.psu", "web.api", "web.controls", "web.console", "referee"},
     {"web", "web.docs", "app", "serve"},
-    {"client", "vary"},
+    {"client", "film", "vary"},
     {"player", "testing"},
     {"cli", "commands", "shop", "pytest_plugin", "__init__", "__main__"},
 )

@@ -1,6 +1,8 @@
 """The report of a failed test: the clock, the journal, the timeline and the last calls."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,6 +14,7 @@ from sandbox.testing.bank import Bank
 JOURNAL_MAX = 20
 COMING_MAX = 5
 CALLS_MAX = 10
+NAME_MAX = 120  # characters of a film's file
 REFUSED = 400
 
 
@@ -24,6 +27,22 @@ def render_bank(bank: Bank) -> str:
         return "\n".join(lines(bank))
     except NO_ANSWER as error:
         return f"{bank.base_url} cannot be asked: {error}"
+
+
+def write_film(bank: Bank, folder: Path, test: str) -> str:
+    """Writes the film of a failed test, and says where; a bank that cannot be asked gives a line of text."""
+    from sandbox.film import render_film
+
+    file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', test)[-NAME_MAX:]}.html"
+    try:
+        text = render_film(bank.controls, test)
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except NO_ANSWER as error:
+        return f"{bank.base_url} cannot be asked: {error}"
+    except OSError as error:
+        return f"{file} cannot be written: {error.strerror}"
+    return f"{file}: open it in a browser"
 
 
 def unreachable_reason(bank: Bank) -> str:

@@ -308,6 +308,13 @@ def test_a_wrong_option_is_told(run: Run, option: str, said: str) -> None:
 # When a test fails
 
 
+def test_a_failed_test_leaves_its_film(run: Run, tmp_path: Path) -> None:
+    failing = "def test_wrong(bank):\n    paid(bank)\n    assert 0\n"
+    outcome = run(PAYING + failing, "--bank-film=films")
+    outcome.stdout.fnmatch_lines(["*- film -*", "*films/test_project.py-test_wrong.html: open it in a browser"])
+    assert "payment_initiation" in (tmp_path / "films" / "test_project.py-test_wrong.html").read_text()
+
+
 def test_a_failed_test_shows_what_its_bank_saw(run: Run) -> None:
     outcome = run(
         PAYING

@@ -1,0 +1,5 @@
+"""A world as a film: one HTML file in which its calls, its customers' screens and its payments' states are replayed."""
+
+from sandbox.film.page import render_film
+
+__all__ = ["render_film"]

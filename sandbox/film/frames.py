@@ -1,0 +1,109 @@
+"""The frames of a film: what happened in a world, in order, on three lanes."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from sandbox.client import Controls
+
+FRAMES_MAX = 2_000  # the newest; a film of more could be scrubbed by nobody
+INITIATIONS = ("payment_initiation", "standing_order_initiation", "bulk_initiation")
+# What a customer did, and what the bank's screen said then.
+SCREENS = {
+    "opened": ("opens the bank's page", "Log in to see what you are asked to sign"),
+    "signed": ("signs with the card reader", "Signed. Back to the shop"),
+    "cosigned": ("signs first; another signature is needed", "Signed. Another signature is needed"),
+    "refused": ("refuses", "Refused. Nothing is paid"),
+}
+LISTS = ("payments", "standing-orders", "bulk-payments")
+
+Row = dict[str, Any]
+
+
+def frames_of(controls: Controls) -> dict[str, Any]:
+    """All that the page needs, from the controls of one world."""
+    subjects = {subject["id"]: subject for name in LISTS for subject in map(subject_of, controls.listed(name))}
+    calls = [call_frame(row) for row in controls.listed("requests")]
+    facts = [fact_frame(row, subjects) for row in controls.listed("journal")]
+    frames = list(in_order(calls, facts))
+    return {
+        "frames": frames[-FRAMES_MAX:],
+        "left_out": max(0, len(frames) - FRAMES_MAX),
+        "subjects": subjects,
+        "now": controls.clock.get().now.isoformat(),
+    }
+
+
+def subject_of(row: Row) -> Row:
+    """A payment, standing order or file by its id, with what a person calls it."""
+    order = row.get("order") or {}
+    amount = order.get("instructed_amount") or {}
+    number = amount.get("amount") or amount.get("maximal_amount") or ""
+    return {
+        "id": row.get("payment_id") or row.get("payment_file_id"),
+        "amount": f"{number} {amount.get('currency', '')}".strip(),
+        "to": order.get("creditor_name", ""),
+        "iban": (order.get("creditor_account") or {}).get("iban", ""),
+        "from": (order.get("debtor_account") or {}).get("iban", ""),
+        "customer": row.get("customer"),
+        "product": row.get("product", "file"),
+    }
+
+
+def call_frame(row: Row) -> Row:
+    return {
+        "lane": "tpp",
+        "at": row["at"],
+        "title": f"{row['method']} {row['path']}",
+        "operation": row["operation"],
+        "status": row["status"],
+        "client": row["client_id"],
+        "request_id": row["request_id"],
+        "error": row.get("error_code"),
+        "why": row.get("rule"),
+        "seq": row["seq"],
+    }
+
+
+def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
+    """A line of the journal; one that a customer caused has the screen that they saw."""
+    frame = {
+        "lane": "bank",
+        "at": row["at"],
+        "title": row["trigger"].replace("_", " "),
+        "trigger": row["trigger"],
+        "subject": row["subject"],
+        "from": row["from"],
+        "to": row["to"],
+        "reason": row["reason"],
+        "seq": row["seq"],
+    }
+    if row["trigger"] in SCREENS:
+        does, screen = SCREENS[row["trigger"]]
+        who = subjects.get(row["subject"], {}).get("customer") or "the customer"
+        frame |= {"lane": "customer", "title": f"{who} {does}", "screen": screen}
+    return frame
+
+
+def in_order(calls: Iterable[Row], facts: Iterable[Row]) -> Iterator[Row]:
+    """Both lists in one. At one instant a payment comes before its call's reply, and its customer after that."""
+    moments = sorted([*calls, *facts], key=lambda frame: datetime.fromisoformat(frame["at"]))
+    for _, frames in groupby(moments, key=lambda frame: datetime.fromisoformat(frame["at"])):
+        yield from within_instant(list(frames))
+
+
+def within_instant(frames: list[Row]) -> Iterator[Row]:
+    calls = deque(sorted((frame for frame in frames if frame["lane"] == "tpp"), key=lambda frame: frame["seq"]))
+    facts = deque(sorted((frame for frame in frames if frame["lane"] != "tpp"), key=lambda frame: frame["seq"]))
+    while facts:
+        fact = facts.popleft()
+        yield fact
+        if fact["trigger"] == "received":
+            while calls:
+                call = calls.popleft()
+                yield call
+                if call["operation"] in INITIATIONS:
+                    break
+    yield from calls

@@ -1,0 +1,78 @@
+"""A film: a world's calls, screens and states in one HTML file that loads nothing."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from sandbox.client import Controls
+from sandbox.film.frames import frames_of, in_order
+from sandbox.film.page import page_of, render_film
+from tests.tpp import Tpp, payment
+
+NASTY = "</script><script>alert(1)</script>"
+
+
+def content_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="content">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    content: dict[str, Any] = orjson.loads(found[1])
+    return content
+
+
+def test_it_tells_a_payment_from_the_call_to_the_credit(tpp: Tpp, controls: Controls) -> None:
+    begun = tpp.initiate()
+    tpp.signed(begun, "alice")
+    tpp.advance("2m")
+    tpp.status(begun.get_json()["payment_id"])
+    frames = frames_of(controls)["frames"]
+    told = [(frame["lane"], frame.get("to") or frame["status"]) for frame in frames]
+    assert told == [
+        ("bank", "RCVD"), ("tpp", 201), ("customer", "PATC"), ("customer", "PDNG"),
+        ("bank", "ACSP"), ("bank", "ACSC"), ("tpp", 200),
+    ]  # fmt: skip
+    assert frames[3]["title"] == "alice signs with the card reader"
+
+
+def test_a_refused_call_is_shown_with_its_error_and_reason(tpp: Tpp, controls: Controls) -> None:
+    tpp.initiate(body=payment(instructed_amount__amount="0"))
+    (frame,) = frames_of(controls)["frames"]
+    assert (frame["status"], frame["error"]) == (400, "B14821ZZ-1231-000000")
+    assert "not above 0" in frame["why"]
+
+
+def test_a_world_in_which_nothing_happened_has_an_empty_film(tpp: Tpp, controls: Controls) -> None:
+    assert frames_of(controls)["frames"] == []
+
+
+def test_the_page_is_whole_and_runs_only_its_own_script(tpp: Tpp, controls: Controls) -> None:
+    tpp.initiate(body=payment(creditor_name=NASTY[:70]))
+    page = render_film(controls, NASTY)
+    assert page.count("<script") == page.count("</script>") == 2
+    assert NASTY not in page and "alert(1)" in str(content_of(page)["subjects"])
+    assert "default-src 'none'" in page and "unsafe-inline" not in page
+    assert not re.search(r"(?:src|href)=\"(?!data:)", page) and "://" not in re.sub(r"http://www\.w3\.org\S+", "", page)
+
+
+@pytest.mark.parametrize("second", ["2027-03-01T09:00:00+01:00", "2027-03-01T08:00:00+00:00"])
+def test_at_one_instant_a_payment_comes_before_its_reply_and_its_customer_after(second: str) -> None:
+    call = {"lane": "tpp", "at": second, "seq": 1, "operation": "payment_initiation"}
+    facts = [
+        {"lane": "bank", "at": "2027-03-01T09:00:00+01:00", "seq": 1, "trigger": "received"},
+        {"lane": "customer", "at": "2027-03-01T09:00:00+01:00", "seq": 2, "trigger": "signed"},
+    ]
+    assert [frame["lane"] for frame in in_order([call], facts)] == ["bank", "tpp", "customer"]
+
+
+def test_what_is_left_out_of_a_long_film_is_told() -> None:
+    page = page_of("long", {"frames": [], "subjects": {}, "left_out": 1234, "now": ""})
+    assert "1,234 earlier events are left out" in page
+
+
+def test_the_styles_and_scripts_travel_in_the_package() -> None:
+    import sandbox.film
+
+    folder = Path(sandbox.film.__file__).parent / "static"
+    assert {file.name for file in folder.iterdir()} == {"film.css", "film.html", "film.js"}
