@@ -309,8 +309,15 @@ def test_a_wrong_option_is_told(run: Run, option: str, said: str) -> None:
 
 
 def test_a_failed_test_leaves_its_film(run: Run, tmp_path: Path) -> None:
-    failing = "def test_wrong(bank):\n    paid(bank)\n    assert 0\n"
-    outcome = run(PAYING + failing, "--bank-film=films")
+    outcome = run(
+        PAYING
+        + """
+    def test_wrong(bank):
+        paid(bank)
+        assert 0
+""",
+        "--bank-film=films",
+    )
     outcome.stdout.fnmatch_lines(["*- film -*", "*films/test_project.py-test_wrong.html: open it in a browser"])
     assert "payment_initiation" in (tmp_path / "films" / "test_project.py-test_wrong.html").read_text()
 
