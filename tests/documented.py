@@ -137,7 +137,7 @@ class Recorder:
         name, product, status = call.operation.name, call.path.get("product", ""), response.status_code
         variants = call.world.bank.settings.variants
         if (name, product) not in operations(variants):
-            return None if status in (404, 405, 406) else "the document has no such product"
+            return None if status in (403, 404, 405, 406) else "the document has no such product"
         if str(status) not in operations(variants)[name, product]["responses"]:
             return "the document has no such status"
         self.held += 1

@@ -30,7 +30,9 @@ def demand_payment_account(bank: Bank, account: Account, field: str = FIELD) -> 
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
-    return not account.closed and (not account.is_savings or bank.settings.rules_edition < 2)
+    if account.closed or not account.is_savings or bank.settings.rules_edition < 2:
+        return not account.closed
+    return bank.variant("savings_as_debtor") == "accepted"
 
 
 def demand_open(account: Account, field: str = FIELD) -> None:
@@ -59,6 +61,8 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> Non
     demand_channel(bank, account)
     if debtor.currency not in account.currencies:
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
+    if order.creditor.iban == debtor.iban and bank.variant("self_payment") == "refused":
+        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why="it is the account that pays")
     if not PRODUCTS[order.product].sepa and not account.non_sepa:
         raise Refusal(Error.NON_SEPA_BARRED, input=FIELD)
     if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
@@ -75,12 +79,18 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
         why = f"the country {country} is not among those the customer accepts"
         accepted = {"accepted_countries": sorted(account.countries), "country": country}
         raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country, decided=accepted)
-    for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, 7, "weekly")):
+    week = 7 if account.limit_week is None else days_of_week(bank)
+    for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
         if limit is not None and (spent := spent_in(bank, account.iban, days)) + amount > limit.number:
             used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
             decided = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
             why = f"the {name} limit of the account would be passed"
             raise Refusal(Error.PROFILE_FORBIDS, why=why, which=name, decided=decided)
+
+
+def days_of_week(bank: Bank) -> int:
+    """How many days a weekly limit counts back, today among them."""
+    return 7 if bank.variant("limit_week") == "seven_days" else bank.clock.today.weekday() + 1
 
 
 def spent_in(bank: Bank, iban: str, days: int) -> Decimal:

@@ -117,6 +117,8 @@ def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
 
 def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     """DELETE (service 3.4); bulks that were executed stay so."""
+    if initiations.is_cancelled_again(bank, bulk):
+        return
     if not bank.can(bulk, Trigger.CANCELLED):
         raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided=cancellation_facts(bulk))
     bank.move(bulk, Trigger.CANCELLED, reason)

@@ -49,8 +49,21 @@ def _on_its_day(execute: Due) -> Due:
     return due
 
 
-def _time_out(bank: Bank, payment: Payment) -> None:
-    bank.move(payment, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
+def _refuse_unsigned(bank: Bank, found: StandingOrder | Bulk) -> None:
+    """What nobody signed in time is refused, where an axis says so; its table knows no time-out (service 3.3)."""
+    if found.signatures:
+        return
+    if isinstance(found, Bulk):
+        bulks.refuse(bank, found, TIME_OUT)
+    else:
+        bank.move(found, Trigger.REFUSED, TIME_OUT)
+
+
+def _time_out(bank: Bank, found: Payment) -> None:
+    """Unsigned for too long; one that lacks a further signature only may stay."""
+    if found.signatures and bank.variant("half_signed") == "stays":
+        return
+    bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
 def _sign_payment(bank: Bank, payment: Payment, reason: str | None) -> None:
@@ -92,7 +105,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
         Trigger.CANCELLED: Effect(forced=execution.cancel),
     },
     StandingOrder: {
-        Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
+        Trigger.REFUSED: Effect(_refuse_unsigned, _move(Trigger.REFUSED)),
         Trigger.SIGNED: Effect(forced=_sign_order),
         Trigger.ACTIVATED: _both(standing_orders.activate),
         Trigger.OCCURRED: Effect(due=standing_orders.run),
@@ -102,7 +115,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
     # Validation and execution of a file follow from its content, so neither is forced.
     Bulk: {
         Trigger.VALIDATED: Effect(due=bulk_checks.validate),
-        Trigger.REFUSED: Effect(forced=bulks.refuse),
+        Trigger.REFUSED: Effect(_refuse_unsigned, bulks.refuse),
         Trigger.SIGNED: Effect(forced=_sign_file),
         Trigger.REJECTED: Effect(forced=bulks.reject),
         Trigger.CANCELLED: Effect(forced=bulks.cancel),

@@ -3,7 +3,7 @@
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from sandbox.bank import accounts, payment_entries
+from sandbox.bank import accounts, initiations, payment_entries
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
@@ -106,6 +106,12 @@ def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Rejects by a rule or a control; returns the money, or releases the reservation."""
+    if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.variant("after_debit") == "return":
+        settle(bank, payment)
+        payment_entries.send_back(bank, payment, "return", reason)
+        payment.returned = True
+        bank.note(payment, Trigger.RETURNED, reason)
+        return
     bank.move(payment, Trigger.REJECTED, reason)
     if payment.debited:
         payment_entries.give_back(bank, payment)
@@ -116,7 +122,12 @@ def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 def cancel(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """DELETE: the table refuses what service 3.4 does not permit."""
-    if not bank.can(payment, Trigger.CANCELLED):
+    if initiations.is_cancelled_again(bank, payment):
+        return
+    today = bank.clock.today
+    waits = payment.executes_on is not None and payment.tries == 0
+    late = waits and bank.variant("cancel_cut_off") == "day_before" and today >= (payment.executes_on or today)
+    if late or not bank.can(payment, Trigger.CANCELLED):
         raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value, decided=cancellation_facts(payment))
     waiting = payment.signed_on is not None
     bank.move(payment, Trigger.CANCELLED, reason)

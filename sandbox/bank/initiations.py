@@ -6,13 +6,16 @@ from datetime import timedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.records import Asked, ScaAddress
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.records import Asked, Order, Origin, ScaAddress
+from sandbox.bank.standing_order_records import Contract
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
 CONFLICTS_SHOWN = 10  # of the initiations that one reference fits
+UNSIGNED = (Status.RCVD, Status.PATC)
 SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 
 
@@ -53,12 +56,40 @@ def demand_name(bank: Bank, name: str) -> None:
         raise Refusal(Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set")
 
 
+def demand_reference(bank: Bank, client_id: str, group: str, reference: str) -> None:
+    """Refuse an external reference that was used before, where the bank takes each once."""
+    if (client_id, group, reference) in bank.references and bank.variant("duplicate_external") == "refused":
+        raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before")
+
+
+def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, ask: Ask) -> InitiationReply | None:
+    """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6)."""
+    known = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
+    found = bank.initiation(known[-1]) if known else None
+    if found is None or found.status not in UNSIGNED or isinstance(found, Bulk) or found.order != order:
+        return None
+    if found.origin != origin or bank.variant("reinitiation") == "new":
+        return None
+    token = found.sca_token = new_address(bank, found.id, bank.settings_of(found).sca_address_life)
+    remember(bank, ask, found.id, token)
+    return InitiationReply(found.id, order.endtoend_identification, found.status, token)
+
+
 def find(
-    bank: Bank, client_id: str, group: str, reference: str, *, external: bool, field: str = "payment-id"
+    bank: Bank,
+    client_id: str,
+    group: str,
+    reference: str,
+    *,
+    external: bool,
+    field: str = "payment-id",
+    deleting: bool = False,
 ) -> Initiation:
     """One of the caller's own initiations of that group; never another's."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
+        if len(fitting) > 1 and not deleting and bank.variant("ambiguous_external") == "newest":
+            fitting = fitting[-1:]
         if len(fitting) > 1:
             decided = {"fitting": len(fitting), "newest": list(fitting[-CONFLICTS_SHOWN:])}
             raise Refusal(Error.CONFLICT, input=field, decided=decided)
@@ -72,9 +103,18 @@ def find(
     return subject
 
 
-def own(bank: Bank, client_id: str, customer: str | None, group: str, reference: str, *, external: bool) -> Initiation:
+def own(
+    bank: Bank,
+    client_id: str,
+    customer: str | None,
+    group: str,
+    reference: str,
+    *,
+    external: bool,
+    deleting: bool = False,
+) -> Initiation:
     """What a token may read and cancel: the initiations of its own client and PSU; no token names no customer."""
-    subject = find(bank, client_id, group, reference, external=external)
+    subject = find(bank, client_id, group, reference, external=external, deleting=deleting)
     if customer is not None and not _concerns(bank, subject, customer):
         raise Refusal(Error.ACCESS_DENIED, input="payment-id", why="it is another customer's")
     return subject
@@ -97,6 +137,19 @@ def demand_own(bank: Bank, iban: str, customer: str | None) -> None:
     """Refuses a token of another PSU (choice 2)."""
     if customer is not None and not _has(bank, iban, customer):
         raise Refusal(Error.ACCESS_DENIED, input=accounts.FIELD, why="it belongs to another customer")
+
+
+def is_cancelled_again(bank: Bank, found: Initiation) -> bool:
+    """Whether a DELETE of what is cancelled already counts as done (service 3.4 is silent)."""
+    if found.status is not Status.CANC:
+        return False
+    match bank.variant("cancel_again"):
+        case "204":
+            return True
+        case "404":
+            raise Refusal(Error.NOT_FOUND, input=found.kind.id_input)
+        case _:
+            return False
 
 
 # A Request-ID is used once; the identical initiation again gets the first reply again (choice 2).

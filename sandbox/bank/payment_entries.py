@@ -107,7 +107,7 @@ def _post(bank: Bank, payment: Payment, side: str, postings: tuple[Posting, ...]
     entry = Entry(
         f"{payment.id}-{side}",
         today,
-        value_date(order, today),
+        value_date(bank, order, today),
         postings,
         structured or order.unstructured or "",
         structured is not None,
@@ -116,7 +116,7 @@ def _post(bank: Bank, payment: Payment, side: str, postings: tuple[Posting, ...]
     bank.ledger.post(entry)
 
 
-def value_date(order: Order, today: date) -> date:
+def value_date(bank: Bank, order: Order, today: date) -> date:
     """The same day for urgent and instant, else the next banking day."""
-    same_day = order.urgent or PRODUCTS[order.product].instant
+    same_day = order.urgent or PRODUCTS[order.product].instant or bank.variant("value_date") == "same_day"
     return today if same_day else following_banking_day(today)

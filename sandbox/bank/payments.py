@@ -2,7 +2,7 @@
 
 from sandbox.bank import accounts, execution, initiations, rule_effects
 from sandbox.bank.initiations import Ask, InitiationReply
-from sandbox.bank.records import Order, Origin, Payment
+from sandbox.bank.records import Debtor, Order, Origin, Payment
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
@@ -12,12 +12,17 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     """Checks everything before the first change, so that a refused call changes nothing."""
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
-        return InitiationReply(earlier.subject_id, order.endtoend_identification, Status.RCVD, earlier.sca_token)
+        first = Status(bank.variant("first_status"))
+        return InitiationReply(earlier.subject_id, order.endtoend_identification, first, earlier.sca_token)
     demand_date(bank, order)
     initiations.demand_name(bank, order.creditor_name)
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
-        accounts.demand_fit(bank, order, order.debtor, direct=is_direct(bank, order))
+        demand_fit_at_post(bank, order, order.debtor)
+    again = initiations.same_again(bank, order, origin, order.product, ask)
+    if again is not None:
+        return again
+    initiations.demand_reference(bank, origin.client_id, order.product, order.endtoend_identification)
     match = rule_effects.meet(bank, rule_effects.looks_of_order(order, origin))
 
     now = bank.clock.now
@@ -35,11 +40,23 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     settings = bank.settings_of(payment)
     bank.payments[payment.id] = payment
     initiations.register(bank, payment, order.endtoend_identification)
-    bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
+    if bank.variant("first_status") == "PATC":
+        bank.move(payment, Trigger.CHECKED)
+    else:
+        bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
     token = payment.sca_token = initiations.new_address(bank, payment.id, settings.sca_address_life)
     initiations.remember(bank, ask, payment.id, token)
     return InitiationReply(payment.id, order.endtoend_identification, payment.status, token)
+
+
+def demand_fit_at_post(bank: Bank, order: Order, debtor: Debtor) -> None:
+    """The checks of the account; those of the customer's own settings may wait for the bank's page (service 7.4)."""
+    try:
+        accounts.demand_fit(bank, order, debtor, direct=is_direct(bank, order))
+    except Refusal as refusal:
+        if refusal.error is not Error.PROFILE_FORBIDS or bank.variant("profile_refusal") == "post":
+            raise
 
 
 def path_of(bank: Bank, order: Order) -> str:
@@ -65,6 +82,6 @@ def demand_date(bank: Bank, order: Order) -> None:
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
     """DELETE (service 4.4)."""
-    payment = initiations.own(bank, client_id, customer, product, reference, external=external)
+    payment = initiations.own(bank, client_id, customer, product, reference, external=external, deleting=True)
     assert isinstance(payment, Payment)
     execution.cancel(bank, payment)

@@ -39,6 +39,10 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
+    again = initiations.same_again(bank, contract, origin, KIND.group, ask)
+    if again is not None:
+        return again
+    initiations.demand_reference(bank, origin.client_id, KIND.group, contract.endtoend_identification)
     match = rule_effects.meet(bank, looks_of(contract, origin))
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
@@ -46,6 +50,8 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     bank.standing_orders[order.id] = order
     initiations.register(bank, order, contract.endtoend_identification)
     token = order.sca_token = initiations.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
+    if bank.variant("unsigned_order") == "60_minutes":
+        bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
     initiations.remember(bank, ask, order.id, token)
     return InitiationReply(order.id, contract.endtoend_identification, order.status, token)
 
@@ -152,8 +158,10 @@ def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
 
 
 def delete(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
-    order = initiations.own(bank, client_id, customer, KIND.group, reference, external=external)
+    order = initiations.own(bank, client_id, customer, KIND.group, reference, external=external, deleting=True)
     assert isinstance(order, StandingOrder)
+    if order.status is Status.CANC and bank.variant("order_matrix") == "all":
+        return
     cancel(bank, order)
 
 

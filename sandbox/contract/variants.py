@@ -5,7 +5,15 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sandbox.contract import axes_accounts, axes_headers, axes_settings, axes_surprises, axes_tokens
+from sandbox.contract import (
+    axes_accounts,
+    axes_headers,
+    axes_initiation,
+    axes_settings,
+    axes_settling,
+    axes_surprises,
+    axes_tokens,
+)
 from sandbox.contract.axis import TOPICS, Axis, Exclusion, Value
 from sandbox.contract.settings import Settings
 
@@ -18,6 +26,8 @@ ROWS: tuple[Axis, ...] = (
     *axes_accounts.ROWS,
     *axes_tokens.ROWS,
     *axes_headers.ROWS,
+    *axes_initiation.ROWS,
+    *axes_settling.ROWS,
     *axes_surprises.ROWS,
 )
 AXES: dict[str, Axis] = {axis.name: axis for axis in sorted(ROWS, key=lambda axis: TOPICS.index(axis.topic))}

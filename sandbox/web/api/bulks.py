@@ -15,8 +15,8 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.files.reader import Kind, admit
 from sandbox.files.report import Finding
 from sandbox.web.api import replies
-from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.gate import Call
+from sandbox.web.api.initiation_variants import signing_address, vary_bulk
 from sandbox.web.api.initiations import is_external, without_conflict
 
 PACKED_LEVEL = 1  # the fastest
@@ -85,13 +85,13 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str
         token = bulks.valid_address(bank, bulk) or fresh
         if token is None:
             return None
-        address = sca_address(call.request, token)
-    return replies.json_response(bulk_fields(bulk, address))
+        address = signing_address(call, token)
+    return replies.json_response(vary_bulk(bank, bulk_fields(bulk, address)))
 
 
 def bulk_cancellation(call: Call) -> Response:
     external = is_external(call)
-    with without_conflict():
+    with without_conflict(call):
         call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
     return replies.no_content()
 

@@ -39,6 +39,8 @@ def product(call: Call) -> None:
     known = PRODUCTS.get(named)
     if call.operation.method == "DELETE" and known is not None and not known.deletable:
         # service 3.4: the path is there, the method is not
+        if call.variant("xb_delete") == "403":
+            raise Refusal(Error.NOT_CANCELLABLE, status="of a cross-border payment")
         raise Refusal(Error.METHOD_NOT_ALLOWED, method="DELETE", allow="", clause="service 3.4")
 
 
@@ -151,6 +153,8 @@ def challenge(call: Call, bank: Bank) -> None:
     assert method is not None and value is not None
     if method not in pkce.METHODS:
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
+    if method == "plain" and call.variant("pkce_plain") == "refused":
+        raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256")
     if not pkce.is_challenge(method, value):
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
     call.challenge = (same_text_for_all(method), value)

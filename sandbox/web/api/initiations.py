@@ -15,9 +15,9 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import bodies, replies, standing_order_bodies, version_1
-from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.body_reader import BodyReader
 from sandbox.web.api.gate import Call
+from sandbox.web.api.initiation_variants import signing_address, vary_details, vary_initiation, vary_status
 from sandbox.web.api.lenient_bodies import read_leniently
 
 ID_TYPES = ("INTERNAL", "EXTERNAL")
@@ -61,8 +61,13 @@ def initiation(call: Call) -> Response:
     order = read_leniently(call, row.body.schema, lambda found: row.read(found, call.product), content)
     initiated = call.world.act(row.initiate, order, call.origin, call.ask)
     call.subject = initiated.payment_id
-    address = sca_address(call.request, initiated.sca_token)
-    return replies.initiation_reply(kind.path, call.product, initiated, address)
+    address = signing_address(call, initiated.sca_token)
+    path = f"/{kind.path}/{call.product}/{initiated.payment_id}"
+    content = replies.initiation_content(path, initiated, address, call.link)
+    response = replies.json_response(vary_initiation(call, content), 201)
+    if call.variant("sca_address_in") != "links":
+        response.headers["Location"] = address
+    return response
 
 
 def _earlier_initiation(call: Call, content: Any) -> Response:
@@ -72,7 +77,7 @@ def _earlier_initiation(call: Call, content: Any) -> Response:
     except Refusal as refusal:
         raise version_1.in_its_words(refusal) from None
     call.subject = initiated.payment_id
-    return replies.earlier_initiation_reply(initiated, sca_address(call.request, initiated.sca_token))
+    return replies.earlier_initiation_reply(initiated, signing_address(call, initiated.sca_token))
 
 
 def status(call: Call) -> Response:
@@ -83,7 +88,8 @@ def _status(bank: Bank, call: Call, external: bool) -> Response:
     """A token may be left out; one that is shown speaks for its own PSU (choice 2)."""
     found = own(bank, call, call.grant.customer if call.grant else None, external)
     call.subject = found.id
-    return replies.status_reply(found.id, found.status.value, found.reason)
+    content = replies.status_content(found.id, found.status.value, found.reason)
+    return replies.json_response(vary_status(bank, content))
 
 
 def own(bank: Bank, call: Call, customer: str | None, external: bool) -> Initiation:
@@ -99,25 +105,28 @@ def _details(bank: Bank, call: Call, external: bool) -> Response:
     found = own(bank, call, whose(call)[1], external)
     name = bank.customers[found.customer].name if found.customer else None
     call.subject = found.id
-    return replies.details_reply(found.id, found.status.value, name, ROWS[call.kind].fields(found))
+    content = replies.details_content(found.id, found.status.value, name, ROWS[call.kind].fields(found))
+    return replies.json_response(vary_details(bank, content))
 
 
 def cancellation(call: Call) -> Response:
     external = is_external(call)
     call.subject = None if external else call.path["payment_id"]
-    with without_conflict():
+    with without_conflict(call):
         call.world.act(ROWS[call.kind].cancel, *whose(call), call.product, call.path["payment_id"], external)
     return replies.no_content()
 
 
 @contextmanager
-def without_conflict() -> Iterator[None]:
+def without_conflict(call: Call) -> Iterator[None]:
     """A DELETE has no 409 (service 4.4): a reference that fits several is an input that is not accepted (choice 5)."""
     try:
         yield
     except Refusal as refusal:
         if refusal.error is not Error.CONFLICT:
             raise
+        if call.variant("ambiguous_delete") == "404":
+            raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
         why = "it fits several initiations"
         raise Refusal(Error.INPUT_INVALID, input=refusal.facts["input"], why=why) from None
 

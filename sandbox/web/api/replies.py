@@ -1,6 +1,7 @@
 """Writers: what goes back to the caller."""
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -126,29 +127,28 @@ def no_content() -> Response:
     return response
 
 
-def status_reply(payment_id: str, status: str, reason: str | None) -> Response:
-    found = {"payment_id": payment_id, "status": status}
+def status_content(payment_id: str, status: str, reason: str | None) -> dict[str, Any]:
+    content = {"payment_id": payment_id, "status": status}
     if reason is not None and status in ENDED_BADLY:
-        found["reason"] = reason
-    return json_response(STATUS.dump(found))
+        content["reason"] = reason
+    found: dict[str, Any] = STATUS.dump(content)
+    return found
 
 
-def initiation_reply(kind: str, product: str, initiated: Any, address: str) -> Response:
-    """201 with the identifiers, the links, and the address to sign at in Location too."""
-    path = f"/{kind}/{product}/{initiated.payment_id}"
+def initiation_content(path: str, initiated: Any, address: str, link: Callable[[str], Any]) -> dict[str, Any]:
+    """The identifiers and the links."""
     content = {
         "payment_id": initiated.payment_id,
         "endtoend_identification": initiated.endtoend_identification,
         "status": initiated.status.value,
         "_links": {
-            "sca_redirect": link(address),
+            "sca_redirect": {"href": address, "templated": False},
             "self": link(f"{path}/details"),
             "status": link(f"{path}/status"),
         },
     }
-    response = json_response(INITIATION.dump(content), 201)
-    response.headers["Location"] = address
-    return response
+    found: dict[str, Any] = INITIATION.dump(content)
+    return found
 
 
 def earlier_initiation_reply(initiated: Any, address: str) -> Response:
@@ -159,12 +159,12 @@ def earlier_initiation_reply(initiated: Any, address: str) -> Response:
     return response
 
 
-def details_reply(payment_id: str, status: str, psu_name: str | None, order: dict[str, Any]) -> Response:
+def details_content(payment_id: str, status: str, psu_name: str | None, order: dict[str, Any]) -> dict[str, Any]:
     """The fields of service 2.4, and every other one of the initiation; the PSU once one is known (choice 5)."""
     content = {"payment_id": payment_id, "status": status}
     if psu_name is not None:
         content["psu_name"] = psu_name
-    return json_response(content | order)
+    return content | order
 
 
 def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:

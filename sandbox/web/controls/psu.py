@@ -13,6 +13,8 @@ from sandbox.world.world import World
 
 def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     (token, state), ibans = body["address"], body.get("accounts", ())
+    if state is None and world.variant("no_state") == "refused":
+        raise refusal("state", "the bank opens no address without it")
     chosen = body.get("customer"), body.get("account"), ibans, state
     method = (body["method"],) if "method" in body else ()
     return {"redirect": world.act(psu_actions.approve, token, *chosen, *method)}

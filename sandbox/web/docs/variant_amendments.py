@@ -4,13 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox.contract.variants import AXES, Pairs
-from sandbox.web.docs import amendments_accounts, amendments_headers, amendments_tokens
+from sandbox.web.docs import amendments_accounts, amendments_headers, amendments_initiation, amendments_tokens
 
 Document = dict[str, Any]
 
 # One for each value that shows in the shape of a call or a reply.
 AMENDMENTS: Mapping[tuple[str, str], Callable[[Document], None]] = (
-    amendments_accounts.AMENDMENTS | amendments_tokens.AMENDMENTS | amendments_headers.AMENDMENTS
+    amendments_accounts.AMENDMENTS
+    | amendments_tokens.AMENDMENTS
+    | amendments_headers.AMENDMENTS
+    | amendments_initiation.AMENDMENTS
 )
 
 

@@ -187,6 +187,8 @@ def find_session(visit: Visit) -> tuple[str, bool, str | None]:
         raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
     session_id = visit.session_id(address_cookie(token))
     session = visit.world.ask(session_at, session_id, token)
+    if session is None and not states and visit.world.variant("no_state") == "refused":
+        raise Refusal(Error.INPUT_INVALID, input="state", why="it is missing")
     same = session is not None and not (states and states[-1] != session.state)
     return session_id, same, states[-1] if states else None
 

@@ -1,0 +1,81 @@
+"""What differs in the replies of initiations by the axes of a world (contract/axes_initiation)."""
+
+from typing import Any
+
+from orjson import Fragment
+
+from sandbox.bank.state import Bank
+from sandbox.web.api.addresses import sca_address
+from sandbox.web.api.call import Call
+
+ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
+AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
+CAMEL = {
+    "payment_id": "paymentId",
+    "endtoend_identification": "endToEndIdentification",
+    "sca_redirect": "scaRedirect",
+}
+OTHER_HOSTS = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
+
+
+def signing_address(call: Call, token: str) -> str:
+    """The SCA address: on the API's host, without a query, unless an axis says otherwise."""
+    address = sca_address(call.request, token)
+    if call.variant("sca_host") == "other":
+        scheme, _, rest = address.partition("://")
+        host, slash, path = rest.partition("/")
+        name, colon, port = host.partition(":")
+        address = f"{scheme}://{OTHER_HOSTS.get(name, name)}{colon}{port}{slash}{path}"
+    return address if call.variant("sca_address_query") == "none" else f"{address}?flow=sign"
+
+
+def spelled(bank: Bank, status: str) -> str:
+    return bank.variant("status_spelling") if status == "PDNG" else status
+
+
+def vary_status(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
+    content["status"] = spelled(bank, content["status"])
+    if "reason" in content and content["reason"] in ISO_REASONS and bank.variant("reason_codes") == "iso":
+        content["reason"] = ISO_REASONS[content["reason"]]
+    match bank.variant("reason"):
+        case "always":
+            content.setdefault("reason", None)
+        case "never":
+            content.pop("reason", None)
+    if bank.variant("status_names_payment") == "no":
+        del content["payment_id"]
+    return content
+
+
+def vary_details(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
+    content["status"] = spelled(bank, content["status"])
+    if "psu_name" not in content and bank.variant("psu_name_before_login") == "null":
+        content["psu_name"] = None
+    if bank.variant("details_amount") == "number":
+        inner = content["instructed_amount"]
+        content["instructed_amount"] = {
+            name: Fragment(value) if name in AMOUNTS else value for name, value in inner.items()
+        }
+    return content
+
+
+def vary_bulk(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
+    """The status of a file and of its bulks."""
+    for row in (content, *content.get("bulks", ())):
+        row["status"] = spelled(bank, row["status"])
+    return content
+
+
+def vary_initiation(call: Call, content: dict[str, Any]) -> dict[str, Any]:
+    """The body of the reply; where Location alone has the address, its link is left out."""
+    links = content["_links"]
+    few = call.variant("initiation_fields") == "few"
+    if call.variant("sca_address_in") == "location":
+        del links["sca_redirect"]
+    if few:
+        links = {name: one for name, one in links.items() if name == "sca_redirect"}
+        content = {"payment_id": content["payment_id"], "_links": links}
+    if call.variant("initiation_field_names") == "camel":
+        content = {CAMEL.get(name, name): value for name, value in content.items()}
+        content["_links"] = {CAMEL.get(name, name): value for name, value in links.items()}
+    return content

@@ -1,0 +1,58 @@
+"""What the axes of initiations, settling and cancelling change in the document."""
+
+from typing import Any
+
+from sandbox.contract.errors import Error
+from sandbox.contract.operations import BY_NAME
+from sandbox.web.api.initiation_variants import CAMEL
+from sandbox.web.docs.amending import Amend, Document, both, field, operation, optional, refuses, schema
+
+INITIATIONS = ("payment_initiation", "standing_order_initiation")
+REPLIES = ("PaymentInitiationReply", "ContractInitiationReply")
+STATUSES = ("PaymentStatusReply", "ContractStatusReply")
+DETAILS = ("PaymentDetailsReply", "ContractDetailsReply")
+CANCELLATIONS = tuple(name for name in BY_NAME if name.endswith("_cancellation"))
+NUMBER = {"type": "number"}
+NULLABLE = {"type": ["string", "null"]}
+
+
+def spelling(document: Document) -> None:
+    """PNDG beside PDNG, which stays the name in this description."""
+    for name in (*STATUSES, *DETAILS, "BulkStatusReply", "PartRow"):
+        words = schema(document, name)["properties"]["status"]["enum"]
+        words.append("PNDG")
+
+
+def no_location(document: Document) -> None:
+    for name in INITIATIONS:
+        for told in operation(document, name):
+            told["responses"]["201"]["headers"].pop("Location", None)
+
+
+def camel(document: Document) -> None:
+    for name in (*REPLIES, "InitiationLinks"):
+        found = schema(document, name)
+        found["properties"] = {CAMEL.get(one, one): shape for one, shape in found["properties"].items()}
+        if "required" in found:
+            found["required"] = [CAMEL.get(one, one) for one in found["required"]]
+
+
+def each(names: tuple[str, ...], make: Any, *given: Any, **shape: Any) -> Amend:
+    return both(*(make(name, *given, **shape) for name in names))
+
+
+DENIED = (Error.NOT_CANCELLABLE.value.code, Error.NOT_CANCELLABLE.value.error)
+AMENDMENTS: dict[tuple[str, str], Amend] = {
+    ("status_spelling", "PNDG"): spelling,
+    ("sca_address_in", "links"): no_location,
+    ("initiation_fields", "few"): each(REPLIES, optional, "endtoend_identification", "status"),
+    ("initiation_field_names", "camel"): camel,
+    ("psu_name_before_login", "null"): each(DETAILS, field, "psu_name", **NULLABLE),
+    ("reason", "always"): each(STATUSES, field, "reason", **NULLABLE),
+    ("details_amount", "number"): both(
+        field("MoneyRow", "amount", **NUMBER),
+        field("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
+    ),
+    ("status_names_payment", "no"): each(STATUSES, optional, "payment_id"),
+    ("xb_delete", "403"): refuses(403, *DENIED, "a cross-border payment cannot be cancelled", *CANCELLATIONS),
+}
