@@ -1,5 +1,6 @@
 """The `faults` of a scenario (choice 13)."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -8,9 +9,23 @@ from sandbox.contract.reply_statuses import ANSWERS, GATEWAY, answers_of
 from sandbox.scenario.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of, text
 from sandbox.scenario.scenario_errors import Wrong, join_names
 from sandbox.scenario.shapes import Plain, Table
-from sandbox.world.faults import CHANGES, CUTS, Answer, Fault, When
+from sandbox.world.faults import (
+    CALLBACKS,
+    CHANGES,
+    CONNECTION_SECONDS,
+    CONNECTIONS,
+    CUTS,
+    EDGES,
+    PAGE_ANSWERS,
+    Answer,
+    Fault,
+    When,
+)
 
 DELAY_MAX = 600  # seconds of machine time
+CONNECTION_SECONDS_MAX = 60
+LATE_SECONDS = 5.0  # of a late callback without a delay of its own
+PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for")
 TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
 MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
 STATUSES = sorted({status for statuses in ANSWERS.values() for status in statuses})
@@ -24,7 +39,7 @@ def _when(rows: dict[str, Any]) -> When:
 
 WHEN = Table(
     {
-        "operation": one_of(ANSWERS, "operation"),
+        "operation": one_of((*ANSWERS, *EDGES), "operation"),
         "client": CLIENT,
         "nth": NTH,
         "chance": fraction(0, 1),
@@ -53,7 +68,13 @@ ANSWER = Table(
 def _fault(rows: dict[str, Any]) -> Fault:
     when: When = rows.get("when", When())
     answer: Answer | None = rows.get("answer")
-    if answer is not None and answer.status not in (*(statuses := answers_of(when.operation)), *GATEWAY):
+    if "callback" in rows and when.operation is None:
+        when = replace(when, operation="callback")
+    if "callback" in rows and when.operation != "callback":
+        raise Wrong(f"{when.operation} leads no customer back", "take the operation away", "when.operation")
+    if when.operation in EDGES:
+        _check_edge(when, rows, answer)
+    elif answer is not None and answer.status not in (*(statuses := answers_of(when.operation)), *GATEWAY):
         if when.operation is None:
             why = f"not every operation may answer {answer.status}"
             named = [name for name, known in ANSWERS.items() if answer.status in known]
@@ -68,7 +89,37 @@ def _fault(rows: dict[str, Any]) -> Fault:
     delay = rows["delay"].total_seconds() if "delay" in rows else 0.0
     if delay > DELAY_MAX:
         raise Wrong(f"a delay is at most {DELAY_MAX} s: it passes on the machine's clock", key="delay")
-    return Fault(rows.get("title", ""), when, answer, delay, rows.get("cut"), rows.get("change"))
+    if rows.get("callback") == "late" and not delay:
+        delay = LATE_SECONDS
+    seconds = _connection_seconds(rows)
+    fault = Fault(rows.get("title", ""), when, answer, delay, rows.get("cut"), rows.get("change"))
+    return replace(fault, callback=rows.get("callback"), connection=rows.get("connection"), seconds=seconds)
+
+
+def _check_edge(when: When, rows: dict[str, Any], answer: Answer | None) -> None:
+    """A page has no error of the bank's interface, and a way back is no reply."""
+    if when.client is not None:
+        raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
+    known = ("title", "when", "callback", "delay") if when.operation == "callback" else PAGE_KEYS
+    for name in rows:
+        if name not in known:
+            raise Wrong(f"a fault of {when.operation} has no {name}", f"it has {join_names(known[2:])}", name)
+    if when.operation == "callback" and "callback" not in rows:
+        raise Wrong("'callback' is missing", f"it is {join_names(CALLBACKS)}")
+    if answer is not None and answer.status not in PAGE_ANSWERS:
+        told = join_names(map(str, PAGE_ANSWERS))
+        raise Wrong(f"a page never answers {answer.status}", f"its statuses are {told}", "answer.status")
+
+
+def _connection_seconds(rows: dict[str, Any]) -> float:
+    if "connection" not in rows:
+        if "for" in rows:
+            raise Wrong("only a connection has a time", "say connection: closed", "for")
+        return CONNECTION_SECONDS
+    seconds: float = rows["for"].total_seconds() if "for" in rows else CONNECTION_SECONDS
+    if not 0 < seconds <= CONNECTION_SECONDS_MAX:
+        raise Wrong(f"it lasts up to {CONNECTION_SECONDS_MAX} s of the machine's clock", key="for")
+    return seconds
 
 
 FAULT = Table(
@@ -79,8 +130,11 @@ FAULT = Table(
         "delay": DURATION,
         "cut": one_of(CUTS, "place to cut"),
         "change": one_of(CHANGES, "change"),
+        "callback": one_of(CALLBACKS, "fault of a callback"),
+        "connection": one_of(CONNECTIONS, "fault of connections"),
+        "for": DURATION,
     },
     _fault,
-    one_of=("answer", "delay", "cut", "change"),
+    one_of=("answer", "delay", "cut", "change", "callback", "connection"),
     called="a fault",
 )

@@ -59,7 +59,7 @@ STEPS: dict[str, Word] = {
     "add": Word((*NEW, *CHANGES_OF_CUSTOMER[1:], *CHANGES_OF_ACCOUNT[1:], *JUDGED)),
     "withdraw": Word(("client", "customer", "scope", *JUDGED)),
     "settings": Word((), free=True),
-    "fault": Word(("title", "when", "answer", "delay", "cut", "change")),
+    "fault": Word(("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")),
     "verify": Word(
         ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED)
     ),

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from heapq import nsmallest
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
-from socket import SHUT_RDWR, SHUT_WR
+from socket import SHUT_RDWR, SHUT_WR, SO_LINGER, SOL_SOCKET
+from struct import pack
 from typing import Any, NamedTuple
 
 from waitress.channel import HTTPChannel
@@ -19,6 +20,7 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 from sandbox.contract.errors import Error, Refusal
 from sandbox.machine import seconds_passed
 from sandbox.serve.framing import demand_framing
+from sandbox.serve.line_faults import LineFaults
 
 CONNECTIONS_MAX = 4_000  # pools of a test suite hold some hundreds
 FIRST_SECONDS = 30  # for the first byte of the first request, with TLS also for the handshake
@@ -115,6 +117,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def answered(self) -> None:
         """A reply ended; what comes next is another request."""
         self.since = self.server.clock()
+        faults = self.server.line_faults
+        if faults is not None and faults.is_on:
+            self.close_when_flushed = True
+
+    def reset(self) -> None:
+        """The connection ends with a reset (RST) when it is closed, as if a middle box had dropped it."""
+        with suppress(OSError):
+            self.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
 
     def linger(self) -> None:
         """The reply ends before the request does."""
@@ -187,6 +197,7 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
     wrap: Callable[[Any], Any] = staticmethod(lambda line: line)  # what a connection is read and written through
     clock: Callable[[], float] = staticmethod(seconds_passed)
     passed = 0  # bytes since the last sweep
+    line_faults: LineFaults | None = None
     _swept = 0.0
 
     def readable(self) -> bool:
@@ -224,6 +235,8 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
             except OSError:  # no file descriptor is left, or the caller is gone
                 self._make_room()
                 return
+            if self.line_faults is not None and self.line_faults.takes(line):
+                continue
             if not self._has_room():
                 self._make_room()
             self.channel_class(self, self.wrap(line), self.fix_addr(address), self.adj, map=self._map)

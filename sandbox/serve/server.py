@@ -15,7 +15,9 @@ from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.serve import connections
 from sandbox.serve.connections import USUAL, Bounds, Listener, fitting
+from sandbox.serve.line_faults import LineFaults
 from sandbox.web.api.unread_requests import HEADER_BYTES_MAX, unread
+from sandbox.world.line import LINE, Line
 
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
@@ -80,6 +82,7 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.chunked"] = bool(self.request.chunked)
         environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
         environ["sandbox.hold"] = self.channel.server.task_dispatcher.hold
+        environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
         if behind_tls(environ):
@@ -154,7 +157,11 @@ def server_of(app: Any, host: str, port: int, threads: int, bounds: Bounds = USU
     listeners = [
         Listener(app, lines, dispatcher=workers, adj=adjustments, sockinfo=place) for place in adjustments.listen
     ]
+    line: Line | None = getattr(app, "config", {}).get(LINE)
     for one in listeners:
+        if line is not None:
+            one.line_faults = LineFaults(one)
+            line.tell(one.line_faults.order, tls=kind.scheme == "https")
         one.active_channels, one.bounds, one.channel_class, one.wrap = opened, bounds, kind.channel, kind.wrap
     if len(listeners) == 1:
         return listeners[0]

@@ -8,7 +8,12 @@ from hashlib import blake2b
 from typing import Any
 
 CHANGES = ("unknown_fields", "key_order", "malformed", "both_languages")
-CUTS = ("before", "within")
+CUTS = ("before", "within", "reset")
+EDGES = ("psu_page", "callback")  # beside the operations: where a customer's browser is
+PAGE_ANSWERS = (500, 502, 503, 504)
+CALLBACKS = ("lost", "late", "twice", "altered_state")
+CONNECTIONS = ("closed", "silent", "handshake")
+CONNECTION_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply."""
+    """One fault rule: an answer, a delay (seconds of machine time), a cut or a change of the reply, or at an edge."""
 
     title: str
     when: When
@@ -43,6 +48,9 @@ class Fault:
     delay: float = 0.0
     cut: str | None = None
     change: str | None = None
+    callback: str | None = None  # what happens to a customer's way back to the TPP
+    connection: str | None = None  # what new connections of the whole server meet, for so many seconds
+    seconds: float = CONNECTION_SECONDS
 
 
 @dataclass
@@ -69,7 +77,9 @@ class Faults:
 
     def _fits(self, number: int, operation: str, client: str | None, now: datetime) -> bool:
         when = self.rules[number].when
-        if when.operation not in (None, operation) or when.client not in (None, client):
+        if when.operation != operation and (when.operation is not None or operation in EDGES):
+            return False
+        if when.client not in (None, client):
             return False
         if (when.since is not None and now < when.since) or (when.until is not None and now >= when.until):
             return False

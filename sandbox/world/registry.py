@@ -15,6 +15,7 @@ from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.call_keeper import CallKeeper
 from sandbox.world.counters import Tally
 from sandbox.world.history import History
+from sandbox.world.line import Line
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.roll import Roll, SharedRoll
@@ -59,6 +60,7 @@ class Worlds:
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
+        self.line = Line()
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
         self._coming: dict[str, threading.Event] = {}  # worlds that are being made from large ones

@@ -6,13 +6,14 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from flask import Response, request
+from flask import Response, current_app, request
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.replies import MEDIA, json_response
-from sandbox.world.faults import Answer, Fault
+from sandbox.world.faults import EDGES, Answer, Fault
+from sandbox.world.line import LINE, Line
 
 # The row of the catalogue by which a status is told when the tester gives no body.
 BY_STATUS = {
@@ -41,18 +42,27 @@ class Cut(ConnectionError):
 
 def answered(fault: Fault, view: Callable[[], Response]) -> Response:
     """The call with its fault. The delay comes last: nothing is held while it lasts."""
-    response = _answer(fault.answer) if fault.answer else view()
+    response = _answer(fault.answer, is_page=fault.when.operation in EDGES) if fault.answer else view()
     if fault.change is not None and response.content_type == MEDIA:
         response = _changed(response, fault.change)
-    if fault.delay:
-        wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
-        wait(fault.delay)
+    pause(fault.delay)
+    if fault.connection is not None:
+        line: Line | None = current_app.config.get(LINE)
+        if line is not None:
+            line.order(fault.connection, fault.seconds)
     return _cut(response, fault.cut) if fault.cut else response
 
 
-def _answer(answer: Answer) -> Response:
-    if answer.status in GATEWAY or answer.content_type is not None:
-        return _foreign(answer)
+def pause(seconds: float) -> None:
+    """On a server without holding a worker that others need."""
+    if seconds:
+        wait: Callable[[float], None] = request.environ.get("sandbox.wait", time.sleep)
+        wait(seconds)
+
+
+def _answer(answer: Answer, *, is_page: bool) -> Response:
+    if is_page or answer.status in GATEWAY or answer.content_type is not None:
+        return foreign(answer)
     error = BY_STATUS[answer.status]
     seconds = RETRY_AFTER if answer.retry_after is None else answer.retry_after
     why = "a fault rule says so"
@@ -66,7 +76,7 @@ def _answer(answer: Answer) -> Response:
     return response
 
 
-def _foreign(answer: Answer) -> Response:
+def foreign(answer: Answer) -> Response:
     """The answer of a gateway in front of the bank: of the bank's headers it gets Response-ID alone, like any reply."""
     body, media = answer.body, answer.content_type or (HTML if isinstance(answer.body, str | None) else MEDIA)
     if body is None and answer.content_type is None:
@@ -130,10 +140,13 @@ def _cut(response: Response, place: str) -> Response:
     """No byte comes, or less than the length that was promised. Raised from the body: the framework sees no error."""
     body = response.get_data()
     ended = request.environ.get("sandbox.cut", Cut)
+    reset = request.environ.get("sandbox.reset")
 
     def some() -> Iterator[bytes]:
-        if place == "within":
+        if place != "before":
             yield body[: len(body) // 2]
+        if place == "reset" and reset is not None:
+            reset()
         raise ended("a fault rule cuts the connection")
 
     cut_short = HangingUp(some(), response.status, content_type=response.content_type)

@@ -97,7 +97,7 @@ def _replace(form: Form) -> dict[str, Any]:
 def _fault(form: Form) -> dict[str, Any]:
     when: dict[str, Any] = given(form, "operation", "client", "from", "until")
     when |= {name: number(text) for name, text in given(form, "nth", "chance").items()}
-    body: dict[str, Any] = given(form, "title", "delay", "cut", "change")
+    body: dict[str, Any] = given(form, "title", "delay", "cut", "change", "callback", "connection", "for")
     answer = {name: number(text) for name, text in given(form, "status", "retry_after").items()}
     answer |= given(form, "content_type")
     if form.get("body", "").strip():

@@ -19,7 +19,7 @@ from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of
-from sandbox.world.faults import CHANGES, CUTS
+from sandbox.world.faults import CALLBACKS, CHANGES, CONNECTIONS, CUTS, EDGES
 from sandbox.world.world import World
 
 # A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
@@ -76,6 +76,9 @@ def templates() -> Environment:
         "LOOKS": LOOKS,
         "OPERATIONS": tuple(ANSWERS),
         "CUTS": CUTS,
+        "CALLBACKS": CALLBACKS,
+        "CONNECTIONS": CONNECTIONS,
+        "EDGES": EDGES,
         "CHANGES": CHANGES,
         "KINDS_SAID": KINDS_SAID,
     }

@@ -6,6 +6,7 @@ from sandbox.bank import consents, forced_moves, psu_actions, signing
 from sandbox.bank.bulk_records import Part
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.edge_faults import way_back
 from sandbox.web.controls import initiations
 from sandbox.web.controls.request_bodies import refuse as refusal
 from sandbox.world.world import World
@@ -17,7 +18,13 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
         raise refusal("state", "the bank opens no address without it")
     chosen = body.get("customer"), body.get("account"), ibans, state
     method = (body["method"],) if "method" in body else ()
-    return {"redirect": world.act(psu_actions.approve, token, *chosen, *method)}
+    return _sent_back(world, world.act(psu_actions.approve, token, *chosen, *method))
+
+
+def _sent_back(world: World, address: str) -> dict[str, Any]:
+    """As a fault rule has it: lost is null, twice is said by `times`."""
+    way = way_back(world, address)
+    return {"redirect": way.address} | ({"times": way.times} if way.times > 1 else {})
 
 
 def refuse(world: World, body: dict[str, Any]) -> dict[str, Any]:
@@ -26,7 +33,7 @@ def refuse(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if "address" not in body:
         raise Refusal(Error.INPUT_MISSING, input="address")
     token, state = body["address"]
-    return {"redirect": world.act(psu_actions.decline, token, body.get("customer"), state)}
+    return _sent_back(world, world.act(psu_actions.decline, token, body.get("customer"), state))
 
 
 def _refuse_in_channel(world: World, body: dict[str, Any]) -> dict[str, Any]:

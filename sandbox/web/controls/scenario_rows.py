@@ -40,7 +40,10 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change. An answer has a `status` of "
         "the operation, or 502 or 504 of a gateway, and may have `retry_after`, `body` and `content_type`. With a "
         "`content_type`, and at 502 and 504, a body that is a text is sent as it is, so a gateway may speak HTML; such "
-        "an answer carries Response-ID and no other header of the bank.",
+        "an answer carries Response-ID and no other header of the bank. At the edges: the operation `psu_page` is a "
+        "page of the bank (500, 502, 503, 504, a delay, a cut), and `callback` (`lost`, `late`, `twice`, "
+        "`altered_state`) the customer's way back. `connection` (`closed`, `silent`, `handshake`) is of the whole "
+        "server, `for` up to 60 s of the machine's clock: after the call that fits `when`, at once without one.",
         (
             Field("title"),
             Field("when", type="object"),
@@ -48,6 +51,9 @@ SCENARIO_ROWS: tuple[Control, ...] = (
             Field("delay"),
             Field("cut"),
             Field("change"),
+            Field("callback"),
+            Field("connection"),
+            Field("for"),
         ),
         {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503, "retry_after": 30}},
         201,

@@ -10,7 +10,8 @@ from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import TakeBody, refuse
 from sandbox.web.controls.scenario_bodies import reading, sent_scenario
 from sandbox.web.controls.world_views import shown
-from sandbox.world.faults import Fault
+from sandbox.world.faults import Fault, When
+from sandbox.world.line import Line
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -39,14 +40,26 @@ def faults(world: World) -> dict[str, Any]:
     return {"faults": [{"title": rule.title, "met": met.get(at, 0)} for at, rule in enumerate(rules)]}
 
 
-def add_fault(world: World, take_body: TakeBody) -> Response:
+def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> Response:
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")
     content = take_body()
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
-    world.order_fault(fault)
+    if fault.connection is not None:
+        demand_line(worlds.line, fault.connection)
+    if fault.connection is not None and fault.when == When():
+        worlds.line.order(fault.connection, fault.seconds)  # at once, and of the whole server: no rule of this world
+    else:
+        world.order_fault(fault)
     return json_response(faults(world), 201)
+
+
+def demand_line(line: Line, kind: str) -> None:
+    if not line.is_served:
+        raise refuse("connection", "this bank is called without a server of its own, so it has no connections")
+    if kind == "handshake" and not line.speaks_tls:
+        raise refuse("connection", "the server speaks no TLS: start it with --tls")
 
 
 def drop_faults(world: World) -> Response:

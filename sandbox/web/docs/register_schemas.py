@@ -108,9 +108,10 @@ class BulkFile(BulkStatusReply):
 
 
 class Redirection(Schema):
-    """Where the customer's browser is sent back to."""
+    """Where the customer's browser is sent back to. Only by a fault rule it is null (lost), or `times` is 2 (twice)."""
 
-    redirect = text()
+    redirect = text_or_null()
+    times = fields.Integer()
 
 
 class SignedPayment(Schema):

@@ -7,6 +7,8 @@ from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
+from sandbox.web.api.edge_faults import page_fault
+from sandbox.web.api.fault_replies import answered
 from sandbox.web.html.static_files import content_of, serve
 from sandbox.web.psu import app_page, channel
 from sandbox.web.psu.endings import Ending, end, end_refused
@@ -72,8 +74,9 @@ def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[.
     def endpoint(**path: str) -> Response:
         request.max_content_length = FORM_BYTES_MAX
         visit = Visit(here(worlds), request, path)
+        fault = None if view is see_file else page_fault(visit.world)
         try:
-            response = view(visit)
+            response = view(visit) if fault is None else answered(fault, lambda: view(visit))
         except Lost:
             response = end(visit, Ending("lost", 403))
         except Refusal as refusal:

@@ -10,6 +10,7 @@ from sandbox.bank import app_approvals, consent_sessions, signing, signing_sessi
 from sandbox.bank.signing_methods import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.consent_views import ConsentSight, consent_at
 from sandbox.web.psu.formats import country
@@ -203,7 +204,7 @@ def leave(visit: Visit, callback: str) -> Response:
     """Back to the TPP, and nowhere else."""
     response = go(callback)
     drop(visit, response, address_cookie(visit.path["token"]))
-    return response
+    return browser_sent(visit.world, response)
 
 
 def wording(language: str, problem: str | None, refusal: Refusal | None) -> str:

@@ -1,0 +1,95 @@
+"""Ordered faults of connections: nobody listens, nobody answers, or TLS fails (choice 13)."""
+
+import threading
+from contextlib import suppress
+from socket import AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, socket
+from typing import Any
+
+from waitress import wasyncore
+
+from sandbox.world.line import LineFault
+
+ALERT = bytes.fromhex("15030300020228")  # TLS: fatal, handshake_failure
+KEPT_MAX = 200  # connections that get no answer; more are closed at once
+BIND_AGAIN_SECONDS = 0.1
+BIND_TRIES = 50
+
+
+class LineFaults:
+    """Of one listener. Only the loop of the server calls it, but for `order`."""
+
+    def __init__(self, listener: Any) -> None:
+        self._listener = listener
+        self._fault: LineFault | None = None
+        self._until = 0.0
+        self._kept: list[socket] = []
+        self._is_closed = False
+
+    def order(self, fault: LineFault) -> None:
+        """From any thread: the next connection meets it, and the loop does the rest."""
+        if self._is_closed:
+            return  # until its time is over
+        self._fault, self._until = fault, self._listener.clock() + fault.seconds
+        self._listener.trigger.pull_trigger(lambda: self._begin(fault))
+
+    def _begin(self, fault: LineFault) -> None:
+        for channel in list(self._listener.active_channels.values()):
+            if not channel.requests and not channel.total_outbufs_len:
+                channel.hang_up()
+        if fault.kind == "closed" and not self._is_closed:
+            self._is_closed = True
+            wasyncore.dispatcher.close(self._listener)
+        self._later(fault.seconds)
+
+    def _later(self, seconds: float, tries: int = BIND_TRIES) -> None:
+        timer = threading.Timer(seconds, lambda: self._wake(tries))
+        timer.daemon = True
+        timer.start()
+
+    def _wake(self, tries: int) -> None:
+        with suppress(OSError, ValueError):  # the server ended meanwhile
+            self._listener.trigger.pull_trigger(lambda: self._end(tries))
+
+    def _end(self, tries: int) -> None:
+        if self._is_closed and not self._listens_again():
+            if tries:
+                self._later(BIND_AGAIN_SECONDS, tries - 1)
+            return
+        if self._listener.clock() < self._until:
+            return  # another order came
+        self._fault = None
+        for line in self._kept:
+            line.close()
+        self._kept = []
+
+    def _listens_again(self) -> bool:
+        one = self._listener
+        try:
+            one.create_socket(one.family, one.socktype)
+            if one.family == AF_INET6:
+                one.socket.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 1)
+            one.set_reuse_addr()
+            one.bind((one.effective_host, int(one.effective_port)))
+            one.accept_connections()
+        except OSError:
+            wasyncore.dispatcher.close(one)
+            return False
+        self._is_closed = False
+        return True
+
+    @property
+    def is_on(self) -> bool:
+        return self._fault is not None
+
+    def takes(self, line: socket) -> bool:
+        """Whether the connection meets a fault, and is no connection of the bank's."""
+        if self._fault is None:
+            return False
+        if self._fault.kind == "handshake":
+            with suppress(OSError):
+                line.send(ALERT)
+        if self._fault.kind != "closed" and len(self._kept) < KEPT_MAX:
+            self._kept.append(line)  # open, so that nothing but silence, or the alert, is heard
+        else:
+            line.close()
+        return True
