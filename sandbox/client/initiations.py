@@ -48,6 +48,7 @@ class Initiations:
         *,
         kind: Kind = Kind.PAYMENT,
         version: int | None = None,
+        resend: bool = True,
     ) -> Initiation:
         """Sends any body. After a lost reply it repeats the call with the same Request-ID (choice 2)."""
         flow = self.caller.flow("PIS")
@@ -59,7 +60,7 @@ class Initiations:
             flow=flow,
             content=json.dumps(body).encode(),
             extra={"Content-Type": "application/json"},
-            replay=True,
+            replay=resend,
         )
         address = link_of(reply.body, "sca_redirect") or reply.location
         own = body.get("endtoend_identification", body.get("payment_id"))
@@ -74,7 +75,13 @@ class Initiations:
         )
 
     def send_file(
-        self, content: bytes, product: str = "pain.001", reference: str | None = None, media: str | None = None
+        self,
+        content: bytes,
+        product: str = "pain.001",
+        reference: str | None = None,
+        media: str | None = None,
+        *,
+        resend: bool = True,
     ) -> Initiation:
         """A bulk file; `reference` is its PaymentInformationID (choice 7)."""
         flow = self.caller.flow("PIS")
@@ -82,7 +89,7 @@ class Initiations:
         if reference is not None:
             extra["PaymentInformationID"] = reference
         path, version = f"/{Kind.BULK}/{segment(product)}", VERSIONS["bulk_initiation"]
-        reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=True)
+        reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=resend)
         known = Reference(product, field(reply, "payment_file_id"), Kind.BULK)
         return Initiation(known, maybe(reply, "status"), None, flow, reply, reference)
 

@@ -1,10 +1,12 @@
 """What a script expects: of the last reply, of an initiation, of an account, and of what the world noted."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote as escape
 
+from sandbox.banking.durations import read_duration, write_duration
 from sandbox.client import Reply
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
@@ -133,6 +135,28 @@ def _clock(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
         yield f"clock: expected {wanted}, found {now}"
 
 
+def _elapsed(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+    """The bank's time that went by since a captured step was done, or since the script began."""
+    if set(rest) - {"since"}:
+        raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
+    start = stage.capture(rest["since"]).at if "since" in rest else stage.began
+    if start is None:
+        raise ScriptFault("the step has no time of its own: it is in a script that was not read whole")
+    found = stage.now() - start
+    bounds = wanted if isinstance(wanted, dict) else {"": wanted}
+    for name, text in bounds.items():
+        span = _span_of(text)
+        if not {"": found == span, "over": found > span, "under": found < span}.get(name, False):
+            yield f"elapsed: expected {f'{name} ' if name else ''}{text}, found {write_duration(found)}"
+
+
+def _span_of(text: Any) -> timedelta:
+    try:
+        return read_duration(text)
+    except ValueError as fault:
+        raise ScriptFault(f"elapsed: {fault}") from None
+
+
 def _explain(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     """Why a captured call was answered so."""
     reply = stage.capture(name).reply
@@ -186,6 +210,7 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "callbacks": _check_list("callbacks"),
     "requests": _check_list("requests"),
     "clock": _clock,
+    "elapsed": _elapsed,
     "explain": _explain,
     "reply": _reply,
     "referee": _referee,

@@ -140,6 +140,7 @@ def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
     if kept.tokens is not None:
         stage.keys = kept
     if step.as_name is not None:
+        kept.at = stage.now() if stage.measures else None
         stage.captures[step.as_name] = kept
     waits = following is not None and following.what == "expect" and expects_refusal(step_content(following))
     outcome.faults += _judge(content, outcome, waits)

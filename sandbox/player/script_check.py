@@ -10,7 +10,7 @@ from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
 
 NAMED = {
     "psu": ("approves", "refuses"),
-    "expect": ("payment", "order", "file", "explain", "reply", "of"),
+    "expect": ("payment", "order", "file", "explain", "reply", "of", "since"),
     **dict.fromkeys(
         ("status", "details", "cancel", "token", "refresh", "accounts", "account", "transactions"), ("of",)
     ),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from itertools import count
@@ -13,7 +13,7 @@ import httpx
 
 from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
 from sandbox.player.line_log import RecordingTransport
-from sandbox.scenario import Scenario
+from sandbox.scenario import Scenario, Step
 from sandbox.scenario.matching import MISSING, at
 from sandbox.seed.fixtures import Fixtures
 
@@ -45,6 +45,7 @@ class Capture:
     callback: str | None = None
     tokens: Tokens | None = None
     logical_ids: dict[str, str] = field(default_factory=dict)  # by IBAN
+    at: datetime | None = None  # the bank's time when the step was done, where the script measures
 
     @property
     def reference(self) -> Reference | None:
@@ -82,6 +83,8 @@ class Stage:
     keys: Capture | None = None  # the latest that brought tokens, whether it has a name or not
     reply: Reply | None = None
     opening: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    began: datetime | None = None  # the bank's time when the script began, where it measures
+    measures: bool = False
     _tpps: dict[str, Client] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
     turns: "Turns | None" = None  # in a branch of `parallel`
@@ -192,6 +195,18 @@ class Stage:
         self.opened.clear()
         self.keys = self.reply = None
         self.opening = self.balances()
+        self.measures = any(_measures(step) for step in self.scenario.steps)
+        self.began = self.now() if self.measures else None
+
+    def now(self) -> datetime:
+        """The bank's time."""
+        return self.controls.clock.get().now
+
+
+def _measures(step: Step) -> bool:
+    """Whether a step, or one within it, expects how much time went by."""
+    asks = step.what == "expect" and isinstance(step.content, dict) and "elapsed" in step.content
+    return asks or any(_measures(inner) for branch in step.inner for inner in branch)
 
 
 def _never() -> Tokens:

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import Kind, Reply
+from sandbox.client.reply import link_of
 from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScriptFault, Stage
 from sandbox.scenario.step_rows import JUDGED
@@ -20,6 +21,8 @@ def psu(stage: Stage, content: Content) -> Reply:
         told = stage.tpp(found.client).status(found.reference)
         found.address, found.flow = told.sca_address, told.flow
     if found.address is None:
+        _take_address(stage, found)
+    if found.address is None:
         raise ScriptFault(f"{name!r} has no address to send a customer to")
     body: Content = {"address": found.address}
     if "customer" in content:
@@ -33,6 +36,14 @@ def psu(stage: Stage, content: Content) -> Reply:
     reply = stage.controls.call("POST", f"/psu/{verb}", body)
     found.callback = reply.body["redirect"]
     return reply
+
+
+def _take_address(stage: Stage, found: Capture) -> None:
+    """That of a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
+    address = link_of(found.reply.body, "sca_redirect") if found.reply is not None else None
+    if address is not None:
+        found.flow = stage.tpp(found.client).caller.flow("AIS")
+        found.address = found.flow.on(address)
 
 
 def sign(stage: Stage, content: Content) -> Reply:

@@ -17,7 +17,7 @@ def pay(stage: Stage, content: Content) -> Capture:
     product = content.get("product", SCT)
     body = orders.payment(stage, content)
     tpp = stage.tpp(content.get("client"))
-    made = tpp.initiate(product, body, stage.access(content), version=content.get("version"))
+    made = tpp.initiate(product, body, stage.access(content), version=content.get("version"), resend=_resends(content))
     return Capture(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
 
 
@@ -30,6 +30,7 @@ def order(stage: Stage, content: Content) -> Capture:
         stage.access(content),
         kind=Kind.STANDING_ORDER,
         version=content.get("version"),
+        resend=_resends(content),
     )
     return Capture(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
 
@@ -49,8 +50,14 @@ def file(stage: Stage, content: Content) -> Capture:
     else:
         sent = orders.csv_file(stage, content)
     tpp = stage.tpp(content.get("client"))
-    made = tpp.send_file(sent, content.get("product", product), content.get("payment_information_id"))
+    reference = content.get("payment_information_id")
+    made = tpp.send_file(sent, content.get("product", product), reference, resend=_resends(content))
     return Capture(made.reply, tpp.caller.client_id, made, None, made.flow)
+
+
+def _resends(content: Content) -> bool:
+    """A lost reply is had again by the same call, unless the step says `resend: false`."""
+    return bool(content.get("resend", True))
 
 
 def status(stage: Stage, content: Content) -> Capture:

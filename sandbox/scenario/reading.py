@@ -17,6 +17,7 @@ from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, numbe
 from sandbox.scenario.scenario_errors import AlreadyReported, ScenarioError, ScenarioErrors, Wrong, quote, suggestion
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.shapes import Each, Leaf, Notes, Plain, Table
+from sandbox.scenario.step_checks import check_steps
 from sandbox.scenario.step_rows import InnerSteps
 from sandbox.scenario.tree import Node, tree_of
 from sandbox.scenario.yaml_text import TEXT_MAX, read_yaml
@@ -134,6 +135,8 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
         rows = notes.read(TOP, tree)
     except AlreadyReported:
         rows = {}
+    if "steps" in tree.rows:
+        _check_steps(tree, notes, parent)
     notes.finish()
     assert fixtures is not None
     clock = rows.get("clock", {})
@@ -153,6 +156,15 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
         bank,
         rows.get("settings", {}).get("life", parent.life if parent else None),
     )
+
+
+def _check_steps(tree: Node, notes: Notes, parent: Scenario | None) -> None:
+    """Where the file's own people have faults, their names are known all the same."""
+    if notes.fixtures is None and parent is not None:
+        notes.fixtures = parent.fixtures
+        for rows in tree.rows["bank"].value.rows.values() if "bank" in tree.rows else ():
+            notes.added |= rows.value.rows.keys()
+    check_steps(tree.rows["steps"].value.items, notes)
 
 
 def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario | None:

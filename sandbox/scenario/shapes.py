@@ -28,6 +28,7 @@ class Notes:
     file: str
     fixtures: Fixtures | None = None
     errors: list[ScenarioError] = field(default_factory=list)
+    added: set[str] = field(default_factory=set)  # names that steps add while the script plays
 
     def add(self, node: Node, text: str, hint: str | None = None) -> None:
         """Adds an error; stops the reading after ERRORS_MAX of them."""

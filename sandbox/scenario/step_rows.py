@@ -7,6 +7,7 @@ from sandbox.scenario.model import Step
 from sandbox.scenario.scalars import number, text
 from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, join_names, quote, suggestion
 from sandbox.scenario.shapes import Json, Notes, Plain, Shape, Table
+from sandbox.scenario.step_values import REFUSED, VALUES, WHOLE, schema_of
 from sandbox.scenario.tree import Node
 
 
@@ -23,8 +24,9 @@ AMOUNTS = STANDING_ORDER.parts("instructed_amount")
 CALLING = ("client", "token", "headers", "lost", *JUDGED)  # of every step that calls the bank
 # The words of contract/fields. A payment knows the amounts of a standing order too, so that a script can be refused.
 PAYMENT_WORDS = tuple(dict.fromkeys(("debtor", *(word for part in AMOUNTS for word in part.words), *PAYMENT.paths)))
-ORDER = ("product", *PAYMENT_WORDS, "body", "version")
+ORDER = ("product", *PAYMENT_WORDS, "body", "version", "resend")
 PERIODIC = tuple(word for word in STANDING_ORDER.paths if word not in PAYMENT_WORDS)
+FILE = ("product", "sample", "content", "transfers", "debtor", "on", "payment_information_id", "resend")
 PSU_KEYS = ("approves", "refuses", "customer", "account", "accounts", "method", *JUDGED)
 # Of a customer or, with `account`, of an account; what a new account is called in the script stands for its IBAN.
 CHANGES_OF_CUSTOMER = ("customer", "channel_blocked", "language", "limit_day", "limit_week", "countries", "methods")
@@ -34,7 +36,9 @@ NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "bal
 STEPS: dict[str, Word] = {
     "pay": Word((*ORDER, *CALLING)),
     "order": Word((*ORDER, *PERIODIC, *CALLING)),
-    "file": Word(("product", "sample", "content", "transfers", "debtor", "on", "payment_information_id", *CALLING)),
+    "file": Word(
+        ("product", "sample", "content", "transfers", "debtor", "on", "payment_information_id", "resend", *CALLING)
+    ),
     "consent": Word(("scope", "customer", "account", "accounts", "iban", *CALLING), "scope"),
     "token": Word(("of", "code", "code_verifier", "redirect_uri", "version", *CALLING), "of"),
     "refresh": Word(("of", "scope", "version", "keep_old", *CALLING), "of"),
@@ -187,7 +191,15 @@ def _schema(name: str, word: Word) -> Json:
             "required": ["times", "steps"],
             "additionalProperties": False,
         }
+    if name in WHOLE:
+        return WHOLE[name].schema()
     rows = Table(dict.fromkeys(word.keys, Plain())).schema()
     if word.free:
         rows = {"type": "object"}
+    values = {key: schema_of(shape) for key, shape in VALUES.get(name, {}).items()}
+    if values:  # a step that expects a refusal may be wrong on purpose
+        rows["if"] = {"not": {"anyOf": [{"required": [key]} for key in (*JUDGED, "lost")]}}
+        rows["then"] = {"properties": values}
+    if "refused" in word.keys:
+        rows["properties"]["refused"] = schema_of(REFUSED)
     return {"anyOf": [{"type": ["string", "number", "boolean", "null"]}, rows]} if word.bare else rows

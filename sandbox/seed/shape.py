@@ -16,6 +16,15 @@ REQUIRED: Final = _Required.YES  # a default that is none
 Default = TypeVar("Default")
 
 
+class UnknownWord(ValueError):
+    """A name that is none of the known ones."""
+
+    def __init__(self, text: str, word: str, known: Collection[str]) -> None:
+        super().__init__(text)
+        self.word = word
+        self.known = tuple(sorted(map(str, known)))
+
+
 class Row:
     """One mapping of the file, with its keys that were not read yet."""
 
@@ -25,15 +34,20 @@ class Row:
             raise ValueError(f"{where}: a mapping of names is expected")
         self._content: dict[str, Any] = content
         self._unread = set(content)
+        self._asked: set[str] = set()
 
     def fault(self, key: str, why: str) -> ValueError:
         """A fault at a key."""
         return ValueError(f"{self.where}.{key}: {why}")
 
+    def unknown(self, key: str, why: str, word: str, known: Collection[str]) -> "UnknownWord":
+        """A fault at a key, with the names that there are."""
+        return UnknownWord(f"{self.where}.{key}: {why}", word, known)
+
     def finish(self) -> None:
         """Refuses keys that were not read."""
         for key in sorted(self._unread):
-            raise self.fault(key, "an unknown key")
+            raise self.unknown(key, "an unknown key", key, self._asked)
 
     def mapping(self, key: str) -> Any:
         """The mapping under a key."""
@@ -93,14 +107,14 @@ class Row:
         found: tuple[str, ...] = self.texts(key, default)
         for item in found:
             if item not in known:
-                raise self.fault(key, f"{item} is unknown")
+                raise self.unknown(key, f"{item} is unknown", item, known)
         return found
 
     def one_of(self, key: str, known: Collection[str], default: Default | _Required = REQUIRED) -> str | Default:
         """One known name."""
         found = self._take(key, str, "text", default)
         if found is not default and found not in known:
-            raise self.fault(key, f"{found} is unknown")
+            raise self.unknown(key, f"{found} is unknown", str(found), known)
         return found  # type: ignore[no-any-return]
 
     def money(self, key: str, default: Default | _Required = REQUIRED, currency: str = "EUR") -> Money | Default:
@@ -120,6 +134,7 @@ class Row:
 
     def _take(self, key: str, kind: type, called: str, default: Any) -> Any:
         self._unread.discard(key)
+        self._asked.add(key)
         if key not in self._content:
             if default is REQUIRED:
                 raise self.fault(key, "missing")

@@ -76,7 +76,7 @@ def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: Worlds)
     assert "altered-by-a-fault-rule" in sent("altered_state").headers["Location"]
     twice = sent("twice")
     assert twice.headers["Content-Security-Policy"] == "default-src 'none'; frame-src http://127.0.0.1:9000"
-    assert twice.text.count("http://127.0.0.1:9000/callback?code=a&amp;state=%22%3E%3Cb") == 2
+    assert twice.get_data(as_text=True).count("http://127.0.0.1:9000/callback?code=a&amp;state=%22%3E%3Cb") == 2
 
 
 # Pages

@@ -76,7 +76,7 @@ BANK = (
     WrongFile("bank: {customers: [zoe]}", 1, 19, "a mapping of names is expected", "customers by their names"),
     WrongFile(
         "bank:\n  customers:\n    zoe: {name: Zoe, kind: royal, language: fr}", 3, 28,
-        "customers.zoe.kind: royal is unknown", schema=False,
+        "customers.zoe.kind: royal is unknown", "known: business or private", schema=False,
     ),
     WrongFile(
         "bank:\n  clients:\n    my-tpp: {name: Mine}", 3, 13, "clients.my-tpp.secret: missing", schema=False
@@ -208,7 +208,9 @@ RULES = (
 
 FAULTS = (
     WrongFile("faults: [5]", 1, 10, "a fault is expected", "with title, when, answer"),
-    WrongFile(FAULT + "when: {nth: 1}", 2, 5, "one of answer, delay, cut or change is missing"),
+    WrongFile(
+        FAULT + "when: {nth: 1}", 2, 5, "one of answer, delay, cut, change, callback or connection is missing"
+    ),
     WrongFile(
         FAULT + "when: {operation: payment_state}", 2, 23, "'payment_state' is no operation",
         "did you mean 'payment_status'?",
@@ -231,7 +233,7 @@ FAULTS = (
         "name an operation: payment_status", False,
     ),
     WrongFile(FAULT + "delay: 601s", 2, 12, "a delay is at most 600 s", None, False),
-    WrongFile(FAULT + "cut: after", 2, 10, "'after' is no place to cut", "known: before or within"),
+    WrongFile(FAULT + "cut: after", 2, 10, "'after' is no place to cut", "known: before, within or reset"),
     WrongFile(
         FAULT + "{cut: before, answer: {status: 503}}", 2, 11, "a reply cut off before it begins has no content",
         "take one of the two away", False,

@@ -16,7 +16,8 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "PUT",
         "/scenario",
         "scenario_views.put",
-        "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON.",
+        "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON. The "
+        "world keeps its seed, unless the scenario names one.",
         (Field("name"), Field("scenario", type="object")),
         {"name": "default"},
         media=(*JSON, *YAML),

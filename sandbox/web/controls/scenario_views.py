@@ -1,5 +1,6 @@
 """Scenarios and faults of a running world (choice 10, 13)."""
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Request, Response
@@ -28,9 +29,11 @@ def one(world: World) -> dict[str, Any]:
 
 
 def put(worlds: Worlds, world: World, request: Request, take_body: TakeBody) -> dict[str, Any]:
-    """Begins the world again with the scenario that was sent."""
+    """Begins the world again with the scenario that was sent; its seed stays unless the scenario names one."""
     scenario = sent_scenario(request, take_body)
-    world.load(scenario_beginning(scenario, worlds.beginning_of(world.name), worlds.guarded))
+    began = world.beginning
+    server = replace(worlds.beginning_of(world.name), seed=began.seed, secret=began.secret)
+    world.load(scenario_beginning(scenario, server, worlds.guarded))
     return shown(world)
 
 
