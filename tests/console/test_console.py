@@ -161,6 +161,9 @@ BUTTONS: dict[str, dict[str, str]] = {
     "waive": {"waives": "pkce-plain: an old app", "rule": "state-missing", "reason": "there is none in this test"},
     "unwaive": {"waives": "pkce-plain: an old app\nstate-missing: none", "rule": "pkce-plain"},
     "setting": {"setting": "unsigned_after", "value": "10m"},
+    "hold": {"at": "before_act", "operation": "payment_status", "as": "question", "nth": "1"},
+    "release": {"name": "kept"},
+    "release all": {},
 }
 
 
@@ -183,6 +186,7 @@ def test_every_button_stands_on_a_page(tpp: Tpp, visitor: Visitor, busy: str) ->
     tpp.control("POST", "/psu/approve", address=consent, customer="alice")
     tpp.signed(tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS})), "notaris")
     tpp.control("PATCH", "/settings", referee_waives=["state-missing: none here"])
+    tpp.control("POST", "/holds", at="after_act", when={"operation": "token"})
     paths = [path for path, _ in MENU] + [f"/console/payments/{busy}", f"/console/accounts/{contracts.ALICE}"]
     pages = [visitor.open(f"/_sandbox{path}").text for path in paths]
     asked = {unquote(name) for text in pages for name in re.findall(r'action="/_sandbox/console/do/([^"]+)"', text)}
@@ -196,6 +200,7 @@ def test_a_button_does_what_its_curl_line_says(action: str, app: Flask, tpp: Tpp
     tpp.control("POST", "/psu/approve", address=consent, customer="alice")
     cosigned = tpp.initiate(SCT, payment(debtor_account={"iban": files.NOTARIS}))
     tpp.signed(cosigned, "notaris")
+    tpp.control("POST", "/holds", at="after_act", when={"operation": "token"}, **{"as": "kept"})
     begun = tpp.initiate()
     known = {"SCA": begun.headers["Location"], "PAYMENT": begun.get_json()["payment_id"]}
     known["COSIGNED"] = cosigned.get_json()["payment_id"]

@@ -119,7 +119,6 @@ SCRIPT_FAULTS = [
     ({"expect": {"account": "alice", "balance": "some"}}, "a balance is a number"),
     ({"expect": {"account": "alice", "balance": {"less": "some"}}}, "less takes an amount"),
     ({"expect": {"account": "alice", "currency": "USD", "balance": 1}}, "there is no account 'alice' with USD"),
-    ({"consent": "ALL"}, "'ALL' is no scope"),
     ({"file": {"sample": "none"}}, "'none' is no sample file"),
 ]
 

@@ -108,6 +108,12 @@ def _fault(form: Form) -> dict[str, Any]:
     return body | ({"when": when} if when else {})
 
 
+def _hold(form: Form) -> dict[str, Any]:
+    when: dict[str, Any] = given(form, "operation", "client")
+    when |= {name: number(text) for name, text in given(form, "nth").items()}
+    return given(form, "at", "as") | ({"when": when} if when else {})
+
+
 def client_of(form: Form) -> dict[str, Any]:
     """A TPP as the form describes it; lists have one item a line, keys are JSON."""
     body: dict[str, Any] = given(form, "secret", "name", "organisation")
@@ -184,6 +190,7 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "make": _make,
     "fork": _fork,
     "fault": _fault,
+    "hold": _hold,
     "register": lambda form: given(form, "client_id") | client_of(form),
     "amend": client_of,
     "add customer": lambda form: given(form, "customer") | _customer(form),

@@ -247,6 +247,7 @@ def scenario(visit: Visit) -> Response:
         here="/console/scenario",
         scenarios=shipped_scenarios(),
         faults=faults,
+        holds=world.holds.all(),
         rules=world.ask(lambda bank: list(bank.rulebook.rules)),
     )
 

@@ -20,6 +20,7 @@ from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of
 from sandbox.world.faults import CALLBACKS, CHANGES, CONNECTIONS, CUTS, EDGES
+from sandbox.world.holds import PLACES
 from sandbox.world.world import World
 
 # A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
@@ -76,6 +77,7 @@ def templates() -> Environment:
         "LOOKS": LOOKS,
         "OPERATIONS": tuple(ANSWERS),
         "CUTS": CUTS,
+        "PLACES": PLACES,
         "CALLBACKS": CALLBACKS,
         "CONNECTIONS": CONNECTIONS,
         "EDGES": EDGES,

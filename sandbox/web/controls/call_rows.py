@@ -1,7 +1,7 @@
 """Rows of the controls about calls of the bank's interface: questions about them, and barriers in their way."""
 
 from sandbox.contract.operations import BY_NAME
-from sandbox.web.controls.control_row import Command, Control, Field
+from sandbox.web.controls.control_row import Button, Command, Control, Field
 from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX, PLACES
 
 PATTERN = "A * stands for any text."
@@ -73,6 +73,7 @@ CALL_ROWS: tuple[Control, ...] = (
         {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
         201,
         commands=(Command("hold"),),
+        buttons=(Button("hold", "The next call that fits is held {at}."),),
         body_name="NewHold",
     ),
     Control(
@@ -88,6 +89,14 @@ CALL_ROWS: tuple[Control, ...] = (
         "Lets the call go that is held there, and takes the barrier away.",
         success=204,
         commands=(Command("release"),),
+        buttons=(Button("release", "{name} is released."),),
     ),
-    Control("DELETE", "/holds", "hold_views.release_all", "Releases all barriers.", success=204),
+    Control(
+        "DELETE",
+        "/holds",
+        "hold_views.release_all",
+        "Releases all barriers.",
+        success=204,
+        buttons=(Button("release all", "All barriers are gone."),),
+    ),
 )
