@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from statistics import median
 from time import process_time
 
+from bench.bare import heap_seconds
 from bench.regular import filled
 from bench.table import Figure
 from sandbox.bank import timeline
@@ -15,10 +16,12 @@ from sandbox.machine import stopwatch
 from sandbox.world.log.collector import tend
 
 YEARS = 10
+LEAST = 0.05  # of a bare heap's events
 
 
 def main(orders: int) -> None:
-    """Prints how many events a second a core got through: executions of monthly standing orders, each booked."""
+    """Prints how many events a second a core got through, executions of monthly standing orders, each booked; and how
+    many a bare heap of the same events."""
     bank = filled(orders)
     gc.collect()
     tend(stopwatch)
@@ -27,16 +30,19 @@ def main(orders: int) -> None:
     seconds = process_time() - began
     events = sum(len(order.runs) for order in bank.standing_orders.values())
     assert events == 12 * YEARS * orders, f"{events} executions of {orders} orders"
-    print(events / seconds)
+    print(events / seconds, events / heap_seconds(orders, 12 * YEARS))
 
 
 def agenda(orders: int = 1_000, rounds: int = 3) -> Iterator[Figure]:
-    def rate() -> float:
+    def rates() -> tuple[float, float]:
         told = subprocess.run([sys.executable, "-m", "bench.agenda", str(orders)], capture_output=True, check=True)
-        return float(told.stdout)
+        ours, bare = map(float, told.stdout.split())
+        return ours, bare
 
-    name = f"agenda: booked executions a second, {orders:,} orders over {YEARS} years"
-    yield Figure(name, median(rate() for _ in range(rounds)), "1/s", least=100_000)
+    pairs = [rates() for _ in range(rounds)]
+    ours, bare = (median(side) for side in zip(*pairs, strict=True))
+    name = f"agenda: booked executions a second, {orders:,} orders over {YEARS} years, to a bare heap"
+    yield Figure(name, ours, "1/s", bare, median(one / other for one, other in pairs), least=LEAST)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def payments(load: Load, threads: int, seconds: float, rounds: int, connections:
         put = rates({name: initiates(server) for name, server in servers.items()}, rounds)
         for call, found in (("GET status", got), ("POST initiation", put)):
             for name, count in (("full", FULL), ("large", LARGE)):
-                yield beside(f"{call} at {count:,} payments, to none", found[name], found["empty"], least=0.9)
+                yield beside(f"{call} at {count:,} payments, to none", found[name], found["empty"], least=0.95)
 
 
 def worlds(load: Load, threads: int, seconds: float, rounds: int, connections: int) -> Iterator[Figure]:

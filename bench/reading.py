@@ -122,6 +122,6 @@ def reading(load: Load, threads: int, seconds: float, rounds: int, connections: 
             rounds,
         )
         yield beside("GET account, to bare Flask", got["account"], got["bare"], least=0.4)
-        yield beside("a page of 50, to one of bare Flask", got["young"], got["bare page"], least=0.3)
+        yield beside("a page of 50, to one of bare Flask", got["young"], got["bare page"], least=0.6)
         yield beside("a page of 10 years, to a young account's", got["old"], got["young"], least=0.9)
         yield beside("the last full page, to the first", got["last"], got["old"], least=0.9)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from time import process_time
 
+from bench.bare import heap_seconds
 from sandbox.app import first_beginning
 from sandbox.bank import psu_actions, standing_orders, timeline
 from sandbox.bank.initiations import Ask
@@ -52,14 +53,15 @@ def filled(count: int) -> Bank:
 
 
 def main(count: int) -> None:
-    """Prints how long a core was busy with the year in seconds, and the most real memory of this program in KiB."""
+    """Prints how long a core was busy with the year in seconds, the most real memory of this program in KiB, and how
+    long a bare heap takes over the same events."""
     bank = filled(count)
     began = process_time()
     timeline.advance(bank, read_instant("2028-01-02T09:00:00+01:00"))
     seconds = process_time() - began
     executed = sum(run.amount is not None for order in bank.standing_orders.values() for run in order.runs)
     assert executed == 12 * count, f"{executed} executions of {count} orders"
-    print(seconds, most_memory())
+    print(seconds, most_memory(), heap_seconds(count, 12))
 
 
 def most_memory() -> int:
