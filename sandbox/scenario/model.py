@@ -11,6 +11,8 @@ from sandbox.world.faults import Fault
 
 ROOT = "default"  # what a scenario extends that does not say
 
+People = dict[str, Any] | str  # the content of fixtures, or the name of shipped ones
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -40,7 +42,7 @@ class Scenario:
     rules: tuple[Rule, ...]
     faults: tuple[Fault, ...]
     steps: tuple[Step, ...]
-    bank: dict[str, Any] = field(compare=False, repr=False)  # the content that the fixtures were read from
+    bank: People = field(compare=False, repr=False)  # what the fixtures were read from
     life: str | None = None  # the setting, where the file or one that it extends names it
 
     @property

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from sandbox.banking.countries import fixture_bytes
+from sandbox.scenario.model import People
 from sandbox.scenario.scalars import one_of
 from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, suggestion
 from sandbox.scenario.shapes import ERRORS_MAX, Either, Notes, Plain, Table
@@ -22,22 +23,27 @@ MAPPING = Plain({"type": "object", "additionalProperties": {"type": "object"}})
 BANK = Either(one_of(SHIPPED, "set of fixtures"), Table(dict.fromkeys(NOBODY, MAPPING), called="a bank"))
 
 
+def content_of(people: People) -> dict[str, Any]:
+    """Shipped fixtures are read once more for it, which takes long, and only a scenario that adds to them asks."""
+    return _shipped(people) if isinstance(people, str) else people
+
+
 @lru_cache(maxsize=4)
-def content_of(name: str) -> dict[str, Any]:
-    """The content of shipped fixtures."""
+def _shipped(name: str) -> dict[str, Any]:
     content: dict[str, Any] = read_yaml(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").plain()
     return content
 
 
-def read_bank(node: Node, notes: Notes, inherited: dict[str, Any]) -> tuple[dict[str, Any], Fixtures]:
-    """The content with the additions of the node, and its fixtures."""
+def read_bank(node: Node, notes: Notes, inherited: People) -> tuple[People, Fixtures]:
+    """The people with the additions of the node, and their fixtures."""
     told = notes.read(BANK, node)
     if isinstance(told, str):
-        return content_of(told), load_fixtures(told)
+        return told, load_fixtures(told)
     for name, entry in node.rows.items():
         if not isinstance(entry.value.value, dict):
             raise Wrong("a mapping of names is expected", f"{name} by their names", name)
-    content = {name: {**inherited[name], **told.get(name, {})} for name in NOBODY}
+    earlier = content_of(inherited)
+    content = {name: {**earlier[name], **told.get(name, {})} for name in NOBODY}
     return content, _fixtures(content, node, notes)
 
 

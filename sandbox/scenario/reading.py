@@ -10,7 +10,7 @@ from sandbox.contract.settings import Settings
 from sandbox.contract.variants import with_changes
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
-from sandbox.scenario.model import ROOT, Scenario
+from sandbox.scenario.model import ROOT, People, Scenario
 from sandbox.scenario.people import BANK, NOBODY, no_people, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
@@ -191,10 +191,10 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
         return None
 
 
-def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[dict[str, Any], Fixtures | None]:
+def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[People, Fixtures | None]:
     """The people; None when they have errors, so that references to them are not checked."""
     told = tree.rows.get("bank")
-    inherited = parent.bank if parent else NOBODY
+    inherited: People = parent.bank if parent else NOBODY
     if told is None:
         if not notes.errors:
             notes.fixtures = parent.fixtures if parent else no_people()
