@@ -21,7 +21,7 @@ def _attempts(visitor: Visitor) -> list[str]:
 
 STEPS: tuple[Step, ...] = (
     Step(
-        "Fill the basket", "Put something in. The shop is a third party (TPP).", "/",
+        "Choose some goods", "Put something in. The shop is a third party (TPP).", "/",
         lambda visitor: bool(visitor.basket or visitor.orders),
     ),
     Step(
@@ -37,7 +37,7 @@ STEPS: tuple[Step, ...] = (
         lambda visitor: "ACSC" in _attempts(visitor),
     ),
     Step(
-        "Connect accounts", "Consent at the bank; the shop reads balances and transactions.", "/accounts",
+        "Connect your bank", "Consent at the bank; the shop reads balances and transactions.", "/accounts",
         lambda visitor: visitor.link is not None,
     ),
     Step(

@@ -5,12 +5,17 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 
 import sandbox.shop
 from sandbox.client import Controls
+from sandbox.commands.demo import demo as command
 from sandbox.shop.demo import Demo
+from sandbox.shop.goods import SHOP
 from sandbox.shop.line import machine_now
+from sandbox.shop.starting import qr_code, register
+from sandbox.shop.tour import STEPS
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
@@ -69,3 +74,40 @@ def test_a_demo_without_its_bank_still_shows_the_shelf(shop: Flask, controls: Co
     guest.post("/demo/clock", span="1m")
     assert "could not be moved" in seen(guest.get("/"))
     assert abs(demo.now() - machine_now()) < timedelta(minutes=1)
+
+
+def test_the_tour_marks_what_was_done(demo: Demo, guest: Guest) -> None:
+    page = guest.get("/").text
+    assert page.count("<li") >= 7 and page.count('class="done"') == 0
+    for step in STEPS:
+        assert step.title in page
+    guest.post("/basket/mug", back="/")
+    assert len(STEPS) == 7 and guest.get("/").text.count('class="done"') <= 1
+
+
+def test_in_a_network_only_this_machine_moves_the_clock(shop: Flask, controls: Controls, guest: Guest) -> None:
+    demo = Demo(HERE, masters=frozenset({"192.0.2.7"}))
+    demo.controls = controls
+    demo.join(shop)
+    before = controls.clock.get().now
+    assert 'name="span"' not in guest.get("/").text
+    assert guest.post("/demo/clock", span="1d").status_code == 403
+    assert controls.clock.get().now == before
+
+
+def test_the_shop_registers_under_its_own_name_and_again(demo: Demo, controls: Controls) -> None:
+    for callback in ("http://127.0.0.1:9000/callback", "http://192.0.2.7:9000/callback"):
+        client_id, secret = register(demo, callback)
+        row = next(one for one in controls.listed("clients") if one["client_id"] == client_id)
+        assert (row["name"], row["redirect_uris"]) == (SHOP, [callback]) and len(secret) >= 24
+
+
+def test_the_qr_code_is_drawn_for_a_camera() -> None:
+    lines = qr_code("http://192.0.2.7:9000").splitlines()
+    assert len(lines) >= 12 and {*"".join(lines)} >= {"█", " "}
+    assert qr_code("http://192.0.2.7:9000") != qr_code("http://192.0.2.8:9000")
+
+
+@pytest.mark.parametrize("words", [("--client-id", "mine"), ("--lan", "--bank", "http://127.0.0.1:1")])
+def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...]) -> None:
+    assert CliRunner().invoke(command, list(words)).exit_code == 2

@@ -112,7 +112,7 @@ def after(visit: Visit, step: str, form: Form, answer: Answer) -> list[Next]:
                      fields=kept | {"logical_id": one["logical_id"]})
                 for one in listed[:5]
             ]  # fmt: skip
-        case "status":
+        case "status" | "details":
             found = of_initiation(visit, form.get("kind", ""), form.get("id", ""))
             return [one for one in found if one.step != "status"]
     return []

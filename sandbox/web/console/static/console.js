@@ -63,7 +63,7 @@
     const now = document.getElementById("now");
     now.textContent = live.now;
     now.dateTime = live.machine;
-    if (live.mark !== body.dataset.mark) {
+    if (!("fixed" in body.dataset) && live.mark !== body.dataset.mark) {
       await reread();
       if (seen) {
         const calls = live.calls - seen.calls, moves = live.moves - seen.moves;
