@@ -29,6 +29,7 @@ class Next:
     step: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     asks: str = ""  # a field that the tester fills in
+    back: str = ""  # the console's page that follows a button
 
     def call(self, visit: Visit) -> ApiCall | None:
         """The call with its real values, to show as code."""
@@ -41,7 +42,7 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
     if found is None:
         return []
     status, waits, product, callback = found
-    fields = {"kind": kind, "id": name, "product": product}
+    fields, page = {"kind": kind, "id": name, "product": product}, f"/console/{kind}/{name}"
     ask = Next("Ask for the status", "The TPP polls; no token is needed.", step="status", fields=fields)
     if waits is not None:
         token, until = waits
@@ -49,10 +50,15 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
         return [Next("Sign as the customer", about, link=address_of(visit, kind, name, token, callback)), ask]
     if kind == "bulk-payments" and status is Status.RCVD:
         wait = {"payment_id": name, "status": "PATC", "within": "2h"}
-        return [Next("Wait for the validation", "Moves the bank's clock.", action="await", fields=wait), ask]
+        return [Next("Wait for the validation", "Moves the bank's clock.", action="await", fields=wait, back=page), ask]
     if status in (Status.PDNG, Status.ACSP):
         wait = {"payment_id": name, "status": "ACWP" if kind == "standing-orders" else "ACSC", "within": "400d"}
-        return [Next(f"Wait until it is {wait['status']}", "Moves the bank's clock.", action="await", fields=wait), ask]
+        return [
+            Next(
+                f"Wait until it is {wait['status']}", "Moves the bank's clock.", action="await", fields=wait, back=page
+            ),
+            ask,
+        ]
     return [ask]
 
 

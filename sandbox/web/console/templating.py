@@ -131,6 +131,8 @@ def faults_found(world: World) -> int:
 
 def back_of(visit: Visit) -> str:
     """Where a form of this page returns to: its own path below the console, and its own query but for a notice."""
+    if visit.request.method != "GET":
+        return "/"  # a page that shows a reply has an address that takes no GET
     query = {name: value for name, value in visit.request.args.items() if name != "notice"}
     return visit.to(visit.request.path.removeprefix("/_sandbox"), **query).removeprefix(visit.root)
 
