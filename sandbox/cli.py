@@ -29,6 +29,7 @@ from sandbox.commands.pki import pki
 from sandbox.commands.referee import coverage, referee
 from sandbox.commands.scenario import scenario
 from sandbox.commands.screen import table
+from sandbox.commands.state import state as state_group
 from sandbox.commands.state_options import StateOptions, state_options
 from sandbox.commands.variants import variants
 from sandbox.commands.vary import vary
@@ -70,6 +71,7 @@ for room in (actions, calls, completion, demo, docs, requests, transfer, tpp_cal
         main.add_command(command)
 add_generated(main, CONTROLS)
 main.add_command(pki)
+main.add_command(state_group)
 
 
 @main.command()

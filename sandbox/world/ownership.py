@@ -158,6 +158,8 @@ class Ownership:
         with self._renewing:
             self._believed_until = float("-inf")
             server, self.id = self.id, 0
+        if not server:
+            return
         try:
             self.leases.leave(server)
         except StateFileError as error:

@@ -15,7 +15,9 @@ MINE = "SELECT 1 FROM heads WHERE world = ? AND epoch = ? FOR UPDATE"
 class PostgresConnection:
     """A write takes the world's head first, under this server's epoch; so none is older than a take-over."""
 
-    def __init__(self, url: str, stopwatch: Callable[[], float], address: str, lease: float) -> None:
+    def __init__(
+        self, url: str, stopwatch: Callable[[], float], address: str, lease: float, *, makes: bool = True
+    ) -> None:
         self.path = name_of(url)
         self.stopwatch = stopwatch
         self.damage: str | None = None  # found while the database is in use
@@ -24,7 +26,11 @@ class PostgresConnection:
         self._writing, self._reading, self._leasing = (Line(url, reply_waits=lease) for _ in range(3))
         self.turn = self._writing.turn
         self._inside: Statements | None = None  # the transaction of whoever has the turn
-        self.notes = open_database(self._writing)
+        try:
+            self.notes = open_database(self._writing, makes=makes)
+        except BaseException:
+            self._writing.close()
+            raise
         self.ownership = Ownership(Leases(self._leasing), address, lease, stopwatch)
 
     @property

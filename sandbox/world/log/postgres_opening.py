@@ -26,19 +26,20 @@ def name_of(url: str) -> str:
     return f"the database {parts.get('dbname') or parts.get('user') or 'of this user'} on {where}"
 
 
-def open_database(line: Line) -> list[str]:
-    """Makes the tables where nothing is; what is there must be ours. The answer is what is worth a note."""
+def open_database(line: Line, *, makes: bool = True) -> list[str]:
+    """Makes the tables where nothing is, unless it is only read; what is there must be ours. The answer is what is
+    worth a note."""
     named = name_of(line.url)
     try:
         with line.statements() as database:
-            notes = _demand_fit(database, named)
-        line.run(lambda database: _demand_ours(database, named))
+            notes = _demand_fit(database, named, writes=makes)
+        line.run(lambda database: _demand_ours(database, named, makes))
     except DatabaseError as error:
         raise DatabaseError(advise(error, named)) from None
     return notes
 
 
-def _demand_fit(database: Statements, named: str) -> list[str]:
+def _demand_fit(database: Statements, named: str, *, writes: bool) -> list[str]:
     row = database.execute(LOOK).fetchone()
     assert row is not None
     encoding, schema, read_only, commit = row
@@ -49,13 +50,17 @@ def _demand_fit(database: Statements, named: str) -> list[str]:
         )
     if schema is None:
         raise DatabaseError(f"{named} has no schema for new tables: set the search_path of its user")
-    if read_only == "on":
+    if writes and read_only == "on":
         raise DatabaseError(f"{named} is read-only. Name the primary server, or end default_transaction_read_only")
-    return ["it may lose the last answers if it crashes: synchronous_commit is off"] if commit == "off" else []
+    return (
+        ["it may lose the last answers if it crashes: synchronous_commit is off"] if writes and commit == "off" else []
+    )
 
 
-def _demand_ours(database: Statements, named: str) -> None:
+def _demand_ours(database: Statements, named: str, makes: bool) -> None:
     there = {name for (name,) in database.execute(THERE).fetchall()}
+    if not there and not makes:
+        raise DatabaseError(f"{named} holds no bank: it is empty")
     if not there:
         for table in TABLES:
             database.execute(table)

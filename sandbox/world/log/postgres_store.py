@@ -30,13 +30,16 @@ class PostgresStore(StateStore):
         stopwatch: Callable[[], float] = lambda: 0.0,
         address: str = "http://127.0.0.1",
         lease: float | None = None,
+        serves: bool = True,
+        makes: bool = True,
     ) -> None:
-        connection = PostgresConnection(url, stopwatch, address, lease or LEASE)
+        connection = PostgresConnection(url, stopwatch, address, lease or LEASE, makes=makes)
         super().__init__(connection, PostgresWriter(connection, stopwatch))
         self.ownership = connection.ownership
         self._rows = PostgresRows(connection)
         try:
-            connection.start()
+            if serves:
+                connection.start()
         except BaseException:
             connection.close()
             raise
@@ -49,6 +52,9 @@ class PostgresStore(StateStore):
     def advertise(self, address: str) -> None:
         self.ownership.address = address
         self.ownership.renew()
+
+    def servers(self) -> list[str]:
+        return [peer.address for peer in self.ownership.peers()]
 
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
         """None: a start reads nothing for each world."""

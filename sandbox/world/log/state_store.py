@@ -57,6 +57,10 @@ class StateStore:
     def advertise(self, address: str) -> None:
         """Where other servers reach this one, if others may share the place."""
 
+    def servers(self) -> list[str]:
+        """The addresses of those that share the place and live."""
+        return []
+
     @property
     def path(self) -> object:
         """What messages call it."""
@@ -162,10 +166,12 @@ class StateStore:
             raise Refusal(Error.NOT_FOUND, input="world")
         return head
 
-    def acts(self, world: int, since: Head, until: Head | None = None) -> Iterator[Act]:
-        """Those after a head, and where it is said, that they lead to another."""
+    def acts(self, world: int, since: Head, until: Head | None = None, *, stops: bool = False) -> Iterator[Act]:
+        """Those after a head, and where it is said, that they lead to another; and no more than those if it stops."""
         head = since
         for row, made in self._reader.acts(world, since):
+            if stops and head == until:
+                return
             head = made
             yield self.act_of(world, row)
         if until is not None and head != until:

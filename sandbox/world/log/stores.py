@@ -23,9 +23,13 @@ def open_store(
     sync: Sync = "normal",
     advertised: str = HERE,
     lease: float | None = None,
+    *,
+    serves: bool = True,
+    makes: bool = True,
 ) -> StateStore:
     """A StateFileError where it cannot be used; what is not ours is left as it is. How far an answer waits for the
-    disk of a database is its own setting. Where other servers reach this one is said to the database alone."""
+    disk of a database is its own setting. Where other servers reach this one is said to the database alone, and only if
+    it serves; a database that is only read is not made."""
     if not is_address(state):
         return Store(Path(state), stopwatch, sync)
     try:
@@ -34,4 +38,4 @@ def open_store(
         raise StateFileError(
             f"a database needs the extra postgres ({error}). Install it: pip install 'bank-sandbox[postgres]'"
         ) from None
-    return PostgresStore(str(state), stopwatch, advertised, lease)
+    return PostgresStore(str(state), stopwatch, advertised, lease, serves, makes)

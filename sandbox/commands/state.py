@@ -1,0 +1,107 @@
+"""The commands `bank-sandbox state`: banks go between file and database, and are checked (choice 12)."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from fcntl import LOCK_NB, LOCK_SH, flock
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
+
+COMPANIONS = ("", "-wal", "-journal")  # beside a file whose server was killed
+PLACE = "a file, or postgresql://USER@HOST/DATABASE"
+
+
+@click.group()
+def state() -> None:
+    """Copies what --state keeps, and checks it."""
+
+
+@state.command()
+@click.argument("origin", metavar="FROM")
+@click.argument("target", metavar="TO")
+def copy(origin: str, target: str) -> None:
+    """Copies every world from a file or database to a new file or an empty database."""
+    from sandbox.world.log.copying import copy_banks
+    from sandbox.world.log.format import StateFileError
+    from sandbox.world.log.stores import is_address, open_store
+
+    made = not is_address(target) and not Path(target).exists()
+    try:
+        with copied_aside(origin) as place, closing(open_store(place, serves=False, makes=False)) as source:
+            demand_idle(source)
+            with closing(open_store(target, serves=False)) as store:
+                done = copy_banks(source, store)
+    except BaseException as error:
+        if made:
+            for end in COMPANIONS:
+                Path(f"{target}{end}").unlink(missing_ok=True)
+        if isinstance(error, StateFileError):
+            raise click.UsageError(str(error)) from None
+        raise
+    click.echo(f"Copied {done.worlds:,} worlds with {done.acts:,} acts.")
+
+
+@state.command()
+@click.argument("place", metavar="FILE_OR_URL")
+def check(place: str) -> None:
+    """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
+    from sandbox.world.checking import check_worlds
+    from sandbox.world.log.format import DamageError, StateFileError
+    from sandbox.world.log.stores import open_store
+
+    acts, worlds, faults = 0, 0, []
+    try:
+        with copied_aside(place) as there, closing(open_store(there, serves=False, makes=False)) as store:
+            for world in check_worlds(store):
+                acts, worlds = acts + world.acts, worlds + 1
+                faults += [f"World {world.name}: {world.fault}."] if world.fault else []
+            faults += [f"{note}." for note in store.connection.notes]
+            faults = [fault.replace(str(there), place) for fault in faults]
+    except DamageError as error:
+        faults = [f"{str(error).replace(str(there), place)}."]
+    except StateFileError as error:
+        raise click.UsageError(str(error)) from None
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        raise SystemExit(1)
+    click.echo(f"Whole: {worlds:,} worlds with {acts:,} acts, each played again.")
+
+
+@contextmanager
+def copied_aside(place: str) -> Iterator[Path | str]:
+    """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
+    from sandbox.world.log.format import StateFileError
+    from sandbox.world.log.stores import is_address
+
+    if is_address(place):
+        yield place
+        return
+    path = Path(place)
+    try:
+        with path.open("rb") as file, TemporaryDirectory() as folder:
+            flock(file, LOCK_SH | LOCK_NB)
+            for end in COMPANIONS:
+                beside = path.resolve().with_name(f"{path.resolve().name}{end}")
+                if beside.exists():
+                    shutil.copyfile(beside, Path(folder, f"{path.name}{end}"))
+            yield Path(folder, path.name)
+    except BlockingIOError:
+        raise StateFileError(f"{path} is in use by another sandbox: stop it first") from None
+    except OSError as error:
+        raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def demand_idle(store: "StateStore") -> None:
+    """What is copied while servers write to it would be of no single moment."""
+    from sandbox.world.log.format import StateFileError
+
+    living = store.servers()
+    if living:
+        raise StateFileError(f"{len(living)} servers run on {store.path}: stop them first ({', '.join(living)})")

@@ -1,0 +1,92 @@
+"""Copies whole banks from one place to another, row by row as they were written, with marks of their new ids."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from sandbox.world.log.format import ACT, StateFileError
+from sandbox.world.log.marks import Head, mark_of
+from sandbox.world.log.place import Database
+from sandbox.world.log.state_store import Listed, StateStore
+
+PAGE = 500  # worlds, and acts, that are read at once
+WORLD = "INSERT INTO worlds (name, beginning, mark) VALUES (?, ?, 0) RETURNING id"
+HEAD = "INSERT INTO heads (world, pace, faults, noted, acts, head, mark) VALUES (?, ?, ?, ?, ?, ?, ?)"
+FREE = """INSERT INTO heads (world, pace, faults, noted, acts, head, mark, owner, epoch)
+  VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1)"""  # no server has it
+CHECKPOINT = "SELECT acts, head, shape, content FROM checkpoints WHERE world = ?"
+
+
+class Copied:
+    """What a copy came to."""
+
+    def __init__(self) -> None:
+        self.worlds = 0
+        self.acts = 0
+
+
+def each_world(store: StateStore) -> Iterator[Listed]:
+    after = ""
+    while rows := store.page(after, PAGE):
+        yield from rows
+        after = rows[-1].name
+
+
+def copy_banks(origin: StateStore, target: StateStore) -> Copied:
+    """All worlds with their logs, checkpoints, calls and findings, into a place that has none."""
+    if target.count():
+        raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
+    copied = Copied()
+    for row in each_world(origin):
+        origin.beginnings(row)  # which holds its marks
+        copied.acts += _copy_world(origin, target, row)
+        copied.worlds += 1
+    target.keep_latest_time(origin.latest_time())
+    return copied
+
+
+def _copy_world(origin: StateStore, target: StateStore, row: Listed) -> int:
+    head = origin.head(row.id)
+    with target.connection.write() as database:
+        world = int(database.execute(WORLD, (row.name, row.beginning)).fetchone()[0])
+        marked = (mark_of(world, row.name, row.beginning), world)
+        database.execute("UPDATE worlds SET mark = ? WHERE id = ?", marked)
+        acts = _copy_acts(origin, database, row, world)
+        if acts != head:
+            raise StateFileError(
+                f"{origin.path} is damaged: acts of its world {row.name} are missing after {acts.acts}"
+            )
+        noted = (row.pace, row.faults, mark_of(world, row.pace, row.faults))
+        database.execute(FREE if target.is_shared else HEAD, (world, *noted, *head, mark_of(world, *head)))
+        _copy_rest(origin, database, row.id, world)
+    return head.acts
+
+
+def _copy_acts(origin: StateStore, database: Database, row: Listed, world: int) -> Head:
+    head = origin.root(row.id)
+    acts = origin.rows(row.id, head)
+    while piece := list(islice(acts, PAGE)):
+        database.executemany(ACT, [(world, *act[1:]) for act, _ in piece])
+        head = piece[-1][1]
+    return head
+
+
+def _copy_rest(origin: StateStore, database: Database, known: int, world: int) -> None:
+    """The checkpoint, with the portions of calls that lie beside its pieces, and what other rooms keep."""
+    pieces = "SELECT acts, number FROM pieces WHERE world = ? ORDER BY acts, number"
+    piece = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND number = ?"
+    with origin.connection.read() as source:
+        checkpoint = source.execute(CHECKPOINT, (known,)).fetchone()
+        aside = source.execute("SELECT content FROM aside WHERE world = ?", (known,)).fetchone()
+        for place in source.execute(pieces, (known,)).fetchall():
+            content = source.execute(piece, (known, *place)).fetchone()
+            database.execute("INSERT INTO pieces VALUES (?, ?, ?, ?)", (world, *place, content[0]))
+    if checkpoint is not None:
+        _insert_marked(database, "checkpoints", (world, *checkpoint))
+    if aside is not None:
+        _insert_marked(database, "aside", (world, *aside))
+
+
+def _insert_marked(database: Database, table: str, row: tuple[Any, ...]) -> None:
+    places = ", ".join("?" * (len(row) + 1))
+    database.execute(f"INSERT INTO {table} VALUES ({places})", (*row, mark_of(*row)))
