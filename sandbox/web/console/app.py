@@ -10,7 +10,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
 from sandbox.web.console import initiation_page, list_pages, play_page, referee_pages, static_files
 from sandbox.web.console.actions import ACTIONS, said
-from sandbox.web.console.bare_address import Doorstep
+from sandbox.web.console.bare_address import RootRedirect
 from sandbox.web.console.callback_page import CallbackPages
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.formats import clock_text, machine
@@ -84,7 +84,7 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
             provide_automatic_options=False,
         )
 
-    app.wsgi_app = Doorstep(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = RootRedirect(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def visit_of(worlds: Worlds, key: str | None, path: dict[str, object]) -> Visit:

@@ -8,7 +8,7 @@ from sandbox.web.api.target import raw_path
 LED = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/", "/_sandbox/static/console.svg")}
 
 
-class Doorstep:
+class RootRedirect:
     """Stands before the app, as for the bank these paths are none of its own: it answers 404 there."""
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:

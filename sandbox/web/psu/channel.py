@@ -107,18 +107,18 @@ def start_again(visit: Visit, refusal: Refusal) -> Response:
 
 
 def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None) -> Response:
-    seen = visit.world.ask(folder, session_id)
-    language = visit.language(customer=seen.customer.language if seen.customer else None)
+    view = visit.world.ask(folder, session_id)
+    language = visit.language(customer=view.customer.language if view.customer else None)
     news = visit.request.args.get("news")
     return draw(
         visit,
         language,
-        "folder" if seen.customer else "channel_login",
+        "folder" if view.customer else "channel_login",
         status=WRONG if problem or refusal else 200,
         session_id=session_id,
-        seen=seen,
-        waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in seen.waiting],
-        own=[(sight, headline(language, sight), status, open_) for sight, status, open_ in seen.own],
+        folder=view,
+        waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in view.waiting],
+        own=[(sight, headline(language, sight), status, open_) for sight, status, open_ in view.own],
         news=news if news in NEWS else None,
         problem=wording(language, problem, refusal),
     )

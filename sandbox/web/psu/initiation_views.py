@@ -1,9 +1,11 @@
-"""What an initiation wants of the PSU, one record per kind, taken under the world's lock."""
+"""What a PSU sees of an initiation: one record per kind, taken under the world's lock."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from sandbox.bank import accounts, bulk_checks, standing_orders
 from sandbox.bank.bulk_records import Bulk, Part
@@ -14,6 +16,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence
+from sandbox.contract import kinds
+from sandbox.contract.kinds import Kind
 from sandbox.files.report import Batch, Transfer
 
 # Of a file of 100,000 transactions a page shows the beginning.
@@ -30,7 +34,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class PaymentWanted:
+class PaymentView:
     """A single payment."""
 
     order: Order
@@ -46,9 +50,13 @@ class PaymentWanted:
         """Whether the TPP named what pays."""
         return self.order.debtor is not None
 
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (self.source,) if self.source else ()
+
 
 @dataclass(frozen=True, slots=True)
-class OrderWanted:
+class OrderView:
     """A standing order, with its first and its last execution."""
 
     contract: Contract
@@ -62,6 +70,10 @@ class OrderWanted:
     def named(self) -> bool:
         return self.contract.debtor is not None
 
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (self.source,) if self.source else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
@@ -73,7 +85,7 @@ class Leaving:
 
 
 @dataclass(frozen=True, slots=True)
-class BulkSeen:
+class BulkView:
     """A bulk of a file that would be paid, with its first beneficiaries."""
 
     name: str
@@ -96,18 +108,22 @@ class BulkRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class FileWanted:
+class FileView:
     """A file: what would be paid, and apart from it what was refused."""
 
     message_id: str | None
     leaving: tuple[Leaving, ...]
-    living: tuple[BulkSeen, ...]
-    living_count: int
+    payable: tuple[BulkView, ...]
+    payable_count: int
     refused: tuple[BulkRefused, ...]
     refused_count: int
 
     words = "bulk"
     named = True  # it names the account of each of its bulks
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(one.source for one in self.leaving)
 
     @property
     def count(self) -> int:
@@ -119,18 +135,12 @@ class FileWanted:
         return Money(sum((one.amount.number for one in self.leaving), Decimal()), "EUR")
 
 
-Wanted = PaymentWanted | OrderWanted | FileWanted
+InitiationView = PaymentView | OrderView | FileView
 
 
-def wanted_of(bank: Bank, found: Initiation, picked: Debtor | None) -> Wanted:
+def view_of(bank: Bank, found: Initiation, picked: Debtor | None) -> InitiationView:
     """`picked` is the account that the PSU chose in this session."""
-    match found:
-        case Payment():
-            return _payment(bank, found.order, picked or found.debtor)
-        case StandingOrder():
-            return _order(bank, found, picked or found.debtor)
-        case Bulk():
-            return _file(bank, found)
+    return VIEWS[found.kind](bank, found, picked or found.debtor)
 
 
 def source_of(bank: Bank, debtor: Debtor) -> Source:
@@ -138,9 +148,10 @@ def source_of(bank: Bank, debtor: Debtor) -> Source:
     return Source(debtor, ", ".join(bank.customers[owner].name for owner in owners))
 
 
-def _payment(bank: Bank, order: Order, debtor: Debtor | None) -> PaymentWanted:
+def _payment(bank: Bank, found: Payment, debtor: Debtor | None) -> PaymentView:
+    order = found.order
     taken = accounts.cost(order.amount, debtor.currency) if debtor else order.amount
-    return PaymentWanted(
+    return PaymentView(
         order,
         source_of(bank, debtor) if debtor else None,
         bank.clock.today,
@@ -149,9 +160,9 @@ def _payment(bank: Bank, order: Order, debtor: Debtor | None) -> PaymentWanted:
     )
 
 
-def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderWanted:
+def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderView:
     last = standing_orders.last_of(found)
-    return OrderWanted(
+    return OrderView(
         found.order,
         source_of(bank, debtor) if debtor else None,
         standing_orders.nth(found, 1),
@@ -159,23 +170,23 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderWant
     )
 
 
-def _file(bank: Bank, bulk: Bulk) -> FileWanted:
-    living = bulk.payable_parts
+def _file(bank: Bank, bulk: Bulk, debtor: Debtor | None) -> FileView:
+    payable = bulk.payable_parts
     refused = [part for part in bulk.parts if not part.is_payable]
-    return FileWanted(
+    return FileView(
         bulk.message_id,
-        _leaving(bank, living),
-        tuple(_bulk_seen(bank, part.paying) for part in living[:BULKS_SHOWN]),
-        len(living),
+        _leaving(bank, payable),
+        tuple(_bulk_view(bank, part.paying) for part in payable[:BULKS_SHOWN]),
+        len(payable),
         tuple(_bulk_refused(part) for part in refused[:BULKS_SHOWN]),
         len(refused),
     )
 
 
-def _leaving(bank: Bank, living: list[Part]) -> tuple[Leaving, ...]:
+def _leaving(bank: Bank, payable: list[Part]) -> tuple[Leaving, ...]:
     sums: dict[Debtor, Decimal] = defaultdict(Decimal)
     counts: dict[Debtor, int] = defaultdict(int)
-    for part in living:
+    for part in payable:
         sums[part.debtor] += part.paying.control_sum
         counts[part.debtor] += part.paying.number_of_transactions
     return tuple(
@@ -184,9 +195,9 @@ def _leaving(bank: Bank, living: list[Part]) -> tuple[Leaving, ...]:
     )
 
 
-def _bulk_seen(bank: Bank, batch: Batch) -> BulkSeen:
+def _bulk_view(bank: Bank, batch: Batch) -> BulkView:
     debtor = Debtor(batch.debtor_iban, batch.debtor_currency)
-    return BulkSeen(
+    return BulkView(
         batch.payment_information_id,
         source_of(bank, debtor),
         Money(batch.control_sum, batch.debtor_currency),
@@ -205,3 +216,10 @@ def _bulk_refused(part: Part) -> BulkRefused:
         batch.number_of_transactions,
         part.findings.count,
     )
+
+
+VIEWS: dict[Kind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
+    kinds.PAYMENT: _payment,
+    kinds.STANDING_ORDER: _order,
+    kinds.BULK: _file,
+}

@@ -7,28 +7,28 @@ from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.contract.fields import STANDING_ORDER
 from sandbox.web.psu.field_lines import field_lines
 from sandbox.web.psu.formats import account, amount, day_of_month, day_of_year, long_date, weekday
-from sandbox.web.psu.initiation_views import OrderWanted
+from sandbox.web.psu.initiation_views import OrderView
 from sandbox.web.psu.phrases import Line, communication, source
 from sandbox.web.psu.words import say
 
 
-def order_lines(language: str, wanted: OrderWanted) -> Iterator[Line]:
-    contract = wanted.contract
+def order_lines(language: str, view: OrderView) -> Iterator[Line]:
+    contract = view.contract
     yield "creditor", contract.creditor_name
     yield "creditor_account", account(contract.creditor_iban)
-    yield "debtor", source(wanted.source)
+    yield "debtor", source(view.source)
     yield "formula", formula(language, contract) if contract.variable else ""
     yield "communication", communication(language, contract.structured, contract.unstructured)
     yield "frequency", rhythm(language, contract)
-    yield "first", _execution(language, wanted.first)
-    yield "end", _end(language, wanted)
+    yield "first", _execution(language, view.first)
+    yield "end", _end(language, view)
     yield "closed_days", say(language, "order.previous_day" if contract.variable else "order.next_day")
     yield from field_lines(language, STANDING_ORDER, contract)
     yield "reference", contract.endtoend_identification
 
 
-def order_headline(language: str, wanted: OrderWanted) -> Line:
-    contract = wanted.contract
+def order_headline(language: str, view: OrderView) -> Line:
+    contract = view.contract
     paid = amount(language, contract.amount) if contract.amount else say(language, "order.variable")
     return paid, contract.creditor_name
 
@@ -66,10 +66,10 @@ def _execution(language: str, day: Occurrence) -> str:
     return say(language, "order.shifted", on=on, planned=long_date(language, day.planned))
 
 
-def _end(language: str, wanted: OrderWanted) -> str:
-    if wanted.contract.end_date is None:
+def _end(language: str, view: OrderView) -> str:
+    if view.contract.end_date is None:
         return say(language, "order.endless")
-    end = long_date(language, wanted.contract.end_date)
-    if wanted.last is None:
+    end = long_date(language, view.contract.end_date)
+    if view.last is None:
         return end
-    return say(language, "order.last", end=end, last=long_date(language, wanted.last.on))
+    return say(language, "order.last", end=end, last=long_date(language, view.last.on))

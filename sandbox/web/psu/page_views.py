@@ -15,7 +15,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.consent_views import Allowed, allowed_by
-from sandbox.web.psu.initiation_views import Wanted, wanted_of
+from sandbox.web.psu.initiation_views import InitiationView, view_of
 from sandbox.web.psu.shared_views import tpp_name
 
 
@@ -41,7 +41,7 @@ class Sight:
     session: Session
     id: str
     origin: Origin
-    wanted: Wanted
+    view: InitiationView
     tpp: str
     customers: list[Customer]
     customer: Customer | None  # who is logged in
@@ -61,7 +61,7 @@ class Sight:
     @property
     def kind(self) -> str:
         """Which words speak of it."""
-        return self.wanted.words
+        return self.view.words
 
     @property
     def language(self) -> str | None:
@@ -78,7 +78,7 @@ class Sight:
     @property
     def given(self) -> bool:
         """Whether there is no account to pick."""
-        return self.wanted.named
+        return self.view.named
 
 
 def at_address(bank: Bank, session_id: str, token: str) -> Sight:
@@ -160,7 +160,7 @@ def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
         copy(session),
         found.id,
         found.origin,
-        wanted_of(bank, found, session.debtor),
+        view_of(bank, found, session.debtor),
         tpp_name(bank, found.origin.client_id),
         list(bank.customers.values()),
         bank.customers[session.customer] if session.customer else None,

@@ -1,6 +1,7 @@
 """What a customer signs, as they read it: a headline, and lines of a label and a text, in one language."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from sandbox.bank.records import Address, Creditor
 from sandbox.banking.iban import country_of
@@ -9,7 +10,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.web.psu.consent_views import ConsentSight
 from sandbox.web.psu.field_lines import field_lines
 from sandbox.web.psu.formats import account, amount, country, long_date
-from sandbox.web.psu.initiation_views import FileWanted, OrderWanted, PaymentWanted
+from sandbox.web.psu.initiation_views import FileView, InitiationView, OrderView, PaymentView
 from sandbox.web.psu.order_paper import order_headline, order_lines
 from sandbox.web.psu.page_views import Sight
 from sandbox.web.psu.phrases import Line, communication, counted, source
@@ -23,20 +24,12 @@ def lines(language: str, sight: Sight) -> list[Line]:
 
 def headline(language: str, sight: Sight) -> Line:
     """The amount, and to whom."""
-    match sight.wanted:
-        case PaymentWanted(order=order):
-            return amount(language, order.amount), order.creditor_name
-        case OrderWanted() as wanted:
-            return order_headline(language, wanted)
-        case FileWanted() as wanted:
-            return amount(language, wanted.amount), counted(language, "transfers", wanted.count)
+    return PAPERS[type(sight.view)].headline(language, sight.view)
 
 
 def from_accounts(sight: Sight) -> str:
     """The accounts that pay."""
-    if isinstance(sight.wanted, FileWanted):
-        return ", ".join(account(one.source.debtor.iban) for one in sight.wanted.leaving)
-    return account(sight.wanted.source.debtor.iban) if sight.wanted.source else ""
+    return ", ".join(account(one.debtor.iban) for one in sight.view.sources)
 
 
 def consent_lines(language: str, sight: ConsentSight) -> list[Line]:
@@ -49,28 +42,21 @@ def _labelled(language: str, part: str, texts: Iterator[Line]) -> list[Line]:
 
 
 def _texts(language: str, sight: Sight) -> Iterator[Line]:
-    match sight.wanted:
-        case PaymentWanted() as payment:
-            yield from _payment(language, payment)
-        case OrderWanted() as order:
-            yield from order_lines(language, order)
-        case FileWanted() as file:
-            yield "transfers", counted(language, "transfers", file.count)
-            yield "reference", file.message_id or ""
+    yield from PAPERS[type(sight.view)].lines(language, sight.view)
     yield "tpp", sight.tpp
     yield "signed", ", ".join(sight.signers)
 
 
-def _payment(language: str, wanted: PaymentWanted) -> Iterator[Line]:
-    order = wanted.order
+def _payment(language: str, view: PaymentView) -> Iterator[Line]:
+    order = view.order
     yield "creditor", order.creditor_name
     yield "creditor_account", account(order.creditor.iban or order.creditor.bban or "")
     yield "creditor_bank", _bank(language, order.creditor)
     yield "creditor_address", _address(language, order.creditor_address)
-    yield "debtor", source(wanted.source)
-    yield "taken", amount(language, wanted.taken) if wanted.taken else ""
+    yield "debtor", source(view.source)
+    yield "taken", amount(language, view.taken) if view.taken else ""
     yield "communication", communication(language, order.structured, order.unstructured)
-    yield "date", _execution(language, wanted)
+    yield "date", _execution(language, view)
     kind = catalogue(language).get(order.product, order.product)
     yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
     yield from field_lines(language, PAYMENT, order)
@@ -104,8 +90,35 @@ def _address(language: str, address: Address | None) -> str:
     return ", ".join(filter(None, (street, town, country(language, address.country or ""))))
 
 
-def _execution(language: str, wanted: PaymentWanted) -> str:
-    if PRODUCTS[wanted.order.product].instant:
+def _execution(language: str, view: PaymentView) -> str:
+    if PRODUCTS[view.order.product].instant:
         return say(language, "review.instant")
-    key = "review.at_once" if wanted.due == wanted.today else "review.on"
-    return say(language, key, date=long_date(language, wanted.due))
+    key = "review.at_once" if view.due == view.today else "review.on"
+    return say(language, key, date=long_date(language, view.due))
+
+
+def _payment_headline(language: str, view: PaymentView) -> Line:
+    return amount(language, view.order.amount), view.order.creditor_name
+
+
+def _file(language: str, view: FileView) -> Iterator[Line]:
+    yield "transfers", counted(language, "transfers", view.count)
+    yield "reference", view.message_id or ""
+
+
+def _file_headline(language: str, view: FileView) -> Line:
+    return amount(language, view.amount), counted(language, "transfers", view.count)
+
+
+class Paper(NamedTuple):
+    """What a customer reads of one kind."""
+
+    headline: Callable[[str, Any], Line]
+    lines: Callable[[str, Any], Iterator[Line]]
+
+
+PAPERS: dict[type[InitiationView], Paper] = {
+    PaymentView: Paper(_payment_headline, _payment),
+    OrderView: Paper(order_headline, order_lines),
+    FileView: Paper(_file_headline, _file),
+}

@@ -28,14 +28,14 @@ def draw(
     session_id: str = "",
     forms: str = "",
     kind: str = "",
-    **seen: Any,
+    **facts: Any,
 ) -> Response:
     """A page in one language; `forms` is where its forms may lead besides this bank."""
     text = (
         templates()
         .get_template(f"{template}.html")
         .render(
-            seen,
+            facts,
             language=language,
             languages=[(code, row.name) for code, row in SCREENS.items()],
             proof=proof_of(session_id) if session_id else "",
