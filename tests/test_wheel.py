@@ -129,10 +129,18 @@ def test_the_wheel_brings_its_own_package_and_not_ours(installed: Path, tmp_path
     assert Path(where.strip()).is_relative_to(installed)
 
 
-@pytest.mark.parametrize("package", ["fixtures", "scenarios"])
-def test_files_beside_the_code_travel_in_the_wheel(package: str, installed: Path) -> None:
+@pytest.mark.parametrize(
+    "package, source", [("fixtures", "fixtures"), ("scenarios", "scenarios"), ("handbook", "docs")]
+)
+def test_files_beside_the_code_travel_in_the_wheel(package: str, source: str, installed: Path) -> None:
     (library,) = installed.glob("lib/python*/site-packages")
-    assert files_in(library / "sandbox" / package) == files_in(ROOT / package)
+    assert files_in(library / "sandbox" / package) == files_in(ROOT / source)
+
+
+def test_the_demo_needs_no_checkout(installed: Path, tmp_path: Path) -> None:
+    (library,) = installed.glob("lib/python*/site-packages")
+    assert files_in(library / "sandbox" / "shop") == files_in(ROOT / "sandbox" / "shop")
+    assert "--lan" in run(installed / "bin" / "bank-sandbox", "demo", "--help", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("folder", ["templates", "static"])
