@@ -33,7 +33,10 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         bulk.parts.append(part)
         if isinstance(batch, Batch):
             _demand_account(bank, part.findings, batch)
-        refused = bool(bulk.findings or batch.findings)
+    faulty = any(part.findings for part in bulk.parts)
+    whole = faulty and bank.variant("bad_transaction") == "the_file"
+    for part in bulk.parts:
+        refused = bool(whole or bulk.findings or part.findings)
         bank.move(part, Trigger.INVALID if refused else Trigger.VALIDATED, BAD_FORMAT if refused else None)
     if bulk.payable_parts and not signers(bank, bulk):
         bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
@@ -43,6 +46,8 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         bank.move(bulk, Trigger.INVALID, BAD_FORMAT)
         return
     bank.move(bulk, Trigger.VALIDATED)
+    if bank.variant("unsigned_file") == "60_minutes":
+        bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, bulk.id, Trigger.REFUSED)
     if bulk.message_id is not None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
 
@@ -73,6 +78,8 @@ def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:
 def _demand_new(bank: Bank, bulk: Bulk) -> None:
     """A client uses a MsgId once; one whose file was refused may come again."""
     if bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids:
+        if bank.variant("duplicate_message_id") == "accepted":
+            return
         bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
 
 
@@ -115,7 +122,8 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
         if execution_day(bank, part.paying.execution_date) is None:
             due[part.debtor] += part.paying.control_sum
     for debtor, amount in due.items():
-        if accounts.available(bank, debtor) < Money(amount, debtor.currency):
+        missing = accounts.available(bank, debtor) < Money(amount, debtor.currency)
+        if missing and bank.variant("funds_of_today") == "page":
             decided = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
 

@@ -13,13 +13,14 @@ REMARK = "BULK CREDIT TRANSFER"
 def book(bank: Bank, part: Part) -> None:
     """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer."""
     batch, today = part.paying, bank.clock.today
-    if batch.batch_booking:
+    together = is_booked_together(bank, part)
+    if together:
         total = Money(batch.control_sum, batch.debtor_currency)
         sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))
         text = f"{batch.payment_information_id} ({batch.number_of_transactions})"
         bank.ledger.post(Entry(part.id, today, today, sides, text, remark=REMARK))
     for number, transfer in enumerate(batch.transfers, 1):
-        out, into = _debit(part, transfer), _credit(bank, part, transfer)
+        out, into = _debit(part, transfer, together), _credit(bank, part, transfer)
         if out.account == into.account:  # outside on both sides
             continue
         text = transfer.structured or transfer.unstructured or ""
@@ -38,9 +39,20 @@ def _return(bank: Bank, part: Part, transfer: Transfer, entry: Entry) -> None:
     bank.ledger.post(entry._replace(reference=f"{entry.reference}R", postings=postings, remark="RETURN AC04"))
 
 
-def _debit(part: Part, transfer: Transfer) -> Posting:
+def is_booked_together(bank: Bank, part: Part) -> bool:
+    """One line for the bulk, or one for each transaction (service 2.3)."""
+    match bank.variant("batch_booking"):
+        case "one_line":
+            return True
+        case "each":
+            return False
+        case _:
+            return part.paying.batch_booking
+
+
+def _debit(part: Part, transfer: Transfer, together: bool) -> Posting:
     """Booked as a batch, the sum left the debtor at once, so that what comes back in comes from outside."""
-    if part.paying.batch_booking:
+    if together:
         return Posting(OUTSIDE, -transfer.amount)
     return Posting(part.paying.debtor_iban, -transfer.amount, transfer.creditor_iban, transfer.creditor_name)
 

@@ -84,7 +84,7 @@ def execute(bank: Bank, part: Part) -> None:
         bank.move(part, Trigger.EXECUTED)
         bulk_entries.book(bank, part)
         bulk.unpaid -= 1
-    elif closed or part.tries >= bank.settings.recycling_tries:
+    elif closed or part.tries >= bank.settings.recycling_tries or _is_given_up(bank, part):
         bank.move(part, Trigger.GIVEN_UP, CLOSED if closed else NO_FUNDS)
         _count(bank, bulk, part, -1)
         bulk.unpaid -= 1
@@ -94,6 +94,11 @@ def execute(bank: Bank, part: Part) -> None:
         part.executes_on = following_banking_day(bank.clock.today)
         bank.agenda.add(at_brussels(part.executes_on, AT_SIX), part.id, Trigger.EXECUTED)
     look_at_parts(bank, bulk)
+
+
+def _is_given_up(bank: Bank, part: Part) -> bool:
+    """A bulk of the day of its signature, for which funds are missing, is not tried again where an axis says so."""
+    return part.executes_on is None and bank.variant("funds_of_today") == "RJCT"
 
 
 def look_at_parts(bank: Bank, bulk: Bulk) -> None:
@@ -121,7 +126,11 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
         return
     if not bank.can(bulk, Trigger.CANCELLED):
         raise Refusal(Error.NOT_CANCELLABLE, status=bulk.status.value, decided=cancellation_facts(bulk))
-    bank.move(bulk, Trigger.CANCELLED, reason)
+    paid = any(part.status is Status.ACSC for part in bulk.parts)
+    if paid and bank.variant("mixed_file_after_cancel") == "ACSC":
+        bank.move(bulk, Trigger.SETTLED)
+    else:
+        bank.move(bulk, Trigger.CANCELLED, reason)
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
         bank.move(part, Trigger.CANCELLED, reason)
@@ -172,7 +181,10 @@ def valid_address(bank: Bank, bulk: Bulk) -> str | None:
 def renew_address(bank: Bank, client_id: str, kind: str, reference: str, external: bool) -> str | None:
     """Makes a new SCA address when no valid one is left (service 4.6 rule 3)."""
     bulk = find(bank, client_id, kind, reference, external=external)
-    if waits_for_signature(bulk) and valid_address(bank, bulk) is None:
+    fresh = bank.variant("address_at_status") == "new"
+    if waits_for_signature(bulk) and (fresh or valid_address(bank, bulk) is None):
+        if fresh and bulk.sca_token is not None:
+            bank.sca_addresses.pop(bulk.sca_token, None)
         give_address(bank, bulk)
     return bulk.sca_token
 

@@ -5,11 +5,11 @@ from hashlib import blake2b
 
 from sandbox.bank import accounts, rule_effects, tokens
 from sandbox.bank.bounded_registers import forget_oldest
+from sandbox.bank.callbacks import lead_back, lead_back_refused
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
 from sandbox.bank.records import Account
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
-from sandbox.banking.callbacks import with_query
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import Trigger
@@ -129,7 +129,7 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
         if bank.variant("renewal_extends_consent") == "yes":
             consent.until = bank.clock.now + bank.settings.consent_life
         bank.answered[token] = "renewed"
-        return with_query(address.redirect_uri, state=state)
+        return lead_back(bank, address.redirect_uri, state)
     ibans = (address.iban,) if address.iban is not None else chosen
     demand_owned(bank, customer, ibans)
 
@@ -138,13 +138,13 @@ def agree(bank: Bank, token: str, customer: str, chosen: tuple[str, ...], state:
     grant = Grant(address.client_id, customer, address.scope, address.iban, consent.id)
     assert address.challenge is not None
     code = tokens.new_code(bank, grant, address.redirect_uri, address.challenge, address.rule)
-    return with_query(address.redirect_uri, code=code, state=state)
+    return lead_back(bank, address.redirect_uri, state, code=code)
 
 
 def decline(bank: Bank, token: str, state: str | None, description: str = "The customer refused.") -> str:
     address = address_waiting(bank, token)
     bank.answered[token] = "refused"
-    return with_query(address.redirect_uri, error="access_denied", error_description=description, state=state)
+    return lead_back_refused(bank, address.redirect_uri, state, description)
 
 
 def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:

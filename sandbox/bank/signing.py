@@ -5,12 +5,12 @@ from dataclasses import replace
 from sandbox.bank import accounts, initiations, rule_effects, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.callbacks import lead_back, lead_back_refused
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor
 from sandbox.bank.signing_methods import remember_beneficiary
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
-from sandbox.banking.callbacks import with_query
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
@@ -92,7 +92,7 @@ def refuse(bank: Bank, found: Initiation, state: str | None, description: str = 
     """Refuses: the PSU's choice, or after too many wrong codes."""
     _turn_down(bank, found)
     uri = found.origin.redirect_uri
-    return with_query(uri, error="access_denied", error_description=description, state=state)
+    return lead_back_refused(bank, uri, state, description)
 
 
 def _turn_down(bank: Bank, found: Initiation) -> None:
@@ -119,7 +119,7 @@ def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | 
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
         code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, found.rule)
-    return with_query(origin.redirect_uri, code=code, state=state)
+    return lead_back(bank, origin.redirect_uri, state, code=code)
 
 
 def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:

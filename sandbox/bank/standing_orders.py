@@ -1,6 +1,6 @@
 """Standing orders: contracts that pay by themselves on banking days (service 2.2, 3.2; choice 6)."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rule_effects
@@ -10,7 +10,7 @@ from sandbox.bank.records import Debtor, Origin
 from sandbox.bank.rules import Looks
 from sandbox.bank.standing_order_records import Contract, Run, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import at_brussels, brussels_date
+from sandbox.banking.calendar import at_brussels, brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence, last_number, late, occurrence
@@ -24,6 +24,8 @@ CONTRACT_ENDED = "CONTRACT_ENDED"
 NO_FUNDS = "AM04"
 CLOSED = "AC04"
 AT_SIX = 6
+TRIES_SEEN = 1_000  # of one execution: as many as recycling_tries may be
+ONE_DAY = timedelta(days=1)
 
 
 def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> InitiationReply:
@@ -31,7 +33,10 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
-    if contract.start_date <= bank.clock.today:
+    soonest = bank.clock.today + ONE_DAY
+    if contract.start_date == bank.clock.today and bank.variant("start_date") == "today":
+        soonest = bank.clock.today
+    if contract.start_date < soonest:
         decided = {"today": bank.clock.today, "start_date": contract.start_date}
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
     initiations.demand_name(bank, contract.creditor_name)
@@ -114,6 +119,9 @@ def last_of(order: StandingOrder) -> int | None:
 def complete(bank: Bank, order: StandingOrder) -> None:
     """Signed: active a moment later."""
     bank.move(order, Trigger.SIGNED)
+    if bank.variant("signed_order") == "ACWP":
+        activate(bank, order)
+        return
     bank.agenda.add(bank.clock.now + bank.settings_of(order).contract_activation, order.id, Trigger.ACTIVATED)
 
 
@@ -136,7 +144,17 @@ def run(bank: Bank, order: StandingOrder) -> None:
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)
+    tried = sum(1 for one in order.runs[-TRIES_SEEN:] if one.number == order.next_number)
     order.runs.append(Run(order.next_number, bank.clock.now, amount))
+    if amount is None and not closed:
+        match bank.variant("failed_occurrence"):
+            case "ends":
+                bank.move(order, Trigger.ENDED, NO_FUNDS)
+                return
+            case "retried" if tried < bank.settings.recycling_tries:
+                again = at_brussels(following_banking_day(bank.clock.today), AT_SIX)
+                bank.agenda.add(again, order.id, Trigger.OCCURRED)
+                return
     order.next_number += 1
     _promise(bank, order)
 
@@ -169,7 +187,8 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
     """Schedules the next occurrence; after the last one the contract ends."""
     last = last_of(order)
     if last is not None and order.next_number > last:
-        bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
+        if bank.variant("ended_order") == "CANC":
+            bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
         return
     bank.agenda.add(six_on(nth(order, order.next_number)), order.id, Trigger.OCCURRED)
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from sandbox.contract import (
     axes_accounts,
+    axes_callback,
     axes_headers,
     axes_initiation,
+    axes_orders,
     axes_settings,
     axes_settling,
     axes_surprises,
@@ -28,6 +30,8 @@ ROWS: tuple[Axis, ...] = (
     *axes_headers.ROWS,
     *axes_initiation.ROWS,
     *axes_settling.ROWS,
+    *axes_orders.ROWS,
+    *axes_callback.ROWS,
     *axes_surprises.ROWS,
 )
 AXES: dict[str, Axis] = {axis.name: axis for axis in sorted(ROWS, key=lambda axis: TOPICS.index(axis.topic))}

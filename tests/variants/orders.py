@@ -6,13 +6,14 @@ from werkzeug.test import TestResponse
 
 from tests.payer import approve
 from tests.spec.bodies import ALICE
-from tests.tpp import Tpp, payment, version
+from tests.tpp import SCT, Tpp, payment, version
 
 PATH = "/periodic-payments/sepa-credit-transfers"
 
 
 def initiate(tpp: Tpp, **changes: Any) -> TestResponse:
-    body = payment(debtor_account={"iban": ALICE}, frequency="MONTHLY", start_date="2027-04-01", **changes)
+    usual = {"debtor_account": {"iban": ALICE}, "frequency": "MONTHLY", "start_date": "2027-04-01"}
+    body = payment(**{"product": SCT} | usual | changes)
     return tpp.call("POST", PATH, json=body, accept=version(2))
 
 

@@ -19,6 +19,7 @@ from sandbox.web.api.gate import Call
 from sandbox.web.api.initiation_variants import signing_address, vary_bulk
 from sandbox.web.api.initiations import is_external, without_conflict
 
+HEAD_BYTES = 1_000  # in which the first row of a csv file ends
 PACKED_LEVEL = 1  # the fastest
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
@@ -29,7 +30,10 @@ def bulk_initiation(call: Call) -> Response:
     if reference is not None and REFERENCE.match(reference) is None:
         why = "1 to 35 letters, digits or -"
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
+    if reference is None and call.variant("payment_information_id") == "required":
+        raise Refusal(Error.HEADER_MISSING, input="PaymentInformationID")
     packed, message_id = file_of(call, kind)
+    demand_dialect(call, kind)
     reference = reference or message_id  # choice 7
     call.world.ask(_demand_room, call, len(packed))
     payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.ask)
@@ -39,6 +43,17 @@ def bulk_initiation(call: Call) -> Response:
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
     found = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
     return replies.json_response(replies.BULK_INITIATION.dump(found), 201)
+
+
+def demand_dialect(call: Call, kind: Kind) -> None:
+    """A csv file with the separator that this bank reads (service 2.3)."""
+    if kind != "csv":
+        return
+    head = call.request.get_data(cache=True)[:HEAD_BYTES].partition(b"\n")[0]
+    found = "semicolon" if head.count(b";") > head.count(b",") else "comma"
+    taken = call.variant("csv_dialect")
+    if taken not in ("both", found):
+        raise Refusal(Error.INPUT_INVALID, input="body", why=f"its columns are separated by a {found}, not a {taken}")
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
@@ -82,7 +97,8 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str
     call.subject = bulk.id
     address = None
     if bulks.waits_for_signature(bulk):
-        token = bulks.valid_address(bank, bulk) or fresh
+        renews = fresh is None and bank.variant("address_at_status") == "new"
+        token = None if renews else bulks.valid_address(bank, bulk) or fresh
         if token is None:
             return None
         address = signing_address(call, token)

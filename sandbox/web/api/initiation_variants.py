@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 from orjson import Fragment
 
 from sandbox.bank.state import Bank
@@ -9,6 +10,7 @@ from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.call import Call
 
 ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
+FILE_NUMBERS = ("control_sum", "number_of_transactions")
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 CAMEL = {
     "payment_id": "paymentId",
@@ -63,6 +65,11 @@ def vary_bulk(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
     """The status of a file and of its bulks."""
     for row in (content, *content.get("bulks", ())):
         row["status"] = spelled(bank, row["status"])
+    if not content["bulks"] and bank.variant("bulks_while_rcvd") == "absent":
+        del content["bulks"]
+    elif content["bulks"] and bank.variant("file_numbers") == "strings":
+        for row in content["bulks"]:
+            row |= {name: orjson.dumps(row[name]).decode() for name in FILE_NUMBERS}
     return content
 
 

@@ -58,6 +58,8 @@ def initiation(call: Call) -> Response:
     if kind is kinds.PAYMENT and call.version == 1:
         return _earlier_initiation(call, content)
     row = ROWS[kind]
+    if kind is kinds.STANDING_ORDER:
+        demand_order_currency(call, content)
     order = read_leniently(call, row.body.schema, lambda found: row.read(found, call.product), content)
     initiated = call.world.act(row.initiate, order, call.origin, call.ask)
     call.subject = initiated.payment_id
@@ -68,6 +70,14 @@ def initiation(call: Call) -> Response:
     if call.variant("sca_address_in") != "links":
         response.headers["Location"] = address
     return response
+
+
+def demand_order_currency(call: Call, content: Any) -> None:
+    """The currency of a standing order is required and defaulted at once (service 2.2)."""
+    amounts = content.get("instructed_amount") if isinstance(content, dict) else None
+    left_out = isinstance(amounts, dict) and "currency" not in amounts
+    if left_out and call.variant("order_currency") == "required":
+        raise Refusal(Error.INPUT_MISSING, input="instructed_amount.currency")
 
 
 def _earlier_initiation(call: Call, content: Any) -> Response:

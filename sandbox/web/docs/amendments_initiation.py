@@ -54,5 +54,7 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
         field("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
     ),
     ("status_names_payment", "no"): each(STATUSES, optional, "payment_id"),
+    ("bulks_while_rcvd", "absent"): optional("BulkStatusReply", "bulks"),
+    ("file_numbers", "strings"): field("PartRow", "control_sum", "number_of_transactions", type="string"),
     ("xb_delete", "403"): refuses(403, *DENIED, "a cross-border payment cannot be cancelled", *CANCELLATIONS),
 }

@@ -1,0 +1,41 @@
+"""Where a PSU is sent back to, as the axes of the callback say (service 6.1, contract/axes_callback)."""
+
+from urllib.parse import quote, quote_plus, urlencode, urlsplit, urlunsplit
+
+from sandbox.bank.state import Bank
+
+MORE = (("iss", "https://bank.example"), ("session_state", "open"))
+ALTERED = "another-state"
+
+
+def lead_back(bank: Bank, uri: str, state: str | None, *, code: str | None = None) -> str:
+    """The callback after a yes: a code where no access token was used, and the state."""
+    rows: list[tuple[str, str]] = []
+    if code is not None:
+        decided = bank.variant("callback_code")
+        given = code[::-1] if decided == "foreign" else code
+        rows += [("code", given)] * (2 if decided == "twice" else 1)
+    if bank.variant("callback_outcome") == "both":
+        rows.append(("error", "server_error"))
+    return _address(bank, uri, rows, state)
+
+
+def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str) -> str:
+    """The callback after a no."""
+    error = bank.variant("callback_error")
+    return _address(bank, uri, [("error", error), ("error_description", description)], state)
+
+
+def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | None) -> str:
+    """The address with more parameters behind its own."""
+    if state is not None:
+        match bank.variant("callback_state"):
+            case "kept":
+                rows.append(("state", state))
+            case "altered":
+                rows.append(("state", ALTERED))
+    if bank.variant("callback_parameters") == "more":
+        rows.extend(MORE)
+    parts = urlsplit(uri)
+    more = urlencode(rows, quote_via=quote_plus if bank.variant("callback_encoding") == "plus" else quote)
+    return urlunsplit(parts._replace(query=f"{parts.query}&{more}" if parts.query and more else parts.query or more))

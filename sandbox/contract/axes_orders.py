@@ -1,0 +1,77 @@
+"""Axes of standing orders and of files (service 2.2, 2.3, 3.1, 3.2, 4.5, 4.6)."""
+
+from sandbox.contract.axis import Axis, axes_of
+
+order, file = axes_of("standing orders"), axes_of("files")
+
+ROWS: tuple[Axis, ...] = (
+    order(
+        "failed_occurrence", "service 2.2", "What follows when funds are missing.", "a payment that nobody misses",
+        ("skipped", "The contract goes on; that execution fails."),
+        ("retried", "It is tried again on the following banking days, as payments are."),
+        ("ends", "The contract ends: CANC with AM04."),
+    ),
+    order(
+        "order_currency", "service 2.2", "instructed_amount.currency, which is required and defaulted at once.", "400",
+        ("default", "EUR where it is left out."), ("required", "400 where it is left out."),
+    ),
+    order(
+        "start_date", "service 2.2", "The earliest start_date.", "400 on the day itself",
+        ("tomorrow", "The day after the call."), ("today", "The day of the call."),
+    ),
+    order(
+        "signed_order", "service 3.2", "The status of a standing order that was signed.", "an enumeration that crashes",
+        ("PDNG", "PDNG, then ACWP."), ("ACWP", "ACWP at once."),
+    ),
+    order(
+        "ended_order", "service 3.2", "The status after the last execution.", "an order that seems to go on",
+        ("CANC", "CANC with CONTRACT_ENDED."), ("ACWP", "It stays ACWP."),
+    ),
+    file(
+        "bad_transaction", "service 2.3", "What a faulty transaction takes with it.", "a partial success",
+        ("its_bulk", "Its bulk is RJCT, the rest goes on."), ("the_file", "The file is RJCT."),
+    ),
+    file(
+        "bulks_while_rcvd", "service 2.4", "bulks in the status of a file that is not validated yet.", "a missing key",
+        ("empty", "An empty list."), ("absent", "The field is left out."),
+    ),
+    file(
+        "file_numbers", "service 2.4", "How JSON holds the numbers of a bulk.", "arithmetic with floats",
+        ("numbers", "Numbers."), ("strings", "Decimal strings."),
+    ),
+    file(
+        "payment_information_id", "service 4.6", "The header PaymentInformationID.", "a look-up without a reference",
+        ("optional", "It may be left out."), ("required", "Without it 400."),
+    ),
+    file(
+        "address_at_status", "service 4.6", "The SCA address in a second status call.", "a link that is dead",
+        ("same", "The same while it lives."), ("new", "A new one each time; the earlier one ends."),
+    ),
+    file(
+        "funds_of_today", "service 1", "A file of today for which funds are missing.", "a status that stays PATC",
+        ("page", "The page says so at the signature, and the file stays PATC."),
+        ("recycled", "It is signed and tried again, as later files are."),
+        ("RJCT", "It is signed, and RJCT at its execution."),
+    ),
+    file(
+        "mixed_file_after_cancel", "service 3.1", "The status of a cancelled file of which a bulk was paid.",
+        "a second payment",
+        ("CANC", "CANC."), ("ACSC", "ACSC."),
+    ),
+    file(
+        "csv_dialect", "service 2.3", "The separator of a csv file.", "a refusal",
+        ("both", "A comma or a semicolon."), ("comma", "A comma; else 400."), ("semicolon", "A semicolon; else 400."),
+    ),
+    file(
+        "batch_booking", "service 2.3", "How a bulk shows among the transactions.", "a look for each transaction",
+        ("as_asked", "As the file asks."), ("one_line", "One line a bulk."), ("each", "One a transaction."),
+    ),
+    file(
+        "duplicate_message_id", "service 2.3", "A file whose MsgId was used before.", "a file that is paid twice",
+        ("refused", "It is RJCT."), ("accepted", "It is a file like any other."),
+    ),
+    file(
+        "unsigned_file", "service 3.3", "A file that nobody signs.", "files that wait for ever",
+        ("stays", "It stays PATC."), ("60_minutes", "It is cancelled 60 minutes after its validation."),
+    ),
+)  # fmt: skip
