@@ -1,8 +1,10 @@
 """The command `bank-sandbox`."""
 
+import os
 import secrets
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -105,6 +107,7 @@ def serve(
     sync: "Sync",
     lease: timedelta,
     advertise: str | None,
+    peers_key: str | None,
     log: str,
     worlds_max: int,
     put_away_after: timedelta,
@@ -118,7 +121,8 @@ def serve(
     from sandbox.web.docs.site import tell
     from sandbox.world.log.collector import tend
 
-    kept = StateOptions(state, sync, lease, advertise)
+    kept = StateOptions(state, sync, lease, advertise, peers_key)
+    kept.demand_key()
     tenancy, opened = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
     opened.demand_closed()
     signal.signal(signal.SIGTERM, _stop)
@@ -129,8 +133,11 @@ def serve(
     tell("commands", lambda: commands_page(main))
     app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
     address, run = opened.open_bank(app)
-    kept.advertise_at(worlds, address)
-    controls = opened.open_controls(worlds, address) or (address if opened.lock.here else None)
+    peers = kept.join(worlds, address, opened.pki)
+    if peers is not None:
+        peers.stand_before(app, "bank")
+        signal.signal(signal.SIGTERM, lambda number, frame: drain_first(peers.drain))
+    controls = opened.open_controls(worlds, address, peers) or (address if opened.lock.here else None)
     tend(stopwatch)
     click.echo(greeting(address, controls, worlds, opened.lock.key is not None), err=True)
     click.echo(f"listening on {openable(address)}")
@@ -170,6 +177,19 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning
+
+
+def drain_first(drain: "Callable[[], None]") -> None:
+    """Calls are answered meanwhile; a second signal ends the server at once."""
+    signal.signal(signal.SIGTERM, _stop)
+
+    def work() -> None:
+        try:
+            drain()
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=work, name="drain", daemon=True).start()
 
 
 def _stop(number: int, frame: Any) -> None:

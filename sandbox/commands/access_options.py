@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
     from sandbox.serve.connections import Bounds
+    from sandbox.serve.peers import Peers
     from sandbox.web.controls.lock import Lock
     from sandbox.world.beginning import Beginning
     from sandbox.world.registry import Worlds
@@ -112,7 +113,7 @@ class AccessOptions:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, client_certificates=named))
 
-    def open_controls(self, worlds: "Worlds", bank: str) -> str | None:
+    def open_controls(self, worlds: "Worlds", bank: str, peers: "Peers | None" = None) -> str | None:
         """Serves the controls on their own port; returns the address."""
         from sandbox.app import assemble_controls
         from sandbox.serve.server import port_of, server_of
@@ -120,6 +121,8 @@ class AccessOptions:
         if self.controls == "off" or self.controls_port is None:
             return None
         app = assemble_controls(worlds, replace(self.lock, here=True), bank)
+        if peers is not None:
+            peers.stand_before(app, "controls")
         server = listen(lambda: server_of(app, self.controls_host, self.controls_port or 0, 2), self.controls_host)
         threading.Thread(target=server.run, daemon=True).start()
         return address_of("http", self.controls_host, port_of(server))

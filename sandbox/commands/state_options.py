@@ -1,23 +1,27 @@
 """Options of `serve` about where worlds are kept (choice 12)."""
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.access_options import KEY_LENGTH_MIN
 from sandbox.commands.options import Span
 from sandbox.machine import machine_time, seconds_since_boot, stopwatch
 
 if TYPE_CHECKING:
+    from sandbox.serve.peers import Peers
     from sandbox.world.beginning import Beginning
     from sandbox.world.log.opening import Sync
     from sandbox.world.log.state_store import StateStore
     from sandbox.world.registry import Room, Worlds
 
 Option = Callable[..., Any]
+PLAIN = re.compile(r"[!-~]+")
 LEASE_MIN, LEASE_MAX = timedelta(seconds=1), timedelta(minutes=5)
 
 
@@ -39,6 +43,7 @@ class StateOptions:
     sync: "Sync"
     lease: timedelta
     advertise: str | None
+    peers_key: str | None = field(default=None, repr=False)
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[Worlds, Callable[[], None]]":
         """All worlds, with those that are kept, and how that is closed; what can't be used is left as it is."""
@@ -68,10 +73,34 @@ class StateOptions:
             return open_store(state, seconds_since_boot, advertised=where, lease=self.lease.total_seconds())
         return open_store(Path(state), stopwatch, self.sync)
 
-    def advertise_at(self, worlds: "Worlds", address: str) -> None:
-        """Where other servers reach this one, once it is known: its own address, unless another was given."""
-        if worlds.store is not None:
-            worlds.store.advertise(self.advertise or address)
+    def demand_key(self) -> None:
+        """Refuses a key that can be guessed: whoever has it speaks in any caller's name."""
+        if self.peers_key is not None and (len(self.peers_key) < KEY_LENGTH_MIN or not PLAIN.fullmatch(self.peers_key)):
+            raise click.BadParameter(
+                f"it has at least {KEY_LENGTH_MIN} letters, digits and signs, without a space; `openssl rand -hex 16` "
+                "makes one",
+                param_hint="--peers-key",
+            )
+
+    def join(self, worlds: "Worlds", address: str, trusted: Path | None) -> "Peers | None":
+        """Says where other servers reach this one, once it is known: its own address, unless another was given. From
+        then on calls of their worlds are handed on."""
+        store = worlds.store
+        if store is None:
+            return None
+        store.advertise((self.advertise or address).rstrip("/"))
+        if store.ownership is None:
+            return None
+        from sandbox.serve.peers import Peers
+        from sandbox.serve.relay import Relay, tls_context
+        from sandbox.world.placement import Placement
+
+        if self.peers_key is None:
+            click.echo("Without --peers-key, this server hands no call on to the others on its database.", err=True)
+        placement = Placement(worlds, store, store.ownership, seconds_since_boot)
+        placement.hands_on = self.peers_key is not None
+        placement.start()
+        return Peers(placement, Relay(seconds_since_boot, tls_context(trusted)), self.peers_key, seconds_since_boot)
 
 
 def state_options(option: Option) -> Callable[[Any], Any]:
@@ -99,6 +128,11 @@ def state_options(option: Option) -> Callable[[Any], Any]:
             "--advertise",
             metavar="URL",
             help="With --state URL: where other servers reach this one; default: the address it listens on.",
+        ),
+        option(
+            "--peers-key",
+            help="With --state URL: the key by which the servers of one database know each other; better set as "
+            "SANDBOX_PEERS_KEY. With it any of them answers any call.",
         ),
     )
 

@@ -58,6 +58,17 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
             self._count(-1)
         return True
 
+    @contextmanager
+    def beside(self) -> Iterator[bool]:
+        """While a call is at another server, which may hand one of its own to this one: False where no worker is left
+        for that."""
+        has_room = self._count(+1)
+        try:
+            yield has_room
+        finally:
+            if has_room:
+                self._count(-1)
+
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
         """Those who wait are answered at once: the server ends within 2 s (choice 12)."""
         self._ending.set()
@@ -81,6 +92,7 @@ class Task(WSGITask):  # type: ignore[misc]
         environ: dict[str, Any] = super().get_environment()
         environ["sandbox.chunked"] = bool(self.request.chunked)
         environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
+        environ["sandbox.beside"] = self.channel.server.task_dispatcher.beside
         environ["sandbox.hold"] = self.channel.server.task_dispatcher.hold
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected

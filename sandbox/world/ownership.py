@@ -18,7 +18,7 @@ from collections.abc import Callable
 from logging import getLogger
 
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import Leases, Peer, Taken
+from sandbox.world.log.leases import DRAINING, Leases, Peer, Taken
 
 log = getLogger("sandbox")
 LEASE = 5.0  # seconds (choice 12)
@@ -49,6 +49,7 @@ class Ownership:
         self.trouble: str | None = None  # why the last renewal failed
         self.taken = self.given = 0  # worlds, ever
         self._elapsed = elapsed
+        self.drains = False
         self._believed_until = float("-inf")
         self._epochs: dict[int, int] = {}  # of the worlds that this server has
         self._lock = threading.Lock()  # of id and epochs, which change together
@@ -66,10 +67,11 @@ class Ownership:
             if self._ends.is_set():
                 return
             sent = self._elapsed()
-            if not self.id or not self.leases.renew(self.id, self.address, self.lease):
+            address = self.address + DRAINING * self.drains
+            if not self.id or not self.leases.renew(self.id, address, self.lease):
                 self._forget_all()
                 sent = self._elapsed()
-                made = self.leases.register(self.address, self.lease)
+                made = self.leases.register(address, self.lease)
                 with self._lock:
                     self.id = made
             self._believed_until = sent + self.lease * (1 - 1 / MARGIN_SHARE)
@@ -125,6 +127,11 @@ class Ownership:
             self._epochs[world] = epoch
             self.taken += 1
 
+    @property
+    def count(self) -> int:
+        """Of the worlds that this server has."""
+        return len(self._epochs)
+
     def epoch(self, world: int) -> int:
         """Under which this server has a world; 0 where it has not."""
         return self._epochs.get(world, 0)
@@ -151,6 +158,11 @@ class Ownership:
     def peers(self) -> list[Peer]:
         """All servers that live, with this one."""
         return self.leases.living()
+
+    def drain(self) -> None:
+        """No world is meant for this server any more, says its row."""
+        self.drains = True
+        self.renew()
 
     def close(self) -> None:
         """What it still has is free at once; without a database the lease ends by itself."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.settings import Settings
 from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.call_keeper import CallKeeper
 from sandbox.world.counters import Tally
@@ -18,6 +19,7 @@ from sandbox.world.history import History
 from sandbox.world.line import Line
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_store import StateFileError, StateStore
+from sandbox.world.ownership import ElsewhereError
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Life, World
@@ -97,12 +99,30 @@ class Worlds:
         shared = self.store is not None and self.store.is_shared and not default.is_here
         return (default.beginning if shared else default.bank).settings.worlds == "declared"
 
+    def settings_of(self, world: World) -> Settings:
+        """Of a world that another server has: as it said when it began."""
+        try:
+            return world.settings
+        except ElsewhereError:
+            return world.beginning.settings
+
     def find(self, name: str) -> World:
         """Only a world that is there; this is no call of it."""
         world = self._roll.find(name)
         if world is None:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
+
+    def held(self, name: str) -> World | None:
+        """One of which this server knows without asking; another may have it."""
+        return self._roll.held(name)
+
+    def put_away(self, world: World) -> bool:
+        """Unloads a world that is not in use, and gives it up where others may take it."""
+        with self._order:
+            self._awake.pop(world.name, None)
+        self._unload(world, world.used)
+        return world.is_unloaded
 
     def known(self, name: str) -> World:
         """For a call that reached no operation: its world if that is there, else the default one."""

@@ -159,7 +159,7 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
         return
     name = environ["sandbox.world"]
     world = worlds.known(name) if rule is None else worlds.get(name)
-    settings = world.settings
+    settings = worlds.settings_of(world)
     if settings.client_certificates == "off":
         return
     by_header = operation is None or operation.bank_headers  # as client_of has it, before there is a call

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:  # psycopg takes a tenth of a start, and few servers need it
     from sandbox.world.log.postgres_line import Line, Statements
 
+DRAINING = "#draining"  # after the address of a server that ends
 RENEW = "UPDATE servers SET until = now() + ? * interval '1 second', address = ? WHERE id = ?"
 REGISTER = "INSERT INTO servers (address, until) VALUES (?, now() + ? * interval '1 second') RETURNING id"
 BURY = "DELETE FROM servers WHERE until <= now() AND id != ?"
@@ -27,6 +28,15 @@ class Peer(NamedTuple):
 
     id: int
     address: str
+
+    @property
+    def url(self) -> str:
+        return self.address.removesuffix(DRAINING)
+
+    @property
+    def drains(self) -> bool:
+        """Whether it gives its worlds up, as it ends."""
+        return self.address.endswith(DRAINING)
 
 
 class Taken(NamedTuple):

@@ -14,7 +14,7 @@ from sandbox.world.log.postgres_line import DatabaseError
 from sandbox.world.log.postgres_rows import PostgresRows, noted_of
 from sandbox.world.log.postgres_writer import PostgresWriter
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.ownership import LEASE, ElsewhereError
+from sandbox.world.ownership import LEASE, ElsewhereError, Ownership
 
 
 class PostgresStore(StateStore):
@@ -23,6 +23,7 @@ class PostgresStore(StateStore):
     kind = "State"
     is_shared = True
     connection: PostgresConnection
+    ownership: Ownership
 
     def __init__(
         self,

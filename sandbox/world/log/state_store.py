@@ -18,6 +18,7 @@ from sandbox.world.log.place import Place
 from sandbox.world.log.reader import Progress, Reader
 from sandbox.world.log.trails import Trails
 from sandbox.world.log.writer import Writer
+from sandbox.world.ownership import Ownership
 
 __all__ = ["StateFileError", "StateStore"]
 
@@ -42,6 +43,7 @@ class StateStore:
     """One place. Rows are gathered under the worlds' locks and written outside of them, together."""
 
     kind = "State file"  # what a note begins with
+    ownership: Ownership | None = None
     is_shared = False  # other servers may have worlds of it: each is taken when it is called, and given up
 
     def __init__(self, connection: Place, writer: Writer) -> None:

@@ -1,0 +1,192 @@
+"""Any address answers: a call of a world that another server has is handed on to that one (choice 12).
+
+The door stands before everything else of an application. It finds the world that a call is of, and who has it: this
+server answers, or the call goes on as it came, one hop at the most. A server that it was handed to answers it, or says
+that it has not the world; then nothing was done, and the call goes where the world is now.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import unquote
+
+from flask import Flask, Response
+from werkzeug.wsgi import ClosingIterator
+
+from sandbox.banking.names import is_world_name
+from sandbox.contract.errors import Error, Refusal
+from sandbox.serve.hop import HEADER, NOT_HERE, hop_of, take_hop
+from sandbox.serve.relay import Answer, LostError, Relay, UnreachedError
+from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.gate import UUID_4
+from sandbox.web.api.target import raw_path
+from sandbox.world.beginning import nth_id
+from sandbox.world.log.format import StateFileError
+from sandbox.world.log.leases import Peer
+from sandbox.world.placement import AGAIN, HERE, Placement
+
+PAUSE = 0.05  # seconds between two looks for a world that is on its way
+AFTER_LEASE = 1.0  # seconds: a dead server's worlds answer at the latest so long after its lease
+LINGERS, LINGERS_MAX = 0.3, 5.0  # seconds without a call, after the last world was given up
+SAFE = ("GET", "HEAD", "OPTIONS")  # may be sent again though the first one may have been answered
+OF_THIS_SERVER = ("/_sandbox/health", "/_sandbox/metrics", "/_sandbox/worlds")
+
+Application = Callable[..., Iterable[bytes]]
+
+
+class Peers:
+    """This server's doors, and the other servers behind them."""
+
+    def __init__(self, placement: Placement, relay: Relay, key: str | None, elapsed: Callable[[], float]) -> None:
+        self.placement = placement
+        self.relay = relay
+        self._key = key
+        self._elapsed = elapsed
+        self._behind: dict[str, Application] = {}
+        self._counted = threading.Condition()
+        self._under_way = 0  # calls
+
+    def stand_before(self, app: Flask, door: str) -> None:
+        self._behind[door] = app.wsgi_app
+        app.wsgi_app = partial(self.answer, door)  # type: ignore[method-assign]
+
+    def answer(self, door: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """A call from its first look to the last byte of its answer."""
+        self._count(+1)
+        try:
+            return ClosingIterator(self._answer(door, environ, start_response), partial(self._count, -1))
+        except BaseException:
+            self._count(-1)
+            raise
+
+    def _count(self, change: int) -> None:
+        with self._counted:
+            self._under_way += change
+            self._counted.notify_all()
+
+    def drain(self) -> None:
+        """Gives up all worlds while calls are handed on, and ends once none is under way."""
+        self.placement.drain()
+        with self._counted:
+            while self._counted.wait(LINGERS) or self._under_way:
+                if self._elapsed() - self.placement.drained_at > LINGERS_MAX:
+                    return
+
+    def _answer(self, door: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        hop = take_hop(environ, self._key)
+        if hop is not None:
+            door = hop.door if hop.door in self._behind else door
+            hop.apply_to(environ)
+        inner, (name, wakes) = self._behind[door], world_of(environ)
+        if self.placement.is_draining and hop is None:
+            environ.get("sandbox.close", lambda: None)()  # the caller's next call takes another line
+        if name is None:
+            return inner(environ, start_response)
+        try:
+            found = self._found(name, wakes, door, environ, hop is not None)
+        except StateFileError:
+            return self._refused(environ, start_response)
+        if isinstance(found, Answer):
+            if found.closes:
+                environ.get("sandbox.close", lambda: None)()
+            start_response(found.status, found.headers)
+            return _whole(found.body, environ.get("sandbox.cut", ConnectionResetError))
+        if found is not HERE:
+            return self._refused(environ, start_response, not_here=hop is not None)
+        try:
+            return ClosingIterator(inner(environ, start_response), partial(self.placement.leave, name))
+        except BaseException:
+            self.placement.leave(name)
+            raise
+
+    def _found(self, name: str, wakes: bool, door: str, environ: dict[str, Any], handed: bool) -> Any:
+        """HERE, or the answer of the server that has the world; AGAIN where nobody had it for too long."""
+        ends = self._elapsed() + self.placement.ownership.lease + AFTER_LEASE
+        dead: set[int] = set()
+        pause = environ.get("sandbox.wait") or threading.Event().wait
+        while True:
+            where = self.placement.enter(name, handed, wakes, dead)
+            if where is HERE:
+                return where
+            if handed or (self._key is None and where is not AGAIN):
+                return AGAIN
+            if isinstance(where, Peer):
+                answer = self._handed_on(where, door, environ, dead)
+                if answer is not None:
+                    return answer
+            if self._elapsed() >= ends:
+                return AGAIN
+            pause(PAUSE)
+
+    def _handed_on(self, peer: Peer, door: str, environ: dict[str, Any], dead: set[int]) -> Any:
+        """None where nothing was done, or nothing that must not be done twice."""
+        hop = hop_of(door, environ).written(self._key or "")
+        try:
+            with environ.get("sandbox.beside", _alone)() as has_room:
+                if not has_room:
+                    return AGAIN
+                answer = self.relay.send(peer.url, environ, hop, lambda: self._lives(peer))
+        except UnreachedError:
+            dead.add(peer.id)
+            return None
+        except LostError:
+            if self._lives(peer) and self.relay.reaches(peer.url) and "sandbox.cut" in environ:
+                return Answer("502 Bad Gateway", [], map(_cut, [environ["sandbox.cut"]]), True, "")  # as ordered there
+            dead.add(peer.id)
+            return None if environ["REQUEST_METHOD"] in SAFE else AGAIN
+        if answer.note == NOT_HERE:
+            for _ in answer.body:
+                pass
+            return None
+        self.placement.handed_on += 1
+        return answer
+
+    def _lives(self, peer: Peer) -> bool:
+        try:
+            return any(one.id == peer.id for one in self.placement.living())
+        except StateFileError:
+            return True
+
+    def _refused(self, environ: dict[str, Any], start_response: Any, not_here: bool = False) -> Iterable[bytes]:
+        """503 with Retry-After, as whatever the bank cannot answer for the moment."""
+        response: Response = refusal_response(Refusal(Error.UNAVAILABLE))
+        asked = environ.get("HTTP_REQUEST_ID", "")
+        response.headers["Response-ID"] = asked if UUID_4.match(asked) else nth_id(self.placement.worlds.beginning, 0)
+        if not_here:
+            response.headers[HEADER] = NOT_HERE
+        return response(environ, start_response)
+
+
+@contextmanager
+def _alone() -> Iterator[bool]:
+    yield True
+
+
+def _whole(body: Iterable[bytes], error: type[Exception]) -> Iterator[bytes]:
+    """What the other server does not end, this one does not end either."""
+    try:
+        yield from body
+    except (OSError, HTTPException) as broken:
+        raise error(str(broken)) from None
+
+
+def _cut(error: type[Exception]) -> bytes:
+    raise error("the other server cut the connection")
+
+
+def world_of(environ: dict[str, Any]) -> tuple[str | None, bool]:
+    """The world that a call is of, and whether the call wakes it; None where any server answers alike."""
+    name, path = "default", raw_path(environ)
+    if path.startswith("/worlds/"):
+        name, _, rest = path[8:].partition("/")
+        path = f"/{rest}"
+    wakes = True
+    if path.startswith("/_sandbox/worlds/"):  # the controls of a world by its name
+        name, _, rest = unquote(path[17:]).partition("/")
+        wakes = bool(rest)
+    elif path in OF_THIS_SERVER:
+        return None, False
+    return (name, wakes) if is_world_name(name) else (None, False)
