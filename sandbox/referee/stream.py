@@ -221,7 +221,15 @@ class Referee:
                     rows += [
                         Found(rule, exchange, Proof(what)) for exchange, what in rule.close(self._own[rule.id], bank)
                     ]
-            return sorted(rows, key=lambda row: row.exchange.seq)
+            return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
+
+    def take_in(self, found: Found) -> None:
+        """A finding of the world that this one was imported from."""
+        with self._lock:
+            self.counts[found.rule.id] += 1
+            kept = self._found.setdefault(found.rule.id, [])
+            if len(kept) < FOUND_MAX:
+                kept.append(found)
 
     def unlisted_counts(self) -> dict[str, int]:
         """The number of findings beyond the kept ones, by rule."""

@@ -39,6 +39,7 @@ class Life(NamedTuple):
     faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
     heard: list[Exchange]
     calls: int  # ever
+    findings: tuple[Any, ...] = ()  # of the referee, from a file
 
 
 class World(Paced):

@@ -75,7 +75,9 @@ class Server:
         return [self.call("GET", f"/_sandbox/{name}").content for name in names]
 
     def exported(self, query: str = "") -> bytes:
-        return self.call("GET", f"/_sandbox/export{query}").content
+        """Without the findings: what a rule remembers of earlier calls stays behind."""
+        lines = self.call("GET", f"/_sandbox/export{query}").content.splitlines()
+        return b"\n".join(line for line in lines if not line.startswith(b'{"finding"'))
 
 
 def told(reply: requests.Response, address: str) -> bytes:
@@ -235,7 +237,7 @@ ACT = 3  # the initiation, after the two acts about a client
         (lambda lines: [b"not a world"], "this is no file of a world"),
         (lambda lines: [b"[1]"], "it is no object"),
         (first(lambda head: head.update(format="else")), "this is no file of a world"),
-        (first(lambda head: head.update(version=4)), "this program reads 1 to 3"),
+        (first(lambda head: head.update(version=5)), "this program reads 1 to 4"),
         (first(lambda head: head["people"].update(print="0" * 64)), "this program ships others"),
         (first(lambda head: head.update(past="0" * 64)), "have another past"),
         (first(lambda head: head.update(seed="7")), "no number"),

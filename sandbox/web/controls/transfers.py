@@ -6,6 +6,7 @@ from typing import Any
 from flask import Request, Response
 
 from sandbox.banking.names import is_world_name
+from sandbox.referee.transfer import findings_to_carry, take_in
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.web.controls.world_views import shown
@@ -23,7 +24,7 @@ def send(world: World, request: Request) -> Response:
         raise refuse("secrets", "it is keep or strip")
     name = f"{world.name}.world.jsonl"
     return Response(
-        exported(world, strip=wanted == "strip"),
+        exported(world, strip=wanted == "strip", findings=findings_to_carry(world)),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
@@ -46,5 +47,6 @@ def take(worlds: Worlds, request: Request) -> Response:
     if not is_world_name(name):
         raise refuse("file", "the name of its world is none")
     world = worlds.settle(name, life, replacing=replace == "true")
+    take_in(world, life.findings)
     found: dict[str, Any] = shown(world) | {"acts": len(life.acts)}
     return json_response(found, 201)

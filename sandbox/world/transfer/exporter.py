@@ -1,11 +1,9 @@
 """From a world to its file: a head, every act, the calls that are still known, and what it came to."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
-from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
@@ -13,12 +11,13 @@ from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.state_hash import write_hashes
-from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, is_shipped, line_of, past_print, people_print
+from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, written_finding
+from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, exact, is_shipped, line_of, past_print, people_print
 from sandbox.world.transfer.stripping import STRIPPED, stripped
 from sandbox.world.world import Life, World
 
 
-def exported(world: World, strip: bool = False) -> Iterator[bytes]:
+def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Iterator[bytes]:
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
     life, hashes = (world.life(), None) if strip else world.life_and(write_hashes)
     if life.acts.folded is not None:
@@ -27,7 +26,7 @@ def exported(world: World, strip: bool = False) -> Iterator[bytes]:
     if hashes is None:
         life = stripped(life)
         hashes = apart.ask(life.bank, write_hashes)
-    return lines_of(world.name, life, hashes, strip)
+    return lines_of(world.name, life._replace(findings=tuple(findings)), hashes, strip)
 
 
 def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Iterator[bytes]:
@@ -36,6 +35,8 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Ite
         yield line_of(act_line(number, act))
     for exchange in life.heard:
         yield line_of({"call": call_of(exchange)})
+    for found in life.findings[:FINDINGS_MAX]:
+        yield line_of({"finding": written_finding(found)})
     state, outcome = b"".join(hashes).decode().split()
     yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
 
@@ -85,8 +86,3 @@ def act_line(number: int, act: Act) -> dict[str, Any]:
 
 def call_of(exchange: Exchange) -> dict[str, Any]:
     return exchange._asdict() | {"at": exact(exchange.at)}
-
-
-def exact(at: datetime) -> str:
-    """To the microsecond where there are some; a person reads it too."""
-    return at.isoformat() if at.microsecond else write_instant(at)

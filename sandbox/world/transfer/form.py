@@ -1,19 +1,22 @@
 """What a world's file is called and holds, for who writes it and who reads it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
 from sandbox.bank.state import Bank
+from sandbox.banking.durations import write_instant
 from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.world.log.codec import encode, keep
 
 FORMAT = "bank-sandbox world"
-VERSION = 3
-# 1 has no outcome and no shape: its acts are held against their marks alone. 1 and 2 have no secret.
-VERSIONS_READ = (1, 2, 3)
+VERSION = 4
+# 1 has no outcome and no shape: its acts are held against their marks alone. 1 and 2 have no secret; 3 and older have
+# no findings.
+VERSIONS_READ = (1, 2, 3, 4)
 SHIPPED = "default"  # the fixtures that every sandbox brings along
 # Exports name the shipped fixtures by their print. Each print that a released program wrote stays here, with the
 # file in fixtures/ that has those people: when default.yaml or a record of it changes, the older file is kept.
@@ -63,3 +66,8 @@ class Drawn:
     """In a stripped file: the secret that the world's mint draws as its nth."""
 
     number: int
+
+
+def exact(at: datetime) -> str:
+    """To the microsecond where there are some; a person reads it too."""
+    return at.isoformat() if at.microsecond else write_instant(at)

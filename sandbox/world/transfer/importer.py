@@ -29,6 +29,7 @@ from sandbox.world.transfer.file_reader import (
     lines_in,
     number,
 )
+from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, finding_of
 from sandbox.world.transfer.form import ParcelError, past_print
 from sandbox.world.transfer.stripping import arguments_of, drawn_by, named, resolved
 from sandbox.world.transfer.type_checks import demand_fit, given_to
@@ -50,7 +51,7 @@ def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Lif
     if attempt("the past of its people", past_print, bank) != head.told["past"]:
         raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     with collector_at_rest():
-        acts, heard = told_by(lines, head, bank)
+        acts, heard, findings = told_by(lines, head, bank)
     return head.world, Life(
         head.beginning,
         Pace(head.now, machine_time(), head.rate),
@@ -59,13 +60,17 @@ def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Lif
         head.ordered,
         heard,
         head.told["calls"],
+        findings,
     )
 
 
-def told_by(lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank) -> tuple[MemoryLog, list[Exchange]]:
+def told_by(
+    lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank
+) -> tuple[MemoryLog, list[Exchange], tuple[CarriedFinding, ...]]:
     """Does every act as it comes; the last line says what must have come of it."""
     acts = MemoryLog()
     heard: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
+    findings: list[CarriedFinding] = []
     secret_of = drawn_by(head.beginning)
     for line, content in lines:
         if "act" in content:
@@ -75,13 +80,15 @@ def told_by(lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank)
             acts.append(act)
         elif "call" in content:
             heard.append(exchange_of(content["call"], line))
+        elif "finding" in content and len(findings) < FINDINGS_MAX:
+            findings.append(finding_of(content["finding"], line))
         elif "end" in content:
             demand_end(content, head, bank, len(acts))
             if next(lines, None) is not None:
                 raise ParcelError(f"line {line + 1}: something follows the end")
-            return acts, list(heard)
+            return acts, list(heard), tuple(findings)
         else:
-            raise ParcelError(f"line {line}: it is neither an act nor a call nor the end")
+            raise ParcelError(f"line {line}: it is no act, no call, no finding and not the end")
     raise ParcelError(f"it was cut: {len(acts)} of {head.told['acts']} acts are there, and no end")
 
 
