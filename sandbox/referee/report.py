@@ -7,8 +7,8 @@ from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
-from sandbox.referee.rule import Severity
-from sandbox.referee.stream import Found, Referee, referee_of
+from sandbox.referee.rule import Found, Severity
+from sandbox.referee.stream import Referee, referee_of
 from sandbox.referee.table import TABLE
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World

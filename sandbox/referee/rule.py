@@ -78,6 +78,35 @@ class Rule:
         return self.only is None or self.only(kind)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A broken rule, its call and the observed fault, with the calls that prove it."""
+
+    rule: Rule
+    exchange: Exchange
+    proof: Proof
+
+    @property
+    def what(self) -> str:
+        return self.proof.what
+
+
+# Operation, version, HTTP status, error, the subject's status: a cell of what a run has met.
+Met = tuple[str | None, int, int, str | None, str | None]
+
+
+class KindRules:
+    """The rules for calls of one kind, and the number of these calls."""
+
+    __slots__ = ("calls", "gives", "kind", "rules")
+
+    def __init__(self, kind: Kind, rules: list[tuple[See, Own, bool, Rule]]) -> None:
+        self.kind = kind
+        self.rules = rules  # each with whether it sleeps while it remembers nothing
+        self.gives = kind.operation in INITIATIONS and not kind.is_refused
+        self.calls = 0
+
+
 RULES: list[Rule] = []
 
 PAYMENTS = ("payment_initiation", "standing_order_initiation")

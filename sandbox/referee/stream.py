@@ -3,7 +3,7 @@
 import threading
 from collections import Counter, defaultdict, deque
 from contextlib import suppress
-from dataclasses import dataclass
+from pickle import UnpicklingError
 from typing import Any
 
 from flask import Flask, Response, request
@@ -15,7 +15,7 @@ from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.observations import Observation
 from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
-from sandbox.referee.rule import INITIATIONS, Own, Proof, Rule, See
+from sandbox.referee.rule import Found, KindRules, Met, Own, Proof, Rule
 from sandbox.referee.table import TABLE
 from sandbox.web.api.app import Listener
 from sandbox.world.calls import Exchange
@@ -28,35 +28,6 @@ PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "
 TRIMMED_EVERY = 256  # calls
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
 PSU_PATHS = ("/psu/", "/_sandbox/psu/")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A broken rule, its call and the observed fault, with the calls that prove it."""
-
-    rule: Rule
-    exchange: Exchange
-    proof: Proof
-
-    @property
-    def what(self) -> str:
-        return self.proof.what
-
-
-# Operation, version, HTTP status, error, the subject's status: a cell of what a run has met.
-Met = tuple[str | None, int, int, str | None, str | None]
-
-
-class KindRules:
-    """The rules for calls of one kind, and the number of these calls."""
-
-    __slots__ = ("calls", "gives", "kind", "rules")
-
-    def __init__(self, kind: Kind, rules: list[tuple[See, Own, bool, Rule]]) -> None:
-        self.kind = kind
-        self.rules = rules  # each with whether it sleeps while it remembers nothing
-        self.gives = kind.operation in INITIATIONS and not kind.is_refused
-        self.calls = 0
 
 
 class Referee:
@@ -255,11 +226,19 @@ def referee_of(world: World) -> Referee:
         return found
 
     def made(content: bytes | None) -> Referee:
-        return world.look(lambda bank: Referee(bank) if content is None else Referee.unpack(content, bank))
+        return world.look(lambda bank: _made(content, bank))
 
     found = world.keep("referee", made)
     assert isinstance(found, Referee)
     return found
+
+
+def _made(content: bytes | None, bank: Bank) -> Referee:
+    """From what was packed; an earlier program may have packed it in another form, and then it begins anew."""
+    if content is not None:
+        with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError, EOFError, UnpicklingError):
+            return Referee.unpack(content, bank)
+    return Referee(bank)
 
 
 def judge_in(world: World, *stream: Observation) -> None:

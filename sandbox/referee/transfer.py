@@ -1,8 +1,8 @@
 """Findings go with an exported world, and come with an imported one (choice 10)."""
 
 from sandbox.bank.state import Bank
-from sandbox.referee.rule import Proof
-from sandbox.referee.stream import Found, referee_of
+from sandbox.referee.rule import Found, Proof
+from sandbox.referee.stream import referee_of
 from sandbox.referee.table import BY_ID
 from sandbox.world.transfer.findings import CarriedFinding
 from sandbox.world.world import World

@@ -6,6 +6,7 @@ import orjson
 import pytest
 from flask import Flask
 
+from sandbox.world.registry import Worlds
 from tests.referee.actor import Actor
 from tests.tpp import Tpp
 
@@ -66,3 +67,10 @@ def test_a_finding_of_another_form_is_refused(app: Flask, content: bytes, change
 def test_a_finding_of_a_rule_that_this_program_does_not_have_is_left_out(app: Flask, content: bytes) -> None:
     assert imported(app, "copy", changed(content, rule="of-tomorrow")).status_code == 201
     assert report(Tpp(app, world="copy")) == []
+
+
+def test_a_referee_that_an_earlier_program_packed_in_another_form_begins_anew(actor: Actor, worlds: Worlds) -> None:
+    world = worlds.get("default")
+    world.kept["referee"] = b"of another form"
+    actor.post(method="plain")
+    assert actor.rules() == ["pkce-plain"]
