@@ -13,6 +13,7 @@ from bench import (
     agenda,
     bulks,
     console,
+    database,
     fixture,
     growth,
     hostile,
@@ -68,6 +69,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
             *console.console(),
             *hostile.hostile(threads),
             *lasting.lasting(),
+            *database.database(fewer),
             *stalls.both(load),
         ]
 

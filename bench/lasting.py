@@ -9,29 +9,40 @@ from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bench.servers import CALLBACK, SCT
 from bench.table import Figure
+
+if TYPE_CHECKING:
+    from sandbox.world.world import World
 
 ACTS = 100_000
 MORNING = "2027-03-01T09:00:00+01:00"
 
 
 def filled(path: Path, acts: int) -> list[float]:
-    """Payments that are initiated and then declined, each act kept before the next; milliseconds of each."""
+    """A state file with so many acts; milliseconds of each."""
     from sandbox.app import first_beginning
-    from sandbox.bank import payments, psu_actions
-    from sandbox.bank.initiations import Ask
-    from sandbox.bank.records import Creditor, Order, Origin
     from sandbox.banking.durations import read_instant
-    from sandbox.banking.money import Money
     from sandbox.machine import machine_time
     from sandbox.world.log.store import Store
     from sandbox.world.registry import Worlds
 
     store = Store(path)
-    world = Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default")
+    took = fill(Worlds(first_beginning(1, read_instant(MORNING), 0.0), machine_time, store).get("default"), acts)
+    store.close()
+    return took
+
+
+def fill(world: "World", acts: int) -> list[float]:
+    """Payments that are initiated and then declined, each act kept before the next; milliseconds of each."""
+    from sandbox.bank import payments, psu_actions
+    from sandbox.bank.initiations import Ask
+    from sandbox.bank.records import Creditor, Order, Origin
+    from sandbox.banking.money import Money
+
     order = Order(SCT, Money.read("12.50", "EUR"), Creditor("BE68539007547034"), "Jan Peeters", "INVOICE-1")
     origin = Origin("demo-tpp", CALLBACK, "fr", ("S256", "c" * 43))
     took = []
@@ -41,7 +52,6 @@ def filled(path: Path, acts: int) -> list[float]:
         between = perf_counter()
         world.act(psu_actions.decline, made.sca_token, "alice", None)
         took += [(between - began) * 1000, (perf_counter() - between) * 1000]
-    store.close()
     return took
 
 

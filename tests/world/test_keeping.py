@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from psycopg.errors import DiskFull
 
 from sandbox.cli import main
 from sandbox.world.log import connection
+from sandbox.world.log.postgres_line import DatabaseError
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store
 from tests.tpp import refused
@@ -35,7 +35,7 @@ class Failing:
         self.inside.set()
         assert self.goes_on.wait(20)
         if self.error is not None:
-            raise DiskFull("no space left on device") if self.is_shared else self.error
+            raise DatabaseError("no space left on device") if self.is_shared else self.error
         self.of(*given)
 
 

@@ -1,6 +1,7 @@
 """Writing what was gathered to PostgreSQL: one statement for all of it, so one trip to the database."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 from sandbox.world.log.backlog import Backlog, Batch, Logs
@@ -28,8 +29,9 @@ class PostgresWriter(Writer):
 
     connection: PostgresConnection
 
-    def _writing(self) -> AbstractContextManager[Database]:
-        return self.connection.write_alone()
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Nothing: one statement is a transaction by itself."""
+        return nullcontext()
 
     def _write(self, database: Database, batch: Batch, logs: Logs) -> None:
         acts = dict(logs)
@@ -42,25 +44,22 @@ class PostgresWriter(Writer):
             whole = (*head, mark_of(world, *head), *notes[backlog], mark_of(world, *notes[backlog]))
             heads.append((place, world, backlog.epoch, backlog.head.mark, *whole))
             rows += [(place, *row[1:]) for row in new]
-        query = GROWN.format(heads=_values(HEAD, len(heads)))
-        if rows:
-            query += ADDED.format(acts=_values(ACT, len(rows)))
         values = tuple(value for row in (*heads, *rows) for value in row)
-        written = {place for (place,) in self._execute(database, f"{query} SELECT place FROM grown", values)}
+        written = {place for (place,) in self._execute(query_of(len(heads), len(rows)), values)}
         for place, backlog in enumerate(batch.taken):
             if place in written:
                 backlog.noted = notes[backlog]
             else:
                 backlog.lost = True
 
-    def _execute(self, database: Database, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    def _execute(self, query: bytes, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """Done again where the database could not put it in order with others, and once where the line broke: what was
         written after all finds another head then, and is read back."""
         broke = False
         for left in reversed(range(TRIES)):
             try:
                 with self.connection.write_alone() as database:
-                    found: list[tuple[Any, ...]] = database.execute(query, values).fetchall()
+                    found: list[tuple[Any, ...]] = database.connection.execute(query, values).fetchall()
                     return found
             except AgainError:
                 if not left:
@@ -79,8 +78,17 @@ def _noted(batch: Batch, backlog: Backlog) -> tuple[bytes, bytes | None]:
     return batch.noted.get(("pace", backlog), pace), batch.noted.get(("faults", backlog), faults)
 
 
+@lru_cache(maxsize=64)
+def query_of(heads: int, rows: int) -> bytes:
+    """For so many worlds and acts; the same bytes each time, which psycopg then reads once."""
+    query = GROWN.format(heads=_values(HEAD, heads))
+    if rows:
+        query += ADDED.format(acts=_values(ACT, rows))
+    return f"{query} SELECT place FROM grown".encode()
+
+
 def _values(types: tuple[str, ...], count: int) -> str:
     """So many rows of places for values; the first says their types."""
-    first = ", ".join(f"?::{kind}" for kind in types)
-    other = ", ".join("?" * len(types))
+    first = ", ".join(f"%s::{kind}" for kind in types)
+    other = ", ".join(["%s"] * len(types))
     return ", ".join([f"({first})", *[f"({other})"] * (count - 1)])
