@@ -105,7 +105,7 @@ def media_of(call: Call, variants: dict[str, str]) -> str:
             return "application/json"
         case "vendor":
             version = call.version or call.operation.versions[0]
-            return f"application/vnd.{VENDOR}.api+json; version={version}"
+            return f"application/vnd.{call.world.settings.vendor}.api+json; version={version}"
         case _:
             return "application/json;charset=utf-8"
 

@@ -18,8 +18,9 @@ from sandbox.client.replies import (
     Transaction,
 )
 from sandbox.client.reply import Refused, Reply, Unreadable
+from sandbox.client.signing import Signer
 from sandbox.client.tpp import Client
-from sandbox.client.transport import VERSIONS, Caller
+from sandbox.client.transport import VERSIONS, Caller, Manual
 
 __all__ = [
     "VERSIONS",
@@ -37,10 +38,12 @@ __all__ = [
     "ForeignCallback",
     "Initiation",
     "Kind",
+    "Manual",
     "Page",
     "Reference",
     "Refused",
     "Reply",
+    "Signer",
     "Status",
     "Tokens",
     "Transaction",

@@ -16,8 +16,11 @@ class Consents:
     def consent_addresses(self, scope: str = "AIS", iban: str | None = None) -> Consent:
         """Where the PSU may consent; CAF names its account (choice 8)."""
         flow = self.caller.flow(scope)
-        query = query_text({"scope": scope, "iban": iban})
-        reply = self.caller.call("GET", "/consent-uris", CONSENT_VERSIONS[scope], flow=flow, query=query)
+        manual = self.caller.manual
+        in_query = manual.scope_in == "query"
+        query = query_text({"scope": scope if in_query else None, manual.caf_account: iban})
+        extra = None if in_query else {"Scope": scope}
+        reply = self.caller.call("GET", "/consent-uris", CONSENT_VERSIONS[scope], flow=flow, query=query, extra=extra)
         found = reply.body if isinstance(reply.body, list) else []
         addresses = {
             field(reply, "language", within=entry): flow.on(field(reply, "consent_uri", within=entry))
@@ -66,5 +69,5 @@ def _tokens(reply: Reply) -> Tokens:
         field(reply, "scope"),
         reply,
         maybe(reply, "logical_id"),
-        maybe(reply, "sca_token"),
+        maybe(reply, "sca_token") or maybe(reply, "scaToken"),  # service 2.6 does not show its name
     )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from time import sleep
 from typing import Any, Unpack
 
@@ -17,6 +18,21 @@ Target = Initiation | Reference
 MEDIA = {"pain.001": "application/xml", "csv": "text/csv"}
 WAITING = ("RCVD", "PATC")  # unsigned
 SCA_ADDRESS_LIFE = 300.0  # seconds (choice 5)
+
+
+# The service does not show the names of an initiation's reply (2.4), and names of such fields are written in two ways.
+SPELLINGS = {
+    "paymentId": "payment_id",
+    "endToEndIdentification": "endtoend_identification",
+    "scaRedirect": "sca_redirect",
+}
+
+
+def in_one_spelling(body: Any) -> Any:
+    """The fields of an initiation's reply and of its links by the names that this client uses."""
+    if not isinstance(body, dict):
+        return body
+    return {SPELLINGS.get(name, name): in_one_spelling(value) for name, value in body.items()}
 
 
 def access_of(token: Token) -> str | None:
@@ -62,6 +78,7 @@ class Initiations:
             extra={"Content-Type": "application/json"},
             replay=resend,
         )
+        reply = replace(reply, body=in_one_spelling(reply.body))
         address = link_of(reply.body, "sca_redirect") or reply.location
         own = body.get("endtoend_identification", body.get("payment_id"))
         return Initiation(

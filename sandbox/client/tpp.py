@@ -7,7 +7,8 @@ import httpx
 from sandbox.client.accounts import Accounts
 from sandbox.client.consents import Consents
 from sandbox.client.initiations import Initiations
-from sandbox.client.transport import Caller, open_line
+from sandbox.client.signing import Signer
+from sandbox.client.transport import Caller, Manual, open_line
 
 
 class Client(Initiations, Consents, Accounts):
@@ -22,9 +23,13 @@ class Client(Initiations, Consents, Accounts):
         language: str = "fr",
         vendor: str = "service",
         http: httpx.Client | None = None,
+        manual: Manual | None = None,
+        signer: Signer | None = None,
     ) -> None:
+        """`manual` says how the bank does what the service leaves open; with a `signer` initiations are signed."""
         line, self._mine = open_line(http)
-        self.caller = Caller(line, base_url.rstrip("/"), client_id, secret, redirect_uri, language, vendor)
+        manual = manual or Manual(vendor)
+        self.caller = Caller(line, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer)
 
     def close(self) -> None:
         """Ends the connection, unless it was given from outside."""

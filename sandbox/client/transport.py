@@ -11,6 +11,7 @@ import httpx
 
 from sandbox.client.flows import Flow, new_flow
 from sandbox.client.reply import NotJson, Refused, Reply, Unreadable, read_json
+from sandbox.client.signing import Signer
 
 # The version that a good TPP asks for (choice 3); the token's goes by its scope.
 VERSIONS = {
@@ -67,6 +68,16 @@ def send(
 
 
 @dataclass(frozen=True)
+class Manual:
+    """What a bank's manual says where the service does not; the defaults are this bank's (contract/variants)."""
+
+    vendor: str = "service"
+    scope_in: str = "query"  # or header
+    caf_account: str = "iban"  # or account
+    sca_token_request: str = "header"  # or query
+
+
+@dataclass(frozen=True)
 class Caller:
     """Who calls, where, and how."""
 
@@ -76,14 +87,15 @@ class Caller:
     secret: str
     redirect_uri: str
     language: str
-    vendor: str
+    manual: Manual
+    signer: Signer | None = None
 
     def flow(self, scope: str) -> Flow:
         """A fresh verifier and a fresh state."""
         return new_flow(scope, self.redirect_uri)
 
     def accept(self, version: int) -> str:
-        return f"application/vnd.{self.vendor}.api+json; version={version}"
+        return f"application/vnd.{self.manual.vendor}.api+json; version={version}"
 
     def call(
         self,
@@ -110,6 +122,8 @@ class Caller:
             headers["Authorization"] = f"Bearer {token}"
         elif flow is not None:  # service 4.1: ignored beside a token
             headers |= {"Code-Challenge-Method": "S256", "Code-Challenge": flow.challenge}
+        if self.signer is not None and method == "POST":
+            headers |= self.signer.headers(content or b"")
         headers |= extra or {}
 
         def once() -> Reply:

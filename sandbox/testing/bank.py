@@ -1,13 +1,13 @@
 """The object `bank` of a test: one world of a server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from sandbox.client import Client, Controls, Initiation, Refused
+from sandbox.client import Client, Controls, Initiation, Manual, Refused, Signer
 
 Subject = str | Initiation
 Rows = list[dict[str, Any]]
@@ -65,8 +65,20 @@ class Bank:
         return self.client()
 
     def client(self, client_id: str = "demo-tpp", secret: str = "demo-secret", **more: Any) -> Client:
-        """The reference client under other credentials, with another `redirect_uri`, `language` or `vendor`."""
-        return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **more)
+        """The reference client under other credentials, with another `redirect_uri`, `language` or `vendor`.
+
+        Unless told otherwise it follows this world's manual, and signs where the bank demands signatures."""
+        told: dict[str, Any] = {}
+        settings = self.settings()
+        if not more.keys() & {"vendor", "manual"}:
+            decided = {"vendor": settings["vendor"], **settings["variants"]}
+            names = {row.name for row in fields(Manual)}
+            told["manual"] = Manual(**{name: value for name, value in decided.items() if name in names})
+        if settings["signatures"] == "strict" and "signer" not in more:
+            signer = Signer(lambda: self.clock.get().now)
+            self.controls.call("PUT", f"/clients/{quote(client_id, safe='')}", {"keys": [signer.public]})
+            told["signer"] = signer
+        return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **told, **more)
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
         """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""

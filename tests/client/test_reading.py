@@ -127,7 +127,7 @@ def test_pages_are_walked_by_their_keys(bank: Bank) -> None:
     found = bank.client.all_transactions("l-1", TOKENS, pagesize=2)
     assert [transaction.transaction_ref for transaction in found] == ["a", "b", "c"]
     queries = [dict(parse_qsl(request.url.query.decode())) for request in bank.asked]
-    assert queries == [{"pagesize": "2"}, {"next": "k 1"}, {"next": "k2"}]
+    assert queries == [{"pagesize": "2"}, {"pagesize": "2", "next": "k 1"}, {"pagesize": "2", "next": "k2"}]
 
 
 def test_the_iterator_asks_for_no_page_before_its_turn(bank: Bank) -> None:

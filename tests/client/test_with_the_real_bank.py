@@ -8,7 +8,7 @@ import httpx
 import pytest
 from flask import Flask
 
-from sandbox.client import CallbackRefused, Client, Controls, Refused, code_from, returned
+from sandbox.client import CallbackRefused, Client, Controls, Manual, Refused, Signer, code_from, returned
 from sandbox.files.samples import sample
 from tests.client.contract import ORDER
 from tests.conftest import HERE
@@ -244,3 +244,23 @@ def test_a_psu_authenticates_again_and_the_same_token_reads_on(tpp: Client, cont
     assert urlsplit(again.address).query == f"state={again.flow.state}" and again.flow.state != consent.flow.state
     assert returned(controls.psu.approve(again.address, "alice"), again.flow) is None
     assert tpp.transactions(entry.logical_id, tokens, date_from="2027-01-01").transactions
+
+
+def test_initiations_are_signed_where_the_bank_demands_it(http: httpx.Client, controls: Controls) -> None:
+    controls.call("PATCH", "/settings", {"signatures": "strict"})
+    signer = Signer(lambda: controls.clock.get().now)
+    with pytest.raises(Refused, match="Digest"):
+        Client(HERE, http=http).pay(**ORDER)
+    controls.call("PUT", "/clients/demo-tpp", {"keys": [signer.public]})
+    signing = Client(HERE, http=http, signer=signer)
+    assert signing.pay(**ORDER).status == "RCVD"
+    content = sample("three-bulks.pain.001.001.03.xml", controls.clock.get().now.date())
+    assert signing.send_file(content).status == "RCVD"
+
+
+def test_what_the_service_leaves_open_is_asked_for_as_the_manual_says(http: httpx.Client, controls: Controls) -> None:
+    controls.call("PATCH", "/settings", {"variants": {"vendor": "bank.example", "scope_in": "header"}})
+    tpp = Client(HERE, http=http, manual=Manual("bank.example", scope_in="header"))
+    assert tpp.consent_addresses().address
+    with pytest.raises(Refused, match="406"):
+        Client(HERE, http=http).consent_addresses()

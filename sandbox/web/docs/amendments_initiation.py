@@ -45,7 +45,9 @@ DENIED = (Error.NOT_CANCELLABLE.value.code, Error.NOT_CANCELLABLE.value.error)
 AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("status_spelling", "PNDG"): spelling,
     ("sca_address_in", "links"): no_location,
-    ("initiation_fields", "few"): each(REPLIES, optional, "endtoend_identification", "status"),
+    ("initiation_fields", "few"): each(
+        REPLIES, optional, "endtoend_identification", CAMEL["endtoend_identification"], "status"
+    ),
     ("initiation_field_names", "camel"): camel,
     ("psu_name_before_login", "null"): each(DETAILS, field, "psu_name", **NULLABLE),
     ("reason", "always"): each(STATUSES, field, "reason", **NULLABLE),

@@ -1,0 +1,35 @@
+"""The signature of an initiation (service 5.8, choice 9): Digest, Date and a detached JWS."""
+
+from base64 import b64encode
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from hashlib import sha256
+from typing import Any
+
+from joserfc import jws
+from joserfc.jwk import ECKey
+
+ALGORITHM = "ES256"
+
+
+class Signer:
+    """A key of the TPP; the bank knows its public half. `now` tells the time for the header Date."""
+
+    def __init__(self, now: Callable[[], datetime], key_id: str = "reference-client") -> None:
+        self._now = now
+        self._key = ECKey.generate_key("P-256", {"kid": key_id})
+        self._header = {"alg": ALGORITHM, "kid": key_id}
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The key as the bank registers it."""
+        return self._key.as_dict(private=False)
+
+    def headers(self, content: bytes) -> dict[str, str]:
+        head, _, signature = jws.serialize_compact(self._header, content, self._key).split(".")
+        return {
+            "Digest": f"SHA-256={b64encode(sha256(content).digest()).decode()}",
+            "Date": format_datetime(self._now().astimezone(UTC), usegmt=True),
+            "Signature": f"{head}..{signature}",
+        }
