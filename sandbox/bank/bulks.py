@@ -36,6 +36,7 @@ def initiate(
     bulk.rule = rule_effects.take(bank, match)
     bank.bulks[bulk.id] = bulk
     bank.files_waiting[bulk.id] = len(packed)
+    bank.met("bulk_validation")
     initiations.register(bank, bulk, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     initiations.remember(bank, ask, bulk.id, "")
@@ -66,6 +67,7 @@ def looks_of(kind: Kind, origin: Origin, reference: str | None) -> Looks:
 def complete(bank: Bank, bulk: Bulk) -> None:
     """The last signature: each bulk waits for its own day (choice 7)."""
     bank.move(bulk, Trigger.SIGNED)
+    bank.met("bulk_execution")
     bulk.signed_on = bank.clock.today
     for part in bulk.payable_parts:
         bank.move(part, Trigger.SIGNED)

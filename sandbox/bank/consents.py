@@ -35,6 +35,7 @@ def ask(
     match = rule_effects.meet(bank, Looks("consent", client_id, debtor=iban))
     rule = rule_effects.take(bank, match)
     psu = None if rule is None else bank.rulebook.rules[rule].psu
+    bank.met("consent_address_life")
     until = bank.clock.now + bank.settings_by(rule).consent_address_life
     given: list[tuple[str, str]] = []
     for screen in (language,) if language else SCREENS:

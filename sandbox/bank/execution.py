@@ -24,6 +24,8 @@ def day_of(bank: Bank, order: Order) -> date | None:
     today = bank.clock.today
     if order.execution_date is not None and order.execution_date > today:
         return next_banking_day(order.execution_date)
+    if not PRODUCTS[order.product].instant:
+        bank.met("closed_days")
     respected = bank.settings.closed_days == "respect" and not PRODUCTS[order.product].instant
     if respected and not is_banking_day(today):
         return next_banking_day(today)
@@ -45,8 +47,10 @@ def complete(bank: Bank, payment: Payment) -> None:
     if PRODUCTS[payment.order.product].instant:
         payment_entries.debit(bank, payment)
         payment_entries.charge(bank, payment)
+        bank.met("instant_settlement")
         bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
         return
+    bank.met("settlement")
     payment.executes_on = day_of(bank, payment.order)
     _reserve(bank, payment, +1)
     due = now + settings.settlement_begins
@@ -63,7 +67,9 @@ def execute(bank: Bank, payment: Payment) -> None:
         give_up(bank, payment, CLOSED)
     elif _funds_at_execution(bank, payment, payment.debtor) >= amount:
         begin_settlement(bank, payment)
-    elif payment.tries >= bank.settings.recycling_tries:
+        return
+    bank.met("recycling_tries")
+    if payment.tries >= bank.settings.recycling_tries:
         give_up(bank, payment, NO_FUNDS)
     else:
         recycle(bank, payment)

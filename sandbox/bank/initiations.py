@@ -164,10 +164,13 @@ def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
 def first_answer(bank: Bank, ask: Ask) -> Asked | None:
     """The first reply to the identical call; a different call with the same id is refused."""
     if bank.settings.request_id_reuse == "allow":
+        if (ask.client_id, ask.request_id) in bank.asked:
+            bank.met("request_id_reuse")
         return None
     earlier = bank.asked.get((ask.client_id, ask.request_id))
     if earlier is None:
         return None
+    bank.met("request_id_reuse")
     if earlier.print == ask.print and bank.settings.request_id_reuse == "replay":
         return earlier
     raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before, for another call")
@@ -184,6 +187,7 @@ def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
 
 def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
     """A fresh address for a subject; its token is what the URL carries."""
+    bank.met("sca_address_life")
     token = bank.mint.secret()
     until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)

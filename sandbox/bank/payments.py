@@ -40,6 +40,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     settings = bank.settings_of(payment)
     bank.payments[payment.id] = payment
     initiations.register(bank, payment, order.endtoend_identification)
+    bank.met("technical_checks")
     if bank.variant("first_status") == "PATC":
         bank.move(payment, Trigger.CHECKED)
     else:
@@ -61,6 +62,7 @@ def demand_fit_at_post(bank: Bank, order: Order, debtor: Debtor) -> None:
 
 def path_of(bank: Bank, order: Order) -> str:
     """Which table of moves a payment follows, as the setting stands at its birth."""
+    bank.met("final_status")
     return order.product if bank.settings.settled_status == "ACSC" else f"{order.product} (ACSP)"
 
 

@@ -118,6 +118,7 @@ def last_of(order: StandingOrder) -> int | None:
 
 def complete(bank: Bank, order: StandingOrder) -> None:
     """Signed: active a moment later."""
+    bank.met("contract_activation")
     bank.move(order, Trigger.SIGNED)
     if bank.variant("signed_order") == "ACWP":
         activate(bank, order)

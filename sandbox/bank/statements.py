@@ -100,6 +100,7 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
     renewed = until is not None and bank.clock.now <= until
     if sca_token is None:
         return renewed
+    bank.met("sca_token_life")
     known = bank.sca_tokens.get(sca_token)
     if known is None or known.consent_id != grant.consent_id:
         raise Refusal(Error.SECURITY_PROOF_REFUSED, input="SCA-Token", why="it is none of this consent")
@@ -108,6 +109,7 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
 
 def sca_is_due(bank: Bank, grant: Grant) -> bool:
     """Transactions need SCA no older than 90 days; the balance does not."""
+    bank.met("sca_renewal_after")
     return bank.clock.now - consent_of(bank, grant).sca_at > bank.settings.sca_renewal_after
 
 

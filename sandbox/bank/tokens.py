@@ -86,6 +86,7 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
         if ends:
             _kill(bank, code)
         raise _refused("code", "it was used before", lasting=ends)
+    bank.met("code_life")
     if bank.clock.now >= known.until:
         raise _refused("code", "it is outdated", decided={"valid_until": known.until})
     if redirect_uri != known.redirect_uri:
@@ -140,6 +141,7 @@ def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, v
 
 def demand_consent(bank: Bank, consent_id: str | None) -> None:
     """Refuses a consent that was withdrawn or replaced or has expired (choice 8)."""
+    bank.met("consent_life")
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
         raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided=consent.span)

@@ -140,6 +140,8 @@ def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
         if bank.variant("next_alone") == "needs_filters":
             _demand_filters(found, currency, asked)
         return found
+    if asked.pagesize is None:
+        bank.met("page_size")
     size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
     return Query(iban, currency, asked.date_from, asked.date_to, size)
 

@@ -163,6 +163,8 @@ def challenge(call: Call, bank: Bank) -> None:
 def signature(call: Call, bank: Bank) -> None:
     """Digest, Date and Signature on initiations (choice 9); lenient: each is verified when it is there."""
     mode = bank.settings.signatures
+    if call.operation.success == 201:
+        bank.met("signatures")
     if call.operation.success != 201 or mode == "off":
         return
     digest, date, proof = call.header("Digest"), call.header("Date"), call.header("Signature")
@@ -181,6 +183,7 @@ def signature(call: Call, bank: Bank) -> None:
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
+        bank.met("date_tolerance")
         jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
     if proof is not None:
         now = call.world.certificate_time()
