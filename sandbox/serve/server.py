@@ -1,5 +1,6 @@
 """waitress, with what the bank needs of it: chunked bodies told, waiting without holding a worker, cut connections."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
+HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
 END_SECONDS_MAX = 5  # for the lines that are still open
 
 
@@ -88,6 +90,8 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
 class Task(WSGITask):  # type: ignore[misc]
     """Tells the application what waitress hides: that a body came in chunks, and how to wait and to hang up."""
 
+    lower_case = False
+
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
         environ["sandbox.chunked"] = bool(self.request.chunked)
@@ -97,9 +101,18 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
+        environ["sandbox.lower"] = self.use_lower_case
         if behind_tls(environ):
             environ["wsgi.url_scheme"] = "https"
         return environ
+
+    def use_lower_case(self) -> None:
+        """waitress capitalizes the names of headers: this reply has them in lower case."""
+        self.lower_case = True
+
+    def build_response_header(self) -> bytes:
+        head: bytes = super().build_response_header()
+        return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.lower_case else head
 
     def finish(self) -> None:
         super().finish()

@@ -110,8 +110,11 @@ def test_a_server_closes_the_connection_and_sends_pieces(app: Flask, tpp: Tpp) -
 
     with in_background(app) as root, httpx.Client() as line:
         kept = line.get(f"{root}/accounts")
-        tpp.control("PATCH", "/settings", variants={"connection": "closed", "body_pieces": "pieces"})
+        varied = {"connection": "closed", "body_pieces": "pieces", "header_case": "lower"}
+        tpp.control("PATCH", "/settings", variants=varied)
         closed = line.get(f"{root}/accounts")
+    assert {name for name, _ in kept.headers.raw} >= {b"Response-Id", b"Content-Type"}
+    assert {name for name, _ in closed.headers.raw} >= {b"response-id", b"content-type", b"content-length"}
     assert "close" not in kept.headers.get("Connection", "").lower()
     assert closed.headers["Connection"] == "close" and closed.json()["error"] == "NOT_ACCEPTABLE"
 

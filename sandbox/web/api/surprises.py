@@ -72,10 +72,16 @@ def dress(call: Call, response: Response) -> None:
                 response.headers["Content-Type"] = f"application/vnd.{vendor}.api+json; version={version}"
     if call.variant("header_case") == "lower":
         response.headers = Headers([(name.lower(), value) for name, value in response.headers])
+        ask_server(call, "sandbox.lower")
     if call.variant("connection") == "closed":
-        close: Callable[[], None] | None = call.request.environ.get("sandbox.close")
-        if close is not None:
-            close()
+        ask_server(call, "sandbox.close")
+
+
+def ask_server(call: Call, name: str) -> None:
+    """What the server alone can do; in-process there is none."""
+    do: Callable[[], None] | None = call.request.environ.get(name)
+    if do is not None:
+        do()
 
 
 def reshaped(call: Call, body: bytes) -> bytes:
