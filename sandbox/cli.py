@@ -25,6 +25,7 @@ from sandbox.commands.generated import add_generated
 from sandbox.commands.greeting import greeting
 from sandbox.commands.greeting import opened as openable
 from sandbox.commands.health import health
+from sandbox.commands.lift import lift
 from sandbox.commands.openapi import openapi
 from sandbox.commands.options import Instant, Seed, SeedText, option
 from sandbox.commands.pki import pki
@@ -64,6 +65,7 @@ main.add_command(film)
 main.add_command(health)
 main.add_command(openapi)
 main.add_command(scenario)
+main.add_command(lift)
 main.add_command(variants)
 variants.add_command(cover)
 main.add_command(vary)

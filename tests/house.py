@@ -25,7 +25,7 @@ ROOMS = (
     {"web.psu", "web.api", "web.controls", "web.console", "referee"},
     {"web", "web.docs", "app", "serve"},
     {"client", "film", "vary"},
-    {"player", "testing"},
+    {"player", "testing", "lift"},
     {"cli", "commands", "shop", "pytest_plugin", "__init__", "__main__"},
 )
 # Rooms within a room that have a place of their own.

@@ -93,7 +93,7 @@ PAY: Mapping[str, Shape] = {
     "frequency": one_of([frequency.value for frequency in Frequency], "frequency"),
     "type": one_of(("FIXED", "VARIABLE"), "type"),
     "charge_bearer": one_of(("SHAR", "DEBT", "CRED"), "charge bearer"),
-    "priority": one_of(("NORM", "HIGH"), "priority"),
+    "instruction_priority": one_of(("NORM", "HIGH"), "priority"),
 }
 PSU: Mapping[str, Shape] = {"customer": WHO, "account": ACCOUNT, "accounts": Each(ACCOUNT)}
 

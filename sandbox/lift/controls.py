@@ -1,0 +1,106 @@
+"""Makes steps of recorded calls of the sandbox's own controls."""
+
+from typing import Any
+from urllib.parse import unquote
+
+from sandbox.lift.har import Recorded
+from sandbox.lift.lifted import Lift
+
+READ_ONLY = ("GET", "HEAD")
+QUIET = ("scenario", "worlds", "requests", "faults")  # how a record begins, and questions
+
+
+def lift_control(found: Lift, call: Recorded) -> None:
+    """A step for what changed the bank; what only asked is left out."""
+    words = call.path[1:]
+    if call.method in READ_ONLY or not words:
+        return
+    made = _step(found, call, words)
+    if made is None:
+        if words[0] not in QUIET:
+            found.unexplained.append(f"{call}: no step does what this control did")
+        return
+    if call.status >= 400:
+        ((_, content),) = made.items()
+        if isinstance(content, dict):
+            content["refused"] = call.told.get("error", call.status)
+    found.steps.append(made)
+
+
+def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any] | None:
+    body = call.json
+    match (call.method, *words):
+        case ("POST", "clock"):
+            return {"clock": body}
+        case ("POST", "reset"):
+            return {"reset": None}
+        case ("PATCH", "settings"):
+            return {"settings": body}
+        case ("POST", "faults"):
+            return {"fault": body}
+        case ("POST", "await"):
+            return _of_subject(found, call, "await", body, ("status", "within"))
+        case ("POST", "payments", subject_id, "move"):
+            return _of_subject(found, call, "move", body | {"payment_id": subject_id}, ("status", "reason"))
+        case ("POST", "psu", "sign"):
+            return _of_subject(found, call, "sign", body, ("customer",))
+        case ("POST", "psu", "refuse") if "payment_id" in body:
+            return _of_subject(found, call, "refuse", body, ("customer",))
+        case ("POST", "psu", "withdraw"):
+            named = {"client_id": "client"}
+            return {"withdraw": {named.get(name, name): value for name, value in body.items()}}
+        case ("POST", "psu", ("approve" | "refuse") as verb):
+            return _psu(found, body, verb)
+        case ("POST", "customers"):
+            return {"add": body}
+        case ("POST", "accounts"):
+            name = found.new_name("account")
+            found.names.add_own(str(call.told.get("iban")), name)
+            return {"add": body | {"account": name}}
+        case ("PATCH", "customers", customer):
+            return {"change": {"customer": unquote(customer)} | body}
+        case ("PATCH", "accounts", iban):
+            return {"change": {"account": found.names.debtor(unquote(iban))} | body}
+        case ("POST", "accounts", iban, "transactions"):
+            return {"book": _booking(found, body, unquote(iban))}
+        case _:
+            return None
+
+
+def _of_subject(
+    found: Lift, call: Recorded, word: str, body: dict[str, Any], kept: tuple[str, ...]
+) -> dict[str, Any] | None:
+    subject = found.subjects.get(str(body.get("payment_id")))
+    if subject is None:
+        return None
+    return {word: {"of": subject.name} | {name: body[name] for name in kept if name in body}}
+
+
+def _psu(found: Lift, body: dict[str, Any], verb: str) -> dict[str, Any] | None:
+    address = str(body.get("address", ""))
+    subject = found.subjects.get(address) or found.subjects.get(address.partition("?")[0])
+    if subject is None:
+        return None
+    content: dict[str, Any] = {f"{verb}s": subject.name}
+    content |= {name: body[name] for name in ("customer", "method") if body.get(name)}
+    if body.get("account"):
+        content["account"] = found.names.debtor(body["account"])
+    if body.get("accounts"):
+        content["accounts"] = [found.names.debtor(iban) for iban in body["accounts"]]
+    subject.is_approved = subject.is_approved or verb == "approve"
+    return {"psu": content}
+
+
+def _booking(found: Lift, body: dict[str, Any], iban: str) -> dict[str, Any]:
+    content: dict[str, Any] = {"account": found.names.debtor(iban), "amount": body.get("amount")}
+    content |= {"currency": body["currency"]} if "currency" in body else {}
+    content |= {"on": body["date"]} if "date" in body else {}
+    other = body.get("counterparty")
+    if isinstance(other, dict) and "iban" in other:
+        content["counterparty"] = found.names.iban(other["iban"])
+    name = other.get("name") if isinstance(other, dict) else other
+    if isinstance(name, str):
+        content["name"] = found.names.name(name)
+    if isinstance(body.get("communication"), str):
+        content["communication"] = found.names.text(body["communication"])
+    return content

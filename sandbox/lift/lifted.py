@@ -1,0 +1,66 @@
+"""What was lifted so far, and what the calls of a record are about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.lift.har import Recorded
+from sandbox.lift.pseudonyms import Pseudonyms
+
+Step = dict[str, Any]
+Make = Callable[["Lift", Recorded], Step | None]
+SIGNED = ("PDNG", "ACSP", "ACSC", "ACWP", "RJCT")
+HEADER_CODES = ("GEN-1201-100001", "GEN-1202-100001")
+BY_FAULT = (429, 500, 502, 503, 504)
+ASKED = ("date_from", "date_to", "psu_involved", "currency")
+OWN_CLIENT = "demo-tpp"
+FILLED = ("creditor_name", "creditor_iban", "amount", "currency", "endtoend_identification")  # where a step has none
+CUSTOMER = "alice"  # signs where the record does not say who did
+
+
+@dataclass
+class Subject:
+    """An initiation or a consent of the record."""
+
+    name: str
+    status: str = ""
+    is_approved: bool = False
+    has_debtor: bool = False
+
+
+@dataclass
+class Lift:
+    """What was lifted so far."""
+
+    names: Pseudonyms
+    steps: list[Step] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    subjects: dict[str, Subject] = field(default_factory=dict)  # by id, address and challenge
+    tokens: dict[str, str] = field(default_factory=dict)  # names by access and refresh tokens
+    accounts: dict[str, str] = field(default_factory=dict)  # names by logical-id
+    has_controls: bool = False  # the record says when time moved and who signed
+    _count: int = 0
+
+    def new_name(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind}-{self._count}"
+
+
+def keep_subject(found: Lift, call: Recorded, subject: Subject, subject_id: str | None = None) -> None:
+    address = address_in(call.told) or call.reply_headers.get("location")
+    for key in (subject_id, address, call.headers.get("code-challenge")):
+        if key:
+            found.subjects[key] = subject
+
+
+def address_in(body: dict[str, Any]) -> str | None:
+    links = body.get("_links")
+    link = links.get("sca_redirect") if isinstance(links, dict) else None
+    return link.get("href") if isinstance(link, dict) else None
+
+
+def approve(found: Lift, subject: Subject) -> None:
+    if not subject.is_approved and not found.has_controls:
+        subject.is_approved = True
+        who = {} if subject.has_debtor else {"customer": CUSTOMER}
+        found.steps.append({"psu": {"approves": subject.name} | who})
