@@ -16,7 +16,7 @@ from sandbox.world import files_ahead
 from sandbox.world.log import apart
 from sandbox.world.world import World
 
-INSTEAD_MAX = 6  # moves that are told
+INSTEAD_MAX = 6  # moves named in a refusal
 
 
 def foresee(world: World, subject_id: str, wanted: Status, within: timedelta) -> datetime:

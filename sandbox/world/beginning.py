@@ -83,5 +83,5 @@ def seeded(beginning: Beginning, seed: int, guarded: bool) -> Beginning:
 
 def nth_id(beginning: Beginning, number: int) -> str:
     """A version 4 UUID for a response whose request had none; it draws nothing from the bank."""
-    told, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
-    return str(UUID(bytes=blake2b(told, key=key, digest_size=16).digest(), version=4))
+    text, key = f"response/{beginning.seed}/{number}".encode(), bytes.fromhex(beginning.secret)
+    return str(UUID(bytes=blake2b(text, key=key, digest_size=16).digest(), version=4))

@@ -60,7 +60,7 @@ class Faults:
     seed: int
     rules: tuple[Fault, ...] = ()
     met: dict[int, int] = field(default_factory=dict)
-    keep: Callable[[Any], None] = field(default=lambda told: None, repr=False)  # what to do with a change
+    keep: Callable[[Any], None] = field(default=lambda content: None, repr=False)  # what to do with a change
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def for_call(self, operation: str, client: str | None, now: datetime) -> Fault | None:
@@ -89,8 +89,8 @@ class Faults:
         return when.chance is None or self._drawn(number) < when.chance
 
     def _drawn(self, number: int) -> float:
-        told = f"fault/{self.seed}/{number}/{self.met[number]}".encode()
-        return int.from_bytes(blake2b(told, digest_size=7).digest()) / 2**56
+        content = f"fault/{self.seed}/{number}/{self.met[number]}".encode()
+        return int.from_bytes(blake2b(content, digest_size=7).digest()) / 2**56
 
     def add(self, fault: Fault) -> None:
         with self._lock:

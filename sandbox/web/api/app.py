@@ -39,7 +39,7 @@ Announce = Callable[[Exchange, str, float], None]
 
 
 class Listener(NamedTuple):
-    """Who is told of every answer, once it is whole."""
+    """Is called with every answer, once it is complete."""
 
     heard: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
     acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it

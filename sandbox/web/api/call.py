@@ -78,9 +78,9 @@ class Call:
     def ask(self) -> Ask:
         """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
         parts = (self.request.full_path, *map(self.header, PRINTED))
-        told = blake2b(repr(parts).encode(), digest_size=16)
-        told.update(self.request.get_data())
-        return Ask(self.client.id, self.request_id, told.digest())
+        call_print = blake2b(repr(parts).encode(), digest_size=16)
+        call_print.update(self.request.get_data())
+        return Ask(self.client.id, self.request_id, call_print.digest())
 
 
 PRINTED = (

@@ -1,4 +1,4 @@
-"""What was said in a call, word for word: kept of the last ones, for people who look at them (choice 10)."""
+"""The contents of the last calls, word for word, for people who look at them (choice 10)."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -93,6 +93,6 @@ def body_of(request: Request) -> bytes:
 
 
 def content_of_call(world: World, seq: int) -> Content | None:
-    """What was said in the call of that number, if it is still kept."""
+    """The contents of the call of that number, if they are still kept."""
     kept: Iterable[Content] = world.kept.get("contents") or ()
     return next((content for content in list(kept) if content.seq == seq), None)

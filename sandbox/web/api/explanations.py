@@ -58,8 +58,8 @@ def decided(environ: dict[str, Any]) -> str:
     refusal: Refusal | None = environ.get("sandbox.refusal")
     if refusal is None or not refusal.decided or "sandbox.fault" in environ:
         return ""
-    told = {name: plain(value) for name, value in refusal.decided.items()}
-    return orjson.dumps(told).decode()
+    numbers = {name: plain(value) for name, value in refusal.decided.items()}
+    return orjson.dumps(numbers).decode()
 
 
 def plain(value: object) -> object:

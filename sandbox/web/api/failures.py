@@ -33,9 +33,9 @@ def refusal_response(refusal: Refusal) -> Response:
             response.headers["WWW-Authenticate"] = 'Basic realm="token"'
         case Error.TOO_MANY_REQUESTS | Error.UNAVAILABLE | Error.FILES_WAITING | Error.FILES_FULL:
             seconds = int(str(refusal.facts.get("seconds", RETRY_AFTER)))
-            told = str(seconds) if call is None else retry_after(call.world, seconds)
-            if told is not None:
-                response.headers["Retry-After"] = told
+            wait = str(seconds) if call is None else retry_after(call.world, seconds)
+            if wait is not None:
+                response.headers["Retry-After"] = wait
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])
     return response

@@ -107,11 +107,11 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
     signature = _decoded(parts[2], "signature part")
     if not _verifies(parts, body, key, algorithm, plain):
         over = "BASE64URL(header).body" if plain else "BASE64URL(header).BASE64URL(body)"
-        told = f"{over}, the body being the {len(body)} bytes received"
+        signed = f"{over}, the body being the {len(body)} bytes received"
         hint = signature_hints.for_signature(
             signature, algorithm, body, lambda other: _verifies(parts, other, key, algorithm, plain)
         )
-        raise refused("Signature", f"{algorithm} with {named} does not verify over {told}{hint}")
+        raise refused("Signature", f"{algorithm} with {named} does not verify over {signed}{hint}")
 
 
 def _decoded(part: str, name: str) -> bytes:

@@ -91,10 +91,10 @@ def token_reply(issued: TokenReply, call: Call) -> Response:
     for name, value in (("logical_id", issued.logical_id), ("sca_token", issued.sca_token)):
         if value is not None:
             content[name] = value
-    told = replies.TOKEN.dump(content)
-    if "sca_token" in told:
-        told[call.variant("sca_token_reply")] = told.pop("sca_token")
-    response = replies.json_response(told)
+    members = replies.TOKEN.dump(content)
+    if "sca_token" in members:
+        members[call.variant("sca_token_reply")] = members.pop("sca_token")
+    response = replies.json_response(members)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Pragma"] = "no-cache"
     return response

@@ -1,4 +1,4 @@
-"""Who comes to the bare address with a browser is led to the console; every program meets the bank (choice 1)."""
+"""Redirects a browser from the bare address to the console; every program reaches the bank (choice 1)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,7 +9,7 @@ LED = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/", "/_sandbox/s
 
 
 class RootRedirect:
-    """Stands before the app, as for the bank these paths are none of its own: it answers 404 there."""
+    """Wraps the app: the bank itself has no such paths and answers 404 there."""
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
         self.inner = inner

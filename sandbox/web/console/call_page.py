@@ -57,7 +57,7 @@ def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
     headers += [(name_of(name), value) for name, value in content.headers.items()]
     sent = body_of(content.sent, SENT)
     reply = body_of(content.reply or b"", GIVEN)
-    told = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
+    note = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
     return Said(
         address,
         Part(
@@ -65,7 +65,7 @@ def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
             sent,
             "; ".join(filter(None, (missing(content.sent, content.length), content.cut))),
         ),
-        Part([(name, value) for name, value in content.reply_headers.items()], reply, told),
+        Part([(name, value) for name, value in content.reply_headers.items()], reply, note),
         curl_of_call(visit, call.method, address, headers, content),
     )
 

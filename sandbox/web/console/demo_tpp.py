@@ -56,15 +56,15 @@ class Verifiers:
 
 def state_for(world: World, kind: str, name: str, token: str) -> str:
     """Says what it belongs to, differs at each address, and cannot be made up."""
-    told = f"{kind}.{name}.{_digest(world, token)[:12]}"
-    return f"{told}.{_digest(world, told)[:24]}"
+    payload = f"{kind}.{name}.{_digest(world, token)[:12]}"
+    return f"{payload}.{_digest(world, payload)[:24]}"
 
 
 def subject_of_state(world: World, state: str) -> tuple[str, str] | None:
     """The kind and the id that a state of the console belongs to; None for any other state."""
-    told, _, shown = state.rpartition(".")
-    parts = told.split(".")
-    if len(parts) != 3 or not same_text(shown, _digest(world, told)[:24]):
+    payload, _, shown = state.rpartition(".")
+    parts = payload.split(".")
+    if len(parts) != 3 or not same_text(shown, _digest(world, payload)[:24]):
         return None
     return parts[0], parts[1]
 

@@ -1,4 +1,4 @@
-"""What is said after a button was pressed: kept for the page that follows, and for that browser alone."""
+"""Notices after a button was pressed: for the page that follows, and for that browser alone."""
 
 from collections import OrderedDict
 from threading import Lock

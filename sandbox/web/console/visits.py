@@ -61,8 +61,8 @@ class Visit:
 
     def to(self, path: str, **query: object) -> str:
         """A page of the console; what is empty is left out of the query."""
-        told = urlencode({name: value for name, value in query.items() if value not in (None, "")})
-        return f"{self.root}{path}?{told}" if told else f"{self.root}{path}"
+        encoded = urlencode({name: value for name, value in query.items() if value not in (None, "")})
+        return f"{self.root}{path}?{encoded}" if encoded else f"{self.root}{path}"
 
     def to_world(self, name: str) -> str:
         """The console of another world."""

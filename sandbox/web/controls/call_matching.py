@@ -58,8 +58,8 @@ def content_misfits(matcher: Matcher, content: Content | None) -> list[str] | No
     }
     found = [f"header {name}" for name, wanted in matcher.headers.items() if not same(wanted, sent.get(name))]
     if matcher.body is not MISSING:
-        told = differences(matcher.body, body_of(matcher.body, content), "body")
-        found += [one.partition(":")[0] for one in told]
+        faults = differences(matcher.body, body_of(matcher.body, content), "body")
+        found += [one.partition(":")[0] for one in faults]
     return found
 
 

@@ -102,8 +102,8 @@ def _demand_times(matcher: Matcher, times: Times, calls: list[Exchange], content
     sure = [call for call, is_sure in found if is_sure]
     held = [times.holds(number) for number in range(len(sure), len(found) + 1)]
     if not any(held):
-        told = _listed(sure) if sure else _nearest(matcher, calls, contents)
-        raise Refusal(Error.NOT_VERIFIED, expected=times.words, found=f"found {_calls(len(sure))}{told}")
+        found_instead = _listed(sure) if sure else _nearest(matcher, calls, contents)
+        raise Refusal(Error.NOT_VERIFIED, expected=times.words, found=f"found {_calls(len(sure))}{found_instead}")
     if not all(held):
         _demand_told(found)
 
@@ -120,8 +120,8 @@ def _demand_order(matchers: Sequence[Matcher], calls: list[Exchange], contents: 
             if unsure:
                 _demand_told([(call, False) for call, is_sure in found if not is_sure])
             behind = f"after call {after} " if after else ""
-            told = f"nothing {behind}fits number {at + 1}{_nearest(matcher, left, contents)}"
-            raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=told)
+            found_instead = f"nothing {behind}fits number {at + 1}{_nearest(matcher, left, contents)}"
+            raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=found_instead)
         after = held.seq
 
 

@@ -79,11 +79,11 @@ def shown(hold: Hold) -> dict[str, Any]:
 
 
 def _when(when: When) -> dict[str, Any]:
-    told = {
+    row = {
         "operation": when.operation,
         "client": when.client,
         "nth": when.nth,
         "from": when.since and write_instant(when.since),
         "until": when.until and write_instant(when.until),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in row.items() if value is not None}

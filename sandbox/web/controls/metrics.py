@@ -91,10 +91,10 @@ class Figures:
         )
 
 
-def _gauge(name: str, told: str, values: Any, labels: tuple[str, ...] = ("state",)) -> "Metric":
+def _gauge(name: str, help_text: str, values: Any, labels: tuple[str, ...] = ("state",)) -> "Metric":
     from prometheus_client.core import GaugeMetricFamily
 
-    gauge = GaugeMetricFamily(f"{PREFIX}_{name}", told, labels=labels)
+    gauge = GaugeMetricFamily(f"{PREFIX}_{name}", help_text, labels=labels)
     for label, value in sorted(values.items()):
         gauge.add_metric((label,) if labels and isinstance(label, str) else label or (), value)
     return gauge

@@ -19,7 +19,7 @@ def every_operation(document: Document) -> Iterator[dict[str, Any]]:
 
 def operation(document: Document, name: str) -> Iterator[dict[str, Any]]:
     """An operation, at each of its paths."""
-    return (told for told in every_operation(document) if told["x-operation"] == name)
+    return (described for described in every_operation(document) if described["x-operation"] == name)
 
 
 def field(name: str, *fields: str, **shape: Any) -> Amend:
@@ -67,8 +67,8 @@ def refuses(status: int, code: str, error: str, when: str, *names: str) -> Amend
 
     def amend(document: Document) -> None:
         for name in names:
-            for told in operation(document, name):
-                responses = told["responses"]
+            for described in operation(document, name):
+                responses = described["responses"]
                 found = responses.setdefault(str(status), new_refusal(error))
                 content = found["content"]["application/json"]["schema"]
                 codes = content["allOf"][1]["properties"]["error_code"]["enum"]

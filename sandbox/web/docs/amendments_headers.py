@@ -21,19 +21,19 @@ READS = ("accounts", "account", "transactions", "token")
 
 
 def newest_only(document: Document) -> None:
-    for told in every_operation(document):
-        if BY_NAME[told["x-operation"]].silent:
-            gone = told["x-accept"][1:]
-            told["x-versions"], told["x-accept"] = told["x-versions"][:1], told["x-accept"][:1]
-            for response in told["responses"].values():
+    for described in every_operation(document):
+        if BY_NAME[described["x-operation"]].silent:
+            gone = described["x-accept"][1:]
+            described["x-versions"], described["x-accept"] = described["x-versions"][:1], described["x-accept"][:1]
+            for response in described["responses"].values():
                 for media in gone:
                     response.get("content", {}).pop(media, None)
 
 
 def redirect_uri(document: Document) -> None:
     for name in REDIRECT_URI_LISTED:
-        for told in operation(document, name):
-            for row in told["parameters"]:
+        for described in operation(document, name):
+            for row in described["parameters"]:
                 row["required"] = row["required"] or row["name"] == "Redirect-URI"
 
 
@@ -70,8 +70,8 @@ def nulls(document: Document) -> None:
 
 def pages_of_a_gateway(status: str) -> Amend:
     def amend(document: Document) -> None:
-        for told in every_operation(document):
-            told["responses"][status] = {
+        for described in every_operation(document):
+            described["responses"][status] = {
                 "description": "A gateway in front of the bank.",
                 "content": {"text/html": {"schema": {"type": "string"}}},
             }

@@ -25,8 +25,8 @@ def spelling(document: Document) -> None:
 
 def no_location(document: Document) -> None:
     for name in INITIATIONS:
-        for told in operation(document, name):
-            told["responses"]["201"]["headers"].pop("Location", None)
+        for described in operation(document, name):
+            described["responses"]["201"]["headers"].pop("Location", None)
 
 
 def camel(document: Document) -> None:

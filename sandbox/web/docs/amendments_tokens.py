@@ -17,8 +17,8 @@ def parameter(name: str, of: tuple[str, str], to: tuple[str, str]) -> Amend:
     """A parameter of an operation elsewhere, or by another name: each is a name and its place."""
 
     def amend(document: Document) -> None:
-        for told in operation(document, name):
-            for row in told["parameters"]:
+        for described in operation(document, name):
+            for row in described["parameters"]:
                 if (row["name"], row["in"]) == of:
                     row["name"], row["in"] = to
 

@@ -108,8 +108,8 @@ def bruno_file(number: int, call: Sent) -> str:
     if call.gives:
         script = [f'bru.setVar("{name}", res.body{place});' for name, place in call.gives]
         blocks.append(block("script:post-response", script))
-    told = f'test("{call.status}", function () {{ expect(res.status).to.equal({call.status}); }});'
-    blocks.append(block("tests", [told]))
+    check = f'test("{call.status}", function () {{ expect(res.status).to.equal({call.status}); }});'
+    blocks.append(block("tests", [check]))
     return "\n".join(blocks)
 
 

@@ -80,12 +80,12 @@ def composed() -> dict[str, JsonSchema]:
     """The components that scenario tables make, and those that hold a scenario or its name."""
     settings: JsonSchema = SETTINGS.schema()
     names = [row.name for row in fields_of(Settings)]
-    told = {name: settings["properties"].get(name, {}) for name in names}
-    whole = {"type": "object", "properties": told, "required": names, "additionalProperties": False}
+    of_settings = {name: settings["properties"].get(name, {}) for name in names}
+    whole = {"type": "object", "properties": of_settings, "required": names, "additionalProperties": False}
     seed = {"type": "integer", "minimum": 0}
     named_or_whole = {"anyOf": [{"type": "string"}, reference(control_bodies.SCENARIO)]}
-    world = {"scenario": named_or_whole, "seed": seed, "clock": reference("WorldClock"), "life": told["life"]}
-    world["variants"] = told["variants"]
+    world = {"scenario": named_or_whole, "seed": seed, "clock": reference("WorldClock"), "life": of_settings["life"]}
+    world["variants"] = of_settings["variants"]
     world["replace"] = {"type": "boolean", "description": REPLACE}
     choice = {"name": {"type": "string"}, "scenario": reference(control_bodies.SCENARIO)}
     return {

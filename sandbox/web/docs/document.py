@@ -101,8 +101,8 @@ def usual_document(root: str, vendor: str, today: date) -> dict[str, Any]:
     examples = [step for step in steps(today) if isinstance(step, Example)]
     for operation in OPERATIONS:
         for address, products in addresses_of(operation):
-            told = told_of(operation, address, products, vendor, examples)
-            spec.path(address, operations={operation.method.lower(): told})
+            described = told_of(operation, address, products, vendor, examples)
+            spec.path(address, operations={operation.method.lower(): described})
     found = spec.to_dict()
     for name in (PaymentBody.__name__, "CreditorBody", "AmountBody"):  # each product has its own
         del found["components"]["schemas"][name]
@@ -129,7 +129,7 @@ def told_of(
     ours = [row for row in examples if row.operation == operation.name and (not products or row.product in products)]
     accepts = [accept_of(vendor, version) for version in versions]
     name = operation.name if address == address_of(operation) else re.sub("[-.]", "_", f"{operation.name}_{product}")
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": name,
         "summary": operation.name.replace("_", " ").capitalize(),
         "description": description_of(operation, accepts),
@@ -142,8 +142,8 @@ def told_of(
         "x-accept": accepts,
     } | clause_marks(operation.clause)
     if operation.media:
-        told["requestBody"] = request_body(operation, product, ours)
-    return told
+        described["requestBody"] = request_body(operation, product, ours)
+    return described
 
 
 def description_of(operation: Operation, accepts: list[str]) -> str:

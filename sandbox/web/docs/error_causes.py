@@ -174,13 +174,13 @@ CAUSES: tuple[tuple[Error, str, Where], ...] = (
 
 def causes_of(operation: Operation) -> Iterator[Cause]:
     """Every error that the operation can give, in the order of the catalogue; then those that only a fault orders."""
-    told = set()
+    statuses = set()
     for error, when, where in CAUSES:
         if where(operation) and error.value.status in operation.errors:
-            told.add(error.value.status)
+            statuses.add(error.value.status)
             yield Cause(error, when, error.value.clause)
     for status in operation.errors:
-        if status not in told:
+        if status not in statuses:
             error = BY_STATUS[status]
             yield Cause(error, ONLY_BY_FAULT, error.value.clause)
 

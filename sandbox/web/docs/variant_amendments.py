@@ -22,8 +22,8 @@ def amended(document: Document, variants: Pairs) -> Document:
     if not variants:
         return document
     document["info"]["x-variants"] = dict(variants)
-    told = [f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].value(value).does}" for axis, value in variants]
-    document["info"]["description"] += "\n\nThis bank differs from the usual one:\n" + "\n".join(told)
+    lines = [f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].value(value).does}" for axis, value in variants]
+    document["info"]["description"] += "\n\nThis bank differs from the usual one:\n" + "\n".join(lines)
     for pair in variants:
         if pair in AMENDMENTS:
             AMENDMENTS[pair](document)

@@ -30,7 +30,7 @@ def answer(visit: Visit) -> Response:
         raise Lost
     if visit.path["answer"] not in ANSWERS:
         raise Refusal(Error.NOT_FOUND, input="step")
-    visit.world.ask(app_approvals.session_waiting, approval)  # that it is over is told first
+    visit.world.ask(app_approvals.session_waiting, approval)  # an approval that is over is refused first
     try:
         visit.world.act(app_approvals.answer_in_app, approval, ANSWERS[visit.path["answer"]])
     except Refusal as refusal:

@@ -23,8 +23,8 @@ class Tended:
         self._stopwatch = stopwatch
         self._began = 0.0
 
-    def __call__(self, phase: str, told: dict[str, Any]) -> None:
-        if told["generation"] < 2:
+    def __call__(self, phase: str, details: dict[str, Any]) -> None:
+        if details["generation"] < 2:
             return
         if phase == "start":
             self._began = self._stopwatch()

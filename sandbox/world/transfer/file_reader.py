@@ -38,7 +38,7 @@ SECRET = re.compile(r"|[0-9a-f]{32}")
 class Head:
     """The first line, read."""
 
-    told: dict[str, Any]
+    fields: dict[str, Any]
     world: str
     beginning: Beginning
     now: datetime
@@ -70,33 +70,31 @@ def lines_in(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
         raise ParcelError(f"after line {number}: it cannot be unpacked: {fault}") from None
 
 
-def head_of(told: dict[str, Any]) -> Head:
+def head_of(row: dict[str, Any]) -> Head:
     """Format and version first; then everything that the world begins with."""
-    if told.get("format") != FORMAT:
+    if row.get("format") != FORMAT:
         raise ParcelError("this is no file of a world")
-    if told.get("version") not in VERSIONS_READ:
-        raise ParcelError(
-            f"it has version {told.get('version')!r:.40} of the format; this program reads 1 to {VERSION}"
-        )
+    if row.get("version") not in VERSIONS_READ:
+        raise ParcelError(f"it has version {row.get('version')!r:.40} of the format; this program reads 1 to {VERSION}")
     try:
-        ordered = told["ordered"]
+        ordered = row["ordered"]
         met = {number(key): number(value) for key, value in ordered["met"]}
         beginning = Beginning(
-            people_of(told["people"]),
-            number(told["seed"]),
-            instant(told["opening"]),
-            rate(told["first_rate"]),
-            text(told["scenario"]),
-            settings_of(told["settings"]),
-            fitting(told["rules"], tuple[Rule, ...], "rules"),
-            fitting(told["faults"], tuple[Fault, ...], "faults"),
-            secret(told.get("secret", "")),
+            people_of(row["people"]),
+            number(row["seed"]),
+            instant(row["opening"]),
+            rate(row["first_rate"]),
+            text(row["scenario"]),
+            settings_of(row["settings"]),
+            fitting(row["rules"], tuple[Rule, ...], "rules"),
+            fitting(row["faults"], tuple[Fault, ...], "faults"),
+            secret(row.get("secret", "")),
         )
         faults = fitting(ordered["faults"], tuple[Fault, ...], "ordered.faults")
-        number(told["acts"]), number(told["calls"]), text(told["past"])
-        if not isinstance(told["stripped"], list):
+        number(row["acts"]), number(row["calls"]), text(row["past"])
+        if not isinstance(row["stripped"], list):
             raise ParcelError("line 1: stripped does not take this")
-        return Head(told, text(told["world"]), beginning, instant(told["now"]), rate(told["rate"]), (faults, met))
+        return Head(row, text(row["world"]), beginning, instant(row["now"]), rate(row["rate"]), (faults, met))
     except (KeyError, TypeError, AttributeError) as fault:
         raise ParcelError(f"line 1: something is missing or of another kind: {fault}") from None
     except ParcelError:
@@ -105,17 +103,17 @@ def head_of(told: dict[str, Any]) -> Head:
         raise ParcelError(f"line 1: {fault}") from None
 
 
-def people_of(told: dict[str, Any]) -> Fixtures:
+def people_of(row: dict[str, Any]) -> Fixtures:
     """The shipped ones, if they are the same here, or those that came along."""
-    if "whole" not in told:
-        edition = EDITIONS.get(told["print"])
-        if told["fixtures"] != SHIPPED or edition is None:
+    if "whole" not in row:
+        edition = EDITIONS.get(row["print"])
+        if row["fixtures"] != SHIPPED or edition is None:
             raise ParcelError(
-                f"its people are the fixtures {told['fixtures']!r:.40} of the program that wrote it, and this program "
+                f"its people are the fixtures {row['fixtures']!r:.40} of the program that wrote it, and this program "
                 "ships others: import it with that version"
             )
         return load_fixtures(edition)
-    came = fitting(told["whole"], Fixtures, "people")
+    came = fitting(row["whole"], Fixtures, "people")
     for iban, profile in came.profiles.items():
         if not 1 <= profile.months <= MONTHS_MAX:
             raise ParcelError(f"people: the past of {iban:.40} has {profile.months} months")
@@ -129,8 +127,8 @@ def people_of(told: dict[str, Any]) -> Fixtures:
     return Fixtures(people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
 
 
-def settings_of(told: Any) -> Settings:
-    return demand_settings(fitting(told, Settings, "settings"))
+def settings_of(row: Any) -> Settings:
+    return demand_settings(fitting(row, Settings, "settings"))
 
 
 def demand_settings(settings: Settings) -> Settings:
@@ -145,19 +143,19 @@ def demand_settings(settings: Settings) -> Settings:
     return settings
 
 
-def fitting(told: Any, hint: Any, where: str) -> Any:
+def fitting(row: Any, hint: Any, where: str) -> Any:
     """A value, if it is of that kind."""
     try:
-        value = decode(told)
+        value = decode(row)
     except RecursionError:
         raise ParcelError(f"{where} is nested too deep") from None
     demand_fit(value, hint, where)
     return value
 
 
-def exchange_of(told: dict[str, Any], line: int) -> Exchange:
+def exchange_of(row: dict[str, Any], line: int) -> Exchange:
     try:
-        found = Exchange(**told)
+        found = Exchange(**row)
         found = found._replace(at=instant(found.at))
     except (TypeError, ValueError) as fault:
         raise ParcelError(f"line {line}: this is no call: {fault}") from None

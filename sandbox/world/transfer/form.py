@@ -44,16 +44,16 @@ def people_print(fixtures: Fixtures) -> str:
 
 def past_print(bank: Bank) -> str:
     """A digest of the generated past: two programs that draw other people must not go on as if they were one."""
-    told = sha256()
+    past_digest = sha256()
     past = bank.ledger.past
     for compartment, lines in sorted(past.lines.items()):
-        told.update(repr(compartment).encode())
+        past_digest.update(repr(compartment).encode())
         for line in lines:
             posting, entry = line.posting, line.entry
             row = (line.on, line.number, posting.amount.number, posting.counterparty_account,
                    posting.counterparty_name, entry.reference, entry.value_on, entry.communication)  # fmt: skip
-            told.update(repr(tuple(str(cell) for cell in row)).encode())
-    return told.hexdigest()
+            past_digest.update(repr(tuple(str(cell) for cell in row)).encode())
+    return past_digest.hexdigest()
 
 
 def line_of(content: dict[str, Any]) -> bytes:

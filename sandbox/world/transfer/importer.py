@@ -48,7 +48,7 @@ def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Lif
     head = head_of(first)
     assert head.beginning.at is not None
     bank = attempt("line 1", bank_of, head.beginning, head.beginning.at)
-    if attempt("the past of its people", past_print, bank) != head.told["past"]:
+    if attempt("the past of its people", past_print, bank) != head.fields["past"]:
         raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     with collector_at_rest():
         acts, heard, findings = told_by(lines, head, bank)
@@ -59,7 +59,7 @@ def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Lif
         acts,
         head.ordered,
         heard,
-        head.told["calls"],
+        head.fields["calls"],
         findings,
     )
 
@@ -75,7 +75,7 @@ def told_by(
     for line, content in lines:
         if "act" in content:
             act = attempt(f"line {line}", act_of, content, len(acts) + 1)
-            act = resolved(act, secret_of) if head.told["stripped"] else act
+            act = resolved(act, secret_of) if head.fields["stripped"] else act
             attempt(f"line {line}", play, bank, [act], len(acts))
             acts.append(act)
         elif "call" in content:
@@ -89,7 +89,7 @@ def told_by(
             return acts, list(heard), tuple(findings)
         else:
             raise ParcelError(f"line {line}: it is no act, no call, no finding and not the end")
-    raise ParcelError(f"it was cut: {len(acts)} of {head.told['acts']} acts are there, and no end")
+    raise ParcelError(f"it was cut: {len(acts)} of {head.fields['acts']} acts are there, and no end")
 
 
 def act_of(content: dict[str, Any], expected: int) -> Act:
@@ -116,12 +116,12 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
 
 
 def demand_end(content: dict[str, Any], head: Head, bank: Bank, acts: int) -> None:
-    if content["end"] != acts or acts != head.told["acts"]:
-        raise ParcelError(f"{head.told['acts']} acts are expected, and {acts} are there")
+    if content["end"] != acts or acts != head.fields["acts"]:
+        raise ParcelError(f"{head.fields['acts']} acts are expected, and {acts} are there")
     attempt("the time at the end", timeline.advance, bank, head.now)
-    if head.told["version"] == 1:
+    if head.fields["version"] == 1:
         return
-    same_program = head.told.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
+    same_program = head.fields.get("shape") == checkpoint.shape()  # another program may keep more of the same bank
     same_state = not same_program or state_hash(bank) == content.get("state")
     if not same_state or outcome_hash(bank) != content.get("outcome"):
         raise ParcelError(
@@ -130,7 +130,7 @@ def demand_end(content: dict[str, Any], head: Head, bank: Bank, acts: int) -> No
 
 
 def other(head: Head) -> str:
-    return f"the program that wrote it ({head.told.get('program')!r:.40})"
+    return f"the program that wrote it ({head.fields.get('program')!r:.40})"
 
 
 def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
