@@ -177,9 +177,12 @@ def written(environ: dict[str, Any], hop: str) -> Iterator[bytes]:
 
 
 def _body(given: BinaryIO, chunked: bool) -> Iterator[bytes]:
-    """From its beginning, also when it is sent a second time."""
-    given.seek(0)
-    while piece := given.read(PIECE):
-        yield b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece
+    """Left as it was: it may be sent again, or be read here."""
+    begins = given.tell()
+    try:
+        while piece := given.read(PIECE):
+            yield b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece
+    finally:
+        given.seek(begins)
     if chunked:
         yield b"0\r\n\r\n"

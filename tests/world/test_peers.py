@@ -213,6 +213,22 @@ def test_a_world_that_nobody_has_is_answered_here_where_its_server_is_not_reache
         assert one.has(name)
 
 
+def test_a_body_that_was_sent_on_in_vain_is_read_here(nodes: list[Node], monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = nodes
+    two.take()
+    send = one.peers.relay.send
+
+    def given_up(*call: Any) -> Any:
+        """The call arrives as its world is given up."""
+        two.placement.give_up(two.worlds.find("w"), 0)
+        monkeypatch.setattr("sandbox.world.placement.preferred", lambda name, peers: None)
+        two.placement._leaving.add("w")
+        return send(*call)
+
+    monkeypatch.setattr(one.peers.relay, "send", given_up)
+    assert one.pay("w") and one.has()
+
+
 def test_a_path_that_is_none_is_not_found_wherever_the_default_world_is(nodes: list[Node]) -> None:
     assert [node.call("GET", "/worlds/nobody/nothing").status for node in nodes] == [404, 404]
 
