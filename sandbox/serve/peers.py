@@ -141,7 +141,7 @@ class Peers:
             for _ in answer.body:
                 pass
             return None
-        self.placement.handed_on += 1
+        self.placement.ownership.handed_on += 1
         return answer
 
     def _lives(self, peer: Peer) -> bool:

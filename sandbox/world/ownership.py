@@ -48,6 +48,8 @@ class Ownership:
         self.id = 0
         self.trouble: str | None = None  # why the last renewal failed
         self.taken = self.given = 0  # worlds, ever
+        self.handed_on = 0  # calls, ever
+        self.reloads, self.reload_seconds = 0, 0.0  # of worlds that were taken
         self._elapsed = elapsed
         self.drains = False
         self._believed_until = float("-inf")
@@ -100,6 +102,8 @@ class Ownership:
     @property
     def unready(self) -> str | None:
         """Why this server has no lease, or will not have one for long."""
+        if self.drains:
+            return "this server gives its worlds up, as it ends"
         if self.is_fresh:
             return self.trouble
         return f"the lease of this server has ended: {self.trouble or 'it was away for too long'}"
@@ -149,6 +153,12 @@ class Ownership:
         if self.leases.give(world, server, epoch):
             self.given += 1
             log.info("server %s gave world %s up, epoch %s", server, world, epoch)
+
+    def note_reload(self, seconds: float) -> None:
+        """A world was taken and read."""
+        with self._lock:
+            self.reloads += 1
+            self.reload_seconds += seconds
 
     def forget(self, world: int) -> None:
         """A world that was dropped."""

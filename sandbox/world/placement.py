@@ -56,7 +56,6 @@ class Placement:
         self.worlds = worlds
         self.store = store
         self.ownership = ownership
-        self.handed_on = 0  # calls, ever
         self.hands_on = True  # whether calls can reach another server from here
         self.drained_at = 0.0
         self._elapsed = elapsed

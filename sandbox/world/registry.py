@@ -117,6 +117,10 @@ class Worlds:
         """One of which this server knows without asking; another may have it."""
         return self._roll.held(name)
 
+    def places(self) -> dict[int, str] | None:
+        """The address of the server that has a world, by the world's row."""
+        return None if self.store is None else self.store.places()
+
     def put_away(self, world: World) -> bool:
         """Unloads a world that is not in use, and gives it up where others may take it."""
         with self._order:

@@ -88,6 +88,11 @@ class Unloadable(TrailedWorld):
             self.returned(self)
 
     @property
+    def row(self) -> int:
+        """In the state file or the database; 0 in neither."""
+        return self._row
+
+    @property
     def is_unloaded(self) -> bool:
         return self.in_memory is None
 
@@ -125,11 +130,14 @@ class Unloadable(TrailedWorld):
         if self.dropped:
             raise Refusal(Error.NOT_FOUND, input="world")
         assert self._store is not None
+        began = self._store.connection.stopwatch()
         if self._store.is_shared:
             self._machine_time.rise()  # others may have answered at a later time
             self._go_on(*self._entered())
         log = StoredLog(self._store, self._backlog)
         bank = bank_back(log, self.name, self.beginning, self.opening)
+        if self._store.ownership is not None:
+            self._store.ownership.note_reload(self._store.connection.stopwatch() - began)
         self._hold(bank, log, *self._read_trail())
         assert self.in_memory is not None
         return self.in_memory

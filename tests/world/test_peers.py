@@ -90,7 +90,7 @@ def test_an_answer_comes_byte_for_byte_from_whichever_server_is_asked(nodes: lis
         ]
         assert (here[0], here[1], here[3]) == (there[0], there[1], there[3])
     assert nodes[0].has() and not nodes[1].has()
-    assert nodes[1].placement.handed_on == 4
+    assert nodes[1].placement.ownership.handed_on == 4
 
 
 def test_a_payment_is_made_and_signed_by_pages_of_another_server(nodes: list[Node]) -> None:
@@ -135,7 +135,7 @@ def test_a_call_is_handed_on_once_at_the_most(nodes: list[Node]) -> None:
     nodes[0].take()
     reply = nodes[1].call("GET", CLOCK, X_Sandbox_Peer=f"{KEY} bank 6.6.6.6 https ")
     assert (reply.status, reply.getheader("X-Sandbox-Peer")) == (503, "elsewhere")
-    assert reply.getheader("Retry-After") == "5" and nodes[1].placement.handed_on == 0
+    assert reply.getheader("Retry-After") == "5" and nodes[1].placement.ownership.handed_on == 0
 
 
 def test_the_caller_and_its_certificate_go_on_with_the_call() -> None:
@@ -227,6 +227,20 @@ def test_a_body_that_was_sent_on_in_vain_is_read_here(nodes: list[Node], monkeyp
 
     monkeypatch.setattr(one.peers.relay, "send", given_up)
     assert one.pay("w") and one.has()
+
+
+def test_it_is_seen_which_server_has_a_world(nodes: list[Node]) -> None:
+    one, two = nodes
+    one.take()
+    assert two.call("GET", CLOCK).status == 200
+    page = two.call("GET", "/_sandbox/console/worlds").content.decode()  # type: ignore[attr-defined]
+    assert f"at {one.address}" in page
+    figures = two.call("GET", "/_sandbox/metrics").content.decode()  # type: ignore[attr-defined]
+    for name in ("worlds_owned 0.0", "calls_handed_on_total 2.0", "take_over_seconds_count 0.0"):
+        assert f"bank_sandbox_{name}\n" in figures
+    assert one.call("GET", "/_sandbox/health").status == 200
+    one.placement.drain()
+    assert one.call("GET", "/_sandbox/health").status == 503
 
 
 def test_a_path_that_is_none_is_not_found_wherever_the_default_world_is(nodes: list[Node]) -> None:

@@ -271,6 +271,7 @@ def _typed(value: Any) -> str:
 
 
 def worlds(visit: Visit) -> Response:
-    rows = [(world, world.standing()) for world in visit.worlds.each()]
+    places = visit.worlds.places()
+    rows = [(world, world.standing(), (places or {}).get(world.row)) for world in visit.worlds.each()]
     names = [name for name, _, _ in shipped_scenarios()]
     return draw(visit, "worlds", here="/console/worlds", rows=rows, scenarios=names)

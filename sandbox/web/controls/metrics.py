@@ -11,6 +11,7 @@ from flask import Response
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
 from sandbox.world.counters import UP_TO, Tally
+from sandbox.world.ownership import Ownership
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -61,6 +62,8 @@ class Figures:
         yield from self._held()
         if self.worlds.store is not None:
             yield from self._state_file()
+            if self.worlds.store.ownership is not None:
+                yield from _shared(self.worlds.store.ownership)
 
     def _held(self) -> "Iterator[Metric]":
         here = self.worlds.in_memory()
@@ -89,6 +92,25 @@ class Figures:
         yield _gauge(
             "state_file_writable", "0 after a write failed.", {"": int(store.connection.unwritable is None)}, ()
         )
+
+
+def _shared(ownership: Ownership) -> "Iterator[Metric]":
+    """Of a server among others on one database."""
+    from prometheus_client.core import CounterMetricFamily, SummaryMetricFamily
+
+    yield _gauge("worlds_owned", "Worlds that this server has.", {"": ownership.count}, ())
+    for name, told, count in (
+        ("worlds_taken_over", "Worlds that this server took, or made.", ownership.taken),
+        ("worlds_given_up", "Worlds that this server gave up in order.", ownership.given),
+        ("calls_handed_on", "Calls that another server answered.", ownership.handed_on),
+    ):
+        yield CounterMetricFamily(f"{PREFIX}_{name}", told, value=count)
+    yield SummaryMetricFamily(
+        f"{PREFIX}_take_over_seconds",
+        "How long taking a world and reading it took.",
+        count_value=ownership.reloads,
+        sum_value=ownership.reload_seconds,
+    )
 
 
 def _gauge(name: str, help_text: str, values: Any, labels: tuple[str, ...] = ("state",)) -> "Metric":

@@ -19,6 +19,8 @@ TAKE = """UPDATE heads SET owner = ?, epoch = epoch + 1 WHERE world = ? AND
   (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM servers WHERE servers.id = heads.owner))
   RETURNING epoch, pace, faults, noted, acts, head, mark"""
 GIVE = "UPDATE heads SET owner = NULL WHERE world = ? AND owner = ? AND epoch = ?"
+PLACES = """SELECT heads.world, servers.address FROM heads JOIN servers ON servers.id = heads.owner
+  WHERE servers.until > now()"""
 OWNER = """SELECT servers.id, servers.address FROM heads JOIN servers ON servers.id = heads.owner
   WHERE heads.world = ? AND servers.until > now()"""
 
@@ -80,6 +82,11 @@ class Leases:
         """The living server that has a world."""
         row = self.line.run(lambda database: database.execute(OWNER, (world,)).fetchone())
         return None if row is None else Peer(*row)
+
+    def places(self) -> dict[int, str]:
+        """Where each world is that a living server has."""
+        rows = self.line.run(lambda database: database.execute(PLACES).fetchall())
+        return {int(world): Peer(0, address).url for world, address in rows}
 
     def take(self, world: int, server: int) -> Taken | None:
         """None where another server has it, or where it is gone."""
