@@ -65,7 +65,8 @@ def execute(bank: Bank, payment: Payment) -> None:
     amount = accounts.cost(payment.order.amount, payment.debtor.currency)
     if accounts.is_closed(bank, payment.debtor.iban):
         give_up(bank, payment, CLOSED)
-    elif _funds_at_execution(bank, payment, payment.debtor) >= amount:
+        return
+    if _funds_at_execution(bank, payment, payment.debtor) >= amount:
         begin_settlement(bank, payment)
         return
     bank.met("recycling_tries")
