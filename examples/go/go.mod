@@ -1,0 +1,3 @@
+module example.test/bank-sandbox
+
+go 1.19

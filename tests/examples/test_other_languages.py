@@ -1,0 +1,81 @@
+"""The examples in JavaScript, Go and Java: their ten tests pass against a served bank, and fail against a broken one.
+
+Where a tool is missing its test is reported as not run; with LANGUAGES_REQUIRED=1 that is a failure.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.shell import ROOT
+from tests.test_cli import serving
+
+EXAMPLES = ROOT / "examples"
+JARS = Path("/usr/share/java")  # where Debian's junit5 keeps them
+NEEDED_JARS = ("junit-jupiter-api", "junit-jupiter-engine", "junit-platform-console", "opentest4j-1.2.0")
+PATIENCE = 240  # a guard against hanging, not a promise
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serving("--port", "0") as (_, port):
+        yield f"http://127.0.0.1:{port}"
+
+
+def demand(*tools: str, files: tuple[Path, ...] = ()) -> None:
+    missing = [tool for tool in tools if shutil.which(tool) is None] + [
+        str(file) for file in files if not file.exists()
+    ]
+    if missing:
+        assert os.environ.get("LANGUAGES_REQUIRED") != "1", f"required, and not there: {missing}"
+        pytest.skip(f"not run: {', '.join(missing)} is not here")
+
+
+def ran(words: list[str], folder: Path, url: str, **more: str) -> tuple[int, str]:
+    there = os.environ | {"SANDBOX_URL": url, "NO_COLOR": "1"} | more
+    done = subprocess.run(words, cwd=folder, env=there, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_tests_in_javascript_pass(url: str, tmp_path: Path) -> None:
+    demand("node")
+    code, told = ran(["node", "--test"], EXAMPLES / "node", url)
+    assert code == 0, told
+    assert re.search(r"\bpass 10\b", told) and re.search(r"\bfail 0\b", told), told
+
+
+def test_the_tests_in_go_pass(url: str, tmp_path: Path) -> None:
+    demand("go")
+    caches = {"GOCACHE": str(tmp_path / "cache"), "GOPATH": str(tmp_path / "go"), "GOFLAGS": "-mod=mod"}
+    code, told = ran(["go", "test", "-count=1", "-v", "./..."], EXAMPLES / "go", url, **caches)
+    assert code == 0, told
+    assert told.count("--- PASS") == 10 and "--- FAIL" not in told, told
+
+
+def test_the_tests_in_java_pass(url: str, tmp_path: Path) -> None:
+    demand("javac", "java", files=tuple(JARS / f"{name}.jar" for name in NEEDED_JARS))
+    jars = ":".join(map(str, sorted(JARS.glob("*.jar"))))
+    sources = sorted(map(str, (EXAMPLES / "java").rglob("*.java")))
+    code, told = ran(["javac", "-d", str(tmp_path), "-cp", jars, *sources], ROOT, url)
+    assert code == 0, told
+    launcher = "org.junit.platform.console.ConsoleLauncher"
+    words = ["java", "-cp", f"{jars}:{tmp_path}", launcher, "--select-class", "example.PaymentsTest"]
+    code, told = ran([*words, "--details", "none"], ROOT, url)
+    assert code == 0 and "10 tests successful" in told, told
+
+
+def test_they_fail_where_no_sandbox_answers() -> None:
+    demand("node")
+    code, told = ran(["node", "--test"], EXAMPLES / "node", "http://127.0.0.1:9")
+    assert code != 0 and re.search(r"\bpass 0\b", told), told
+
+
+@pytest.mark.parametrize("language", ["node", "go", "java"])
+def test_each_has_a_readme_that_says_how_to_run_it(language: str) -> None:
+    text = (EXAMPLES / language / "README.md").read_text()
+    assert "bank-sandbox serve" in text and "SANDBOX_URL=http://127.0.0.1:8080" in text
