@@ -65,7 +65,7 @@ def test_the_tests_in_java_pass(url: str, tmp_path: Path) -> None:
     assert code == 0, told
     launcher = "org.junit.platform.console.ConsoleLauncher"
     words = ["java", "-cp", f"{jars}:{tmp_path}", launcher, "--select-class", "example.PaymentsTest"]
-    code, told = ran([*words, "--details", "none"], ROOT, url)
+    code, told = ran([*words, "--details", "summary"], ROOT, url)
     assert code == 0 and "10 tests successful" in told, told
 
 
