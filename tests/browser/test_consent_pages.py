@@ -43,6 +43,8 @@ def test_a_psu_consents_for_two_accounts_and_withdraws(language: str, visit: Vis
 def test_a_psu_refuses_to_consent(visit: Visit) -> None:
     visit.page.goto(visit.consent("nl", "BE16539100001774"))
     visit.log_in("alice")
+    visit.page.locator("summary.refuse").click()
+    visit.demand_fits()
     visit.page.locator("button.refuse").click()
     assert visit.query()["error"] == ["access_denied"]
     visit.demand_quiet()

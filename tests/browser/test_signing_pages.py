@@ -34,6 +34,8 @@ def test_a_psu_signs(language: str, visit: Visit) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_psu_refuses(language: str, visit: Visit) -> None:
     visit.page.goto(visit.address(language))
+    visit.page.locator("summary.refuse").click()
+    visit.demand_fits()
     visit.page.locator("button.refuse").click()
     query = visit.query()
     assert query["error"] == ["access_denied"] and query["state"] == ["s-1"] and query["own"] == ["1"]
@@ -79,33 +81,22 @@ def test_the_language_is_changed_on_the_page(visit: Visit) -> None:
 def test_a_keyboard_is_enough(visit: Visit) -> None:
     keyboard = visit.page.keyboard
     visit.page.goto(visit.address("fr"))
+    for field in ("login", "account"):  # the first has the focus
+        title = visit.heading()
+        visit.page.locator(f"input[name={field}]:focus").wait_for()
+        keyboard.press("Space")
+        keyboard.press("Enter")
+        visit.page.wait_for_function("title => document.querySelector('h1').innerText !== title", arg=title)
     keyboard.press("Tab")
     assert visit.page.locator(":focus").inner_text() == "Aller au contenu"
     skip(visit)
-    for keys in (("Tab", "Space", "Enter"), ("Tab", "Space", "Enter")):  # the customer, then the account
-        title = visit.heading()
-        tab_to_main(visit)
-        for key in keys:
-            keyboard.press(key)
-        visit.page.wait_for_function("title => document.querySelector('h1').innerText !== title", arg=title)
-    tab_to_main(visit)
     for key in ("Tab", "Enter"):  # on to the card reader
         keyboard.press(key)
-    code = visit.page.locator("#shown").inner_text()
-    tab_to_main(visit)
-    keyboard.press("Tab")
-    keyboard.type(code)
+    visit.page.locator("#code:focus").wait_for()
+    keyboard.type(visit.page.locator("#shown").inner_text())
     keyboard.press("Enter")
     assert "code" in visit.query()
     visit.demand_quiet()
-
-
-def tab_to_main(visit: Visit) -> None:
-    """By the link at the top of the page; what is on the way is skipped."""
-    visit.page.wait_for_load_state()
-    if visit.page.locator(":focus").count() == 0:
-        visit.page.keyboard.press("Tab")
-        skip(visit)
 
 
 def skip(visit: Visit) -> None:

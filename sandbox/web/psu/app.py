@@ -18,7 +18,7 @@ from sandbox.web.psu.visits import Lost, Visit
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 20_000
-FILES = ("bank.css", "mark.svg")
+FILES = ("bank.css", "mark.svg", "countdown.js")
 
 
 def nowhere(visit: Visit) -> Response:

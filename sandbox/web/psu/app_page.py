@@ -55,5 +55,6 @@ def show(visit: Visit, refusal: Refusal | None = None) -> Response:
         headline=headline(language, sight),
         lines=lines(language, sight),
         at=f"/app/{approval}",
+        rate=visit.world.pace.rate,
         problem=wording(language, None, refusal),
     )

@@ -12,7 +12,7 @@ from sandbox.bank.signing_methods import CARD_READER, Offer
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
-from sandbox.web.psu.shared_views import tpp_name
+from sandbox.web.psu.shared_views import seconds_until, tpp_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class ConsentSight:
     until: date
     sca_days: int  # how long an authentication is enough
     earlier: date | None  # when the consent that this one replaces was given
+    ends_in: int  # seconds until the address ends
 
     offers: ClassVar[tuple[Offer, ...]] = ()  # a consent takes the card reader
     seconds_left: ClassVar[int] = 0
@@ -102,6 +103,7 @@ def consent_at(bank: Bank, session_id: str, token: str) -> ConsentSight:
         brussels_date(until),
         bank.settings.sca_renewal_after.days,
         _earlier(bank, address, session.customer),
+        seconds_until(bank, address.until),
     )
 
 

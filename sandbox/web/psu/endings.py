@@ -1,6 +1,7 @@
 """Pages that end a visit: why, in which words, and with which number (choice 1, choice 5, choice 8)."""
 
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from flask import Response
 
@@ -11,6 +12,8 @@ from sandbox.contract.moves import Status
 from sandbox.web.psu.shared_views import tpp_name
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Visit
+
+WEB = ("http", "https")  # a link of another kind might run something
 
 
 class Ending(NamedTuple):
@@ -27,6 +30,8 @@ class Whose(NamedTuple):
     tpp: str = "TPP"
     kind: str = ""
     reason: str | None = None
+    path: str = ""  # where its pages begin
+    redirect_uri: str = ""
 
 
 # What became of an address that was answered.
@@ -70,17 +75,32 @@ def whose_address(bank: Bank, token: str) -> Whose:
     asked = bank.consent_addresses.get(token)
     if asked is not None:
         kind = "consent" if asked.renews is None else "renewal"
-        return Whose(asked.language, tpp_name(bank, asked.client_id), kind)
+        tpp = tpp_name(bank, asked.client_id)
+        return Whose(asked.language, tpp, kind, None, f"/consent/{token}", asked.redirect_uri)
     address = bank.sca_addresses.get(token)
     if address is None:
         return Whose()
     found = bank.initiation(address.subject_id)
     assert found is not None
-    return Whose(found.origin.language, tpp_name(bank, found.origin.client_id), found.kind.words, found.reason)
+    tpp, origin = tpp_name(bank, found.origin.client_id), found.origin
+    return Whose(origin.language, tpp, found.kind.words, found.reason, f"/sign/{token}", origin.redirect_uri)
+
+
+def onward(visit: Visit, ending: Ending, whose: Whose) -> tuple[str, str]:
+    """The link that leads on, and its words: to the channel, to the start, or back to the TPP.
+
+    The TPP's address comes without code, error or state: a link answers nothing, and the outcome was sent before.
+    """
+    if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
+        return visit.to("/channel"), "cosigned.link"
+    if ending.words in ("lost", "failed") and whose.path:
+        return visit.to(whose.path), "lost.link"
+    if urlsplit(whose.redirect_uri).scheme in WEB:
+        return whose.redirect_uri, "ending.link"
+    return visit.to("/channel"), "channel.title"
 
 
 def _draw(visit: Visit, ending: Ending, whose: Whose) -> Response:
-    to_channel = ending.words == "cosigned" or visit.request.path.startswith("/psu/channel")
     return draw(
         visit,
         visit.language(whose.language),
@@ -88,6 +108,6 @@ def _draw(visit: Visit, ending: Ending, whose: Whose) -> Response:
         status=ending.status,
         kind=whose.kind,
         words=ending.words,
-        to_channel=to_channel,
+        onward=onward(visit, ending, whose),
         tpp=whose.tpp,
     )

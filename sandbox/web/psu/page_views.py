@@ -1,6 +1,5 @@
 """What a page shows, read under the world's lock."""
 
-import math
 from copy import copy
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.consent_views import Allowed, allowed_by
 from sandbox.web.psu.initiation_views import InitiationView, view_of
-from sandbox.web.psu.shared_views import tpp_name
+from sandbox.web.psu.shared_views import seconds_until, tpp_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,7 @@ class Sight:
     signatures_required: int
     offers: tuple[Offer, ...] = ()  # the ways to sign that concern the customer, each with why it is refused
     seconds_left: int = 0  # of the approval that a page waits for
+    ends_in: int | None = None  # seconds until its address ends; None in the channel
 
     @property
     def method(self) -> str:
@@ -109,7 +109,12 @@ def _offers(bank: Bank, session: Session, found: Initiation) -> tuple[Offer, ...
 
 def _seconds_left(bank: Bank, session: Session) -> int:
     until = session.approval_until
-    return 0 if until is None else max(0, math.ceil((until - bank.clock.now).total_seconds()))
+    return 0 if until is None else seconds_until(bank, until)
+
+
+def _ends_in(bank: Bank, session: Session) -> int | None:
+    address = bank.sca_addresses.get(session.address)
+    return None if address is None else seconds_until(bank, address.until)
 
 
 def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
@@ -170,6 +175,7 @@ def _sight(bank: Bank, session: Session, found: Initiation) -> Sight:
         _signatures_required(bank, found, session.debtor),
         _offers(bank, session, found),
         _seconds_left(bank, session),
+        _ends_in(bank, session),
     )
 
 

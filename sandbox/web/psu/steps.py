@@ -162,14 +162,18 @@ class Steps:
             headline=self.headline(language, sight),
             lines=self.lines(language, sight),
             at=f"/{self.path}/{visit.path['token']}",
-            number=steps.index(shown) + 1,
+            number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),
+            rate=visit.world.pace.rate,
             offers=sight.offers,
             seconds_left=sight.seconds_left,
             problem=wording(language, problem, refusal),
         )
 
     def first_open(self, sight: Sight | ConsentSight, asked: str) -> str:
+        """A refusal is open to all, after a question."""
+        if asked == "refuse":
+            return asked
         if sight.customer is None or asked == "login":
             return "login"
         if not sight.given and (not sight.is_chosen or asked == self.choice):

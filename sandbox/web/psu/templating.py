@@ -55,5 +55,5 @@ def draw(
 @lru_cache(maxsize=64)
 def headers(forms: str = "") -> dict[str, str]:
     """`forms`: where a form may lead besides this bank. A TPP may have opened the page in a window of its own."""
-    policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'")
+    policy = policy_of(f"'self' {forms}".strip(), style="'self'", img="'self'", script="'self'")
     return page_headers(policy, opener="unsafe-none")
