@@ -23,7 +23,7 @@ TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
          "observe"),
     ),
     ("Reference", ("customers", "well-known-values", "commands", *generated.PAGES)),
-    ("Explanation", ("time", "worlds", "choices")),
+    ("Explanation", ("time", "worlds", "scale", "choices")),
 )  # fmt: skip
 ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server shows its own
 PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
