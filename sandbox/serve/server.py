@@ -186,6 +186,7 @@ def server_of(app: Any, host: str, port: int, threads: int, bounds: Bounds = USU
     for one in listeners:
         if line is not None:
             one.line_faults = LineFaults(one)
+            one.line = line
             line.tell(one.line_faults.order, tls=kind.scheme == "https")
         one.active_channels, one.bounds, one.channel_class, one.wrap = opened, bounds, kind.channel, kind.wrap
     if len(listeners) == 1:
@@ -203,6 +204,8 @@ def port_of(server: Any) -> int:
 def end(server: Any) -> None:
     """Ends, from another thread, a server of one address: first who works, then who listens."""
     server.task_dispatcher.shutdown()
+    if getattr(server, "line", None) is not None:
+        server.line.forget(server.line_faults.order)
     trigger = server.trigger
     with trigger.lock:  # the order closes the trigger: the loop, which may be awake, runs it after the pull
         trigger.thunks.append(lambda: wasyncore.close_all(server._map))

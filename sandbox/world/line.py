@@ -32,6 +32,11 @@ class Line:
             self._listeners.append(listener)
             self.speaks_tls = self.speaks_tls or tls
 
+    def forget(self, listener: Callable[[LineFault], None]) -> None:
+        """The server of this listener ended."""
+        with self._lock:
+            self._listeners = [one for one in self._listeners if one != listener]
+
     def order(self, kind: str, seconds: float) -> None:
         with self._lock:
             listeners = tuple(self._listeners)
