@@ -138,7 +138,7 @@ def serve(
     peers = kept.join(worlds, address, opened.pki)
     if peers is not None:
         peers.stand_before(app, "bank")
-        signal.signal(signal.SIGTERM, lambda number, frame: drain_first(peers.drain))
+        signal.signal(signal.SIGTERM, lambda number, frame: drain_first(lambda: peers.drain(worlds.line.end)))
     controls = opened.open_controls(worlds, address, peers) or (address if opened.lock.here else None)
     tend(stopwatch)
     click.echo(greeting(address, controls, worlds, opened.lock.key is not None), err=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from waitress import wasyncore
 
-from sandbox.world.line import LineFault
+from sandbox.world.line import ENDED, LineFault
 
 ALERT = bytes.fromhex("15030300020228")  # TLS: fatal, handshake_failure
 KEPT_MAX = 200  # connections that get no answer; more are closed at once
@@ -29,8 +29,17 @@ class LineFaults:
         """From any thread: the next connection meets it, and the loop does the rest."""
         if self._is_closed:
             return  # until its time is over
+        if fault.kind == ENDED:
+            self._listener.trigger.pull_trigger(self._stop)
+            return
         self._fault, self._until = fault, self._listener.clock() + fault.seconds
         self._listener.trigger.pull_trigger(lambda: self._begin(fault))
+
+    def _stop(self) -> None:
+        """Takes no new connection any more."""
+        if not self._is_closed:
+            self._is_closed = True
+            wasyncore.dispatcher.close(self._listener)
 
     def _begin(self, fault: LineFault) -> None:
         for channel in list(self._listener.active_channels.values()):

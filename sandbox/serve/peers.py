@@ -67,9 +67,12 @@ class Peers:
             self._under_way += change
             self._counted.notify_all()
 
-    def drain(self) -> None:
-        """Gives up all worlds while calls are handed on, and ends once none is under way."""
+    def drain(self, stop_listening: Callable[[], None] = lambda: None) -> None:
+        """Gives up all worlds while calls are handed on, and ends once none is under way.
+
+        Before the end it takes no new connection: one that is refused goes elsewhere, one that is reset is lost."""
         self.placement.drain()
+        stop_listening()
         with self._counted:
             while self._counted.wait(LINGERS) or self._under_way:
                 if self._elapsed() - self.placement.drained_at > LINGERS_MAX:

@@ -4,11 +4,12 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
+ENDED = "ended"
 LINE = "SANDBOX_LINE"  # where an application keeps it
 
 
 class LineFault(NamedTuple):
-    """`closed`: nobody listens; `silent`: nobody answers; `handshake`: TLS fails."""
+    """`closed`: nobody listens; `silent`: nobody answers; `handshake`: TLS fails. `ended`: the server ends."""
 
     kind: str
     seconds: float
@@ -36,6 +37,10 @@ class Line:
         """The server of this listener ended."""
         with self._lock:
             self._listeners = [one for one in self._listeners if one != listener]
+
+    def end(self) -> None:
+        """No new connection is taken any more; those that are open go on."""
+        self.order(ENDED, 0.0)
 
     def order(self, kind: str, seconds: float) -> None:
         with self._lock:

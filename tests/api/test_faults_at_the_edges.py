@@ -156,6 +156,16 @@ def test_a_port_is_closed_for_a_while(url: str) -> None:
     assert answers_again(url)
 
 
+def test_a_server_that_ends_takes_no_new_connection_and_answers_the_open_ones() -> None:
+    worlds = Worlds(first_beginning(seed=7), machine_time)
+    with in_background(assemble(worlds)) as address, httpx.Client() as pooled:
+        pooled.get(f"{address}/_sandbox/health")
+        worlds.line.end()
+        assert pooled.get(f"{address}/_sandbox/health").status_code == 200
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{address}/_sandbox/health")
+
+
 def test_a_silent_server_takes_the_connection_and_never_answers(url: str) -> None:
     ordered(url, connection="silent", for_="0.3s")
     with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
