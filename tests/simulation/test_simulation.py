@@ -12,7 +12,7 @@ from tests.simulation.director import AFTERWARDS, TROUBLES, life
 from tests.world import damage
 
 ROOT = Path(__file__).parents[2]
-LIVES = 6
+LIVES = 4
 
 
 def test_memory_the_file_and_the_client_agree_through_all_trouble() -> None:
