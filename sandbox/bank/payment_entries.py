@@ -5,12 +5,14 @@ from datetime import date
 
 from sandbox.bank.accounts import cost
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
-from sandbox.bank.records import Order, Payment
+from sandbox.bank.records import Customer, Order, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.products import PRODUCTS
+
+USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
 
 
 def debit(bank: Bank, payment: Payment) -> None:
@@ -25,17 +27,28 @@ def debit(bank: Bank, payment: Payment) -> None:
 
 
 def charge(bank: Bank, payment: Payment) -> None:
-    """The fee of the customer's tariff, as a transaction of its own; it is not given back."""
+    """The fee of a payment, as a transaction of its own; it is not given back."""
     assert payment.debtor is not None
     order, account = payment.order, bank.accounts[payment.debtor.iban]
     name = "instant" if PRODUCTS[order.product].instant else "urgent" if order.urgent else ""
-    fee = bank.customers[account.owners[0]].fee(name)
+    if not name and not PRODUCTS[order.product].sepa:
+        name = "cross-border"
+    fee = fee_of(bank, bank.customers[account.owners[0]], name)
     if fee is None:
         return
     taken, today = cost(fee, payment.debtor.currency), bank.clock.today
     sides = (Posting(account.iban, -taken), *_to_outside(taken, fee))
     text = f"Fee {name} transfer {order.endtoend_identification}"
     bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
+
+
+def fee_of(bank: Bank, customer: Customer, name: str) -> Money | None:
+    """What a paid service costs the customer: the tariff's fee, or that of the axis `fees` (service 2.1 rule 6)."""
+    if not name:
+        return None
+    fees = bank.variant("fees")
+    charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
+    return customer.fee(name) or (USUAL_FEE if charged else None)
 
 
 def debit_reference(payment_id: str) -> str:

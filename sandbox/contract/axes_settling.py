@@ -27,6 +27,11 @@ ROWS: tuple[Axis, ...] = (
         ("06:00", "Until it is executed at 06:00."), ("day_before", "Until the end of the day before."),
     ),
     axis(
+        "fees", "service 2.1", "Which payments bear a fee, as a line of its own.", "a balance that is reckoned",
+        ("tariff", "Urgent and instant ones of customers whose tariff says so; most have none."),
+        ("everybody", "Urgent and instant ones of every customer."), ("abroad", "Cross-border ones, too."),
+    ),
+    axis(
         "value_date", "service 2.1", "The value date of a SEPA payment that is not urgent.", "a date that is reckoned",
         ("next_day", "The next banking day."), ("same_day", "The day of the debit."),
     ),

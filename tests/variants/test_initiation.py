@@ -1,5 +1,6 @@
 """Each axis of initiations and of settling, seen on the wire under each value."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -196,6 +197,22 @@ def refused_after_the_debit(tpp: Tpp) -> tuple[str, int]:
     return status(tpp, paid), len(lines)
 
 
+def fees_taken(tpp: Tpp) -> tuple[str, str, str]:
+    """What leaves the account for a plain, an instant and a cross-border payment."""
+    left = []
+    for product in (SCT, ISCT, XB):
+        before = euro_of_alice(tpp)
+        tpp.signed(tpp.initiate(product, payment(product)), "alice")
+        tpp.advance("5m")
+        left.append(f"{before - euro_of_alice(tpp):.2f}")
+    return left[0], left[1], left[2]
+
+
+def euro_of_alice(tpp: Tpp) -> Decimal:
+    row = next(row for row in tpp.listed("accounts") if row["iban"] == ALICE)
+    return Decimal(row["balances"][0]["balance"])
+
+
 def delete_abroad(tpp: Tpp) -> int:
     return cancel(tpp, Begun("x", XB, ""), None).status_code
 
@@ -316,6 +333,14 @@ SEEN: Table = {
     "status_names_payment": Seen(names_payment, {"yes": True, "no": False}),
     "technical_checks": Seen(checked, {"short": "PATC", "long": "RCVD"}),
     "sca_address_life": Seen(signed_late, {"long": 200, "short": 410}),
+    "fees": Seen(
+        fees_taken,
+        {
+            "tariff": ("12.50", "12.50", "10.75"),
+            "everybody": ("12.50", "15.00", "10.75"),
+            "abroad": ("12.50", "15.00", "13.25"),
+        },
+    ),
     "after_debit": Seen(refused_after_the_debit, {"RJCT": ("RJCT", 0), "return": ("ACSC", 1)}),
     "xb_delete": Seen(delete_abroad, {"405": 405, "403": 403}),
     "cancel_again": Seen(cancelled_twice, {"403": (204, 403), "204": (204, 204), "404": (204, 404)}),
