@@ -47,7 +47,7 @@ def answer_in_app(bank: Bank, approval: str, approves: bool) -> None:
 
 
 def session_waiting(bank: Bank, approval: str) -> Session:
-    """The session whose page waits for this approval; refuses one that is answered, replaced or outdated."""
+    """The session whose page waits for this approval. An answered, replaced or outdated approval is refused."""
     session = bank.sessions.get(bank.approvals.get(approval, ""))
     if session is None or session.approval != approval or session.approval_until is None:
         raise Refusal(Error.NOT_FOUND, input="approval")

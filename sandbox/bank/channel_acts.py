@@ -26,7 +26,7 @@ def may_cancel(bank: Bank, found: Initiation) -> bool:
 
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
-    """The same move as DELETE; whoever signed it may cancel it."""
+    """The same move as DELETE. A customer may cancel what they signed."""
     session, found = session_of(bank, session_id, CHANNEL), bank.known(subject_id)
     if found is None or isinstance(found, Part) or session.customer not in found.signatures:
         raise Refusal(Error.NOT_FOUND, input="payment")

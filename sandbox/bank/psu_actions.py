@@ -18,7 +18,7 @@ def approve(
     state: str | None,
     method: str | None = None,
 ) -> str:
-    """At an SCA or a consent address; the answer is the callback. Without a method, one that is permitted."""
+    """Approves at an SCA or consent address; returns the callback. Without a method, it takes a permitted one."""
     if token in bank.consent_addresses:
         return _default_consent(bank, token, customer, ibans or ((account,) if account else ()), state, method)
     found = signing.waiting(bank, token)

@@ -74,7 +74,7 @@ class StateOptions:
         return open_store(Path(state), stopwatch, self.sync)
 
     def demand_key(self) -> None:
-        """Refuses a key that can be guessed: whoever has it speaks in any caller's name."""
+        """Refuses a key that can be guessed: its holder can act for every caller."""
         if self.peers_key is not None and (len(self.peers_key) < KEY_LENGTH_MIN or not PLAIN.fullmatch(self.peers_key)):
             raise click.BadParameter(
                 f"it has at least {KEY_LENGTH_MIN} letters, digits and signs, without a space; `openssl rand -hex 16` "

@@ -56,7 +56,7 @@ def finish(
     kind = made.reference.kind.row
     found = {kind.id: made.reference.id, "status": status.status, "reason": status.reason} | found
     found["console"] = console_of(far, made)
-    far.tell(found, lambda: written(found))
+    far.tell(found, lambda: render_initiation(found))
 
 
 def console_of(far: RemoteWorld, made: "Initiation") -> str:
@@ -78,7 +78,7 @@ def address_of(far: RemoteWorld, made: "Initiation") -> str | None:
     return tpp_of(far).status(made).sca_address
 
 
-def written(found: dict[str, Any]) -> str:
+def render_initiation(found: dict[str, Any]) -> str:
     identifier = found.get("payment_id") or found.get("payment_file_id")
     lines = [f"{identifier}  {found['status']}{' ' + found['reason'] if found['reason'] else ''}"]
     lines += [f"sign at   {found['address']}"] if found.get("address") else []

@@ -10,7 +10,7 @@ import click
 
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import table
-from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, tpp_of, written
+from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, render_initiation, tpp_of
 
 if TYPE_CHECKING:
     from sandbox.client import Initiation
@@ -88,7 +88,7 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
         status = tpp_of(far).status(made)
     shown = {"payment_id": made.reference.id, "status": status.status, "reason": status.reason, "value": one.value}
     shown["console"] = console_of(far, made)
-    far.tell(shown, lambda: f"{about}\n{written(shown)}")
+    far.tell(shown, lambda: f"{about}\n{render_initiation(shown)}")
 
 
 def initiate(far: RemoteWorld, one: "WellKnownValue", kind: str | None) -> "Initiation":

@@ -23,7 +23,7 @@ def lift_control(found: Lift, call: Recorded) -> None:
     if call.status >= 400:
         ((_, content),) = made.items()
         if isinstance(content, dict):
-            content["refused"] = call.told.get("error", call.status)
+            content["refused"] = call.outcome.get("error", call.status)
     found.steps.append(made)
 
 
@@ -55,7 +55,7 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
             return {"add": body}
         case ("POST", "accounts"):
             name = found.new_name("account")
-            found.names.add_own(str(call.told.get("iban")), name)
+            found.names.add_own(str(call.outcome.get("iban")), name)
             return {"add": body | {"account": name}}
         case ("PATCH", "customers", customer):
             return {"change": {"customer": unquote(customer)} | body}

@@ -45,7 +45,7 @@ class Recorded:
         return dict(parse_qsl(self.sent, keep_blank_values=True))
 
     @property
-    def told(self) -> dict[str, Any]:
+    def outcome(self) -> dict[str, Any]:
         """The body of the reply, where it is a JSON object."""
         return self.reply if isinstance(self.reply, dict) else {}
 

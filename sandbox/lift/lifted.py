@@ -1,4 +1,4 @@
-"""What was lifted so far, and what the calls of a record are about."""
+"""The result of a lift so far, and the subjects of the recorded calls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Subject:
 
 @dataclass
 class Lift:
-    """What was lifted so far."""
+    """The result of a lift so far."""
 
     names: Pseudonyms
     steps: list[Step] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Lift:
 
 
 def keep_subject(found: Lift, call: Recorded, subject: Subject, subject_id: str | None = None) -> None:
-    address = address_in(call.told) or call.reply_headers.get("location")
+    address = address_in(call.outcome) or call.reply_headers.get("location")
     for key in (subject_id, address, call.headers.get("code-challenge")):
         if key:
             found.subjects[key] = subject

@@ -26,7 +26,7 @@ def lift(calls: Iterable[Recorded], names: Pseudonyms) -> Lift:
             found.unexplained.append(f"{call}: no operation of the bank has this path")
         elif call.status == 0 and not (found.has_controls and call.method == "GET"):
             found.unexplained.append(f"{call}: its reply was lost")
-        elif call.told.get("error_code") in HEADER_CODES or call.status in (405, 406, 415, 495):
+        elif call.outcome.get("error_code") in HEADER_CODES or call.status in (405, 406, 415, 495):
             found.unexplained.append(f"{call}: refused for its headers, {call.status}")
         else:
             _lift_call(found, operation, call)
@@ -56,14 +56,14 @@ def _lift_call(found: Lift, operation: str, call: Recorded) -> None:
     if call.status == 0 or (call.status == 200 and isinstance(call.reply, str) and call.reply):
         content.pop("expect", None)
         content["lost"] = True
-    address = address_in(call.told)
+    address = address_in(call.outcome)
     if call.status == 401 and address:  # where the customer authenticates again
         subject = Subject(found.new_name("authentication"))
         found.subjects[address] = subject
-        found.steps.append({word: content | {"refused": call.told["error"]}, "as": subject.name})
+        found.steps.append({word: content | {"refused": call.outcome["error"]}, "as": subject.name})
         return
     if call.status >= 400:
-        content["refused"] = call.told.get("error", call.status) if call.status not in BY_FAULT else call.status
+        content["refused"] = call.outcome.get("error", call.status) if call.status not in BY_FAULT else call.status
         step.pop("as", None)
     found.steps.append({word: content} | ({"as": step["as"]} if "as" in step else {}))
 

@@ -33,7 +33,7 @@ def _order(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:
             value = value.get(part) if isinstance(value, dict) else None
         if value is not None:
             content[word] = _hidden(found.names, word, value)
-    if call.told.get("error") == "INVALID_ACCOUNT" and "debtor" in content:
+    if call.outcome.get("error") == "INVALID_ACCOUNT" and "debtor" in content:
         content["debtor"] = found.names.iban(str(call.json["debtor_account"]["iban"]))
     return content
 
@@ -73,11 +73,11 @@ def initiation(word: str, table: Body) -> Make:
             content["token"] = found.tokens.get(call.token, "unknown")
         if call.status != 201:
             return {word: content}
-        known = found.subjects.get(str(call.told["payment_id"]))
+        known = found.subjects.get(str(call.outcome["payment_id"]))
         if known is not None:
             return {word: content}
-        subject = Subject(found.new_name(word), str(call.told.get("status", "")), has_debtor="debtor" in content)
-        keep_subject(found, call, subject, str(call.told["payment_id"]))
+        subject = Subject(found.new_name(word), str(call.outcome.get("status", "")), has_debtor="debtor" in content)
+        keep_subject(found, call, subject, str(call.outcome["payment_id"]))
         reference = call.json.get("endtoend_identification")
         if isinstance(reference, str):
             found.subjects[quote(reference, safe="")] = subject
@@ -94,7 +94,7 @@ def bulk_file(found: Lift, call: Recorded) -> Step | None:
     if call.status != 201:
         return {"file": content}
     subject = Subject(found.new_name("file"), has_debtor=True)
-    keep_subject(found, call, subject, str(call.told["payment_file_id"]))
+    keep_subject(found, call, subject, str(call.outcome["payment_file_id"]))
     reference = call.headers.get("paymentinformationid")
     if reference:
         found.subjects[quote(reference, safe="")] = subject
@@ -114,11 +114,11 @@ def on_initiation(word: str) -> Make:
         if "EXTERNAL" in call.query.values():
             content["external"] = True
         if word == "status" and call.status == 200:
-            address = address_in(call.told)
+            address = address_in(call.outcome)
             if address:
                 found.subjects[address] = subject
             _reach(found, subject, call)
-            content["expect"] = {name: call.told[name] for name in ("status", "reason") if name in call.told}
+            content["expect"] = {name: call.outcome[name] for name in ("status", "reason") if name in call.outcome}
         if call.token is not None:
             content["token"] = found.tokens.get(call.token, "unknown")
         return {word: content}
@@ -128,7 +128,7 @@ def on_initiation(word: str) -> Make:
 
 def _reach(found: Lift, subject: Subject, call: Recorded) -> None:
     """Where the record does not say what led to a status: the customer, time, or a move by hand."""
-    status, reason = str(call.told.get("status")), call.told.get("reason")
+    status, reason = str(call.outcome.get("status")), call.outcome.get("reason")
     if found.has_controls or status == subject.status:
         return
     if status in SIGNED:

@@ -51,15 +51,15 @@ def token(found: Lift, call: Recorded) -> Step | None:
 
 def _keep_tokens(found: Lift, call: Recorded, name: str) -> None:
     for kind in ("access_token", "refresh_token"):
-        if isinstance(call.told.get(kind), str):
-            found.tokens[call.told[kind]] = name
-    logical_id = call.told.get("logical_id")
+        if isinstance(call.outcome.get(kind), str):
+            found.tokens[call.outcome[kind]] = name
+    logical_id = call.outcome.get("logical_id")
     if isinstance(logical_id, str):
         found.accounts[logical_id] = ""
 
 
 def accounts(found: Lift, call: Recorded) -> Step | None:
-    rows = (call.told.get("_embedded") or {}).get("accounts") or []
+    rows = (call.outcome.get("_embedded") or {}).get("accounts") or []
     for row in rows:
         found.accounts[row["logical_id"]] = found.names.debtor(row["iban"])
     return _reading(found, call, "accounts", {})

@@ -1,6 +1,7 @@
 """What is kept of a world beside its bank: its calls, the counts of limits, and what other rooms keep of it."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, runtime_checkable
 
@@ -30,7 +31,7 @@ def each_kept(held: dict[str, Any]) -> Iterator[tuple[str, Kept | bytes]]:
     return ((name, kept) for name, kept in held.items() if isinstance(kept, bytes | Kept))
 
 
-class TrailedWorld:
+class TrailedWorld(ABC):
     """The part of a world that may be a second behind after a kill, and is never behind after an orderly end."""
 
     in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
@@ -45,9 +46,9 @@ class TrailedWorld:
     _store: StateStore | None
 
     @property
+    @abstractmethod
     def is_here(self) -> bool:
         """Whether memory holds it, and no other server may have it."""
-        raise NotImplementedError
 
     def touch(self) -> None:
         if self.touched is not None:

@@ -70,7 +70,7 @@ def _request_field(body: Body, row: Field) -> fields.Field[Any]:
     )
 
 
-def reply_fields(body: Body) -> dict[str, fields.Field[Any]]:
+def outcome(body: Body) -> dict[str, fields.Field[Any]]:
     """The fields of an initiation as its details show them (choice 5)."""
     return {row.path: _reply_field(body, row) for row in reply_order(body.outers())}
 

@@ -17,6 +17,8 @@ from sandbox.world.faults import When
 from sandbox.world.holds import HELD_SECONDS_MAX, Hold
 from sandbox.world.world import World
 
+NO_HOLD = "There is no hold {input} in world {world}{hint}."
+
 
 def every(world: World) -> dict[str, Any]:
     return {"holds": [shown(hold) for hold in world.holds.all()]}
@@ -52,7 +54,8 @@ def found(world: World, name: str) -> Hold:
     hold = world.holds.find(name)
     if hold is None:
         known = suggestion(name, [one.name for one in world.holds.all()])
-        raise Refusal(Error.NOT_FOUND, input=f"hold '{name[:64]}'{f' ({known})' if known else ''}")
+        hint = f" ({known})" if known else ""
+        raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
     return hold
 
 

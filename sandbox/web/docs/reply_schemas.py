@@ -10,7 +10,7 @@ from sandbox.contract.field_rows import Body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.moves import statuses_of
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
-from sandbox.web.api.body_schemas import reply_fields
+from sandbox.web.api.body_schemas import outcome
 from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
 
@@ -45,13 +45,13 @@ class ContractStatusReply(StatusReply):
 
 def details(status: type[Schema], body: Body) -> type[Schema]:
     """service 2.4, and every other field of the initiation (choice 5)."""
-    return status.from_dict({"psu_name": fields.String(), **reply_fields(body)}, name=body.reply)
+    return status.from_dict({"psu_name": fields.String(), **outcome(body)}, name=body.reply)
 
 
 PaymentDetailsReply = details(PaymentStatusReply, PAYMENT)
 ContractDetailsReply = details(ContractStatusReply, STANDING_ORDER)
-PaymentOrder = Schema.from_dict(reply_fields(PAYMENT), name="PaymentOrder")
-ContractOrder = Schema.from_dict(reply_fields(STANDING_ORDER), name="ContractOrder")
+PaymentOrder = Schema.from_dict(outcome(PAYMENT), name="PaymentOrder")
+ContractOrder = Schema.from_dict(outcome(STANDING_ORDER), name="ContractOrder")
 
 
 class FaultRow(Schema):
