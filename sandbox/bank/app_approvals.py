@@ -1,49 +1,66 @@
 """Signing without the card reader: a page waits while the bank's app approves, or biometrics sign (service 5.7)."""
 
-from sandbox.bank import signing, signing_methods
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from sandbox.bank import consent_sessions, consents, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
 from sandbox.bank.signing_methods import APP, BIOMETRICS
-from sandbox.bank.signing_sessions import session_of
+from sandbox.bank.signing_sessions import CHANNEL, logged_in, session_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
 
 COMPARE_DIGITS = 4
+Answer = Callable[[], str | Status]
+
+
+class Occasion(NamedTuple):
+    """What a customer is asked to approve. Their yes and their no give the callback; in the channel, the status."""
+
+    session: Session
+    found: Initiation | None  # None at a consent address
+    customer: str
+    approve: Answer
+    refuse: Answer
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
-    """The customer's choice on the page; the app gets what it has to approve, with a code to compare."""
-    session, found, customer = _ready(bank, session_id, token)
-    signing_methods.demand_method(bank, found, customer, method)
-    drop_approval(bank, session)
-    session.method = method
-    if method == APP:
-        session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS)
-        session.approval_until = bank.clock.now + bank.settings.app_approval_life
-        bank.approvals[session.approval] = session.id
-        forget_oldest(bank.approvals, bank.settings.remembered_max, bank.settings.remembered_bytes_max, len)
+    """The customer's choice on the page of an address; the app gets what it has to approve, with a code to compare."""
+    _choose(bank, occasion_at(bank, session_of(bank, session_id, token)), method)
+
+
+def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
+    """The same for a further signature."""
+    session, customer = logged_in(bank, session_id)
+    signing.waiting_for(bank, payment_id, customer)
+    session.subject = payment_id
+    _choose(bank, occasion_at(bank, session), method)
 
 
 def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
     """The finger on the customer's own device; the answer is the callback."""
-    session, found, customer = _ready(bank, session_id, token)
-    signing_methods.demand_method(bank, found, customer, BIOMETRICS)
-    return signing.sign(bank, found, customer, session.debtor, session.state)
+    return str(_approve(bank, occasion_at(bank, session_of(bank, session_id, token)), BIOMETRICS))
+
+
+def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
+    """The same for a further signature; the answer is the status."""
+    session, _ = logged_in(bank, session_id)
+    session.subject = payment_id
+    return Status(_approve(bank, occasion_at(bank, session), BIOMETRICS))
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool) -> None:
-    """The customer approves or refuses in the app; the page that waits then leads back to the TPP."""
+    """The customer approves or refuses in the app; the page that waits then leads back to the TPP, or to the list."""
     session = session_waiting(bank, approval)
-    found = signing.waiting(bank, session.address)
-    assert session.customer is not None
-    if approves:
-        signing_methods.demand_method(bank, found, session.customer, APP)
-        callback = signing.sign(bank, found, session.customer, session.debtor, session.state)
-    else:
-        callback = signing.refuse(bank, found, session.state)
+    occasion = occasion_at(bank, session)
+    answer = _approve(bank, occasion, APP) if approves else occasion.refuse()
     drop_approval(bank, session)
-    session.callback = callback
+    if session.address != CHANNEL:
+        session.callback = str(answer)
 
 
 def session_waiting(bank: Bank, approval: str) -> Session:
@@ -61,10 +78,49 @@ def drop_approval(bank: Bank, session: Session) -> None:
     session.approval = session.approval_until = session.compare = None
 
 
-def _ready(bank: Bank, session_id: str, token: str) -> tuple[Session, Initiation, str]:
-    """A session in which all but the signature is done."""
-    session = session_of(bank, session_id, token)
-    found = signing.waiting(bank, token)
-    if session.customer is None or (session.debtor is None and signing.needs_account(found)):
+def occasion_at(bank: Bank, session: Session) -> Occasion:
+    """What waits for a session in which all but the signature is done."""
+    if session.address == CHANNEL:
+        return _in_channel(bank, session)
+    return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
+
+
+def _choose(bank: Bank, occasion: Occasion, method: str) -> None:
+    session = occasion.session
+    signing_methods.demand_method(bank, occasion.found, occasion.customer, method)
+    drop_approval(bank, session)
+    session.method = method
+    if method == APP:
+        session.approval, session.compare = bank.mint.secret(), bank.mint.digits(COMPARE_DIGITS)
+        session.approval_until = bank.clock.now + bank.settings.app_approval_life
+        bank.approvals[session.approval] = session.id
+        forget_oldest(bank.approvals, bank.settings.remembered_max, bank.settings.remembered_bytes_max, len)
+
+
+def _approve(bank: Bank, occasion: Occasion, method: str) -> str | Status:
+    signing_methods.demand_method(bank, occasion.found, occasion.customer, method)
+    return occasion.approve()
+
+
+def _signature(bank: Bank, session: Session) -> Occasion:
+    """At an SCA address."""
+    found, who = signing.waiting(bank, session.address), session.customer
+    if who is None or (session.debtor is None and signing.needs_account(found)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
-    return session, found, session.customer
+    approve = partial(signing.sign, bank, found, who, session.debtor, session.state)
+    return Occasion(session, found, who, approve, partial(signing.refuse, bank, found, session.state))
+
+
+def _consent(bank: Bank, session: Session) -> Occasion:
+    """At a consent address."""
+    token, who = session.address, consent_sessions.ready(bank, session)
+    approve = partial(consents.agree, bank, token, who, session.chosen, session.state)
+    return Occasion(session, None, who, approve, partial(consents.decline, bank, token, session.state))
+
+
+def _in_channel(bank: Bank, session: Session) -> Occasion:
+    """A further signature."""
+    _, who = logged_in(bank, session.id)
+    found = signing.waiting_for(bank, session.subject or "", who)
+    approve = partial(signing.sign_in_channel, bank, found.id, who)
+    return Occasion(session, found, who, approve, partial(signing.refuse_in_channel, bank, found.id, who))

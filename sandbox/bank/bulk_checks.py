@@ -4,7 +4,7 @@ from collections import defaultdict
 from datetime import date
 from decimal import Decimal
 
-from sandbox.bank import accounts
+from sandbox.bank import accounts, initiations
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
@@ -46,6 +46,7 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         bank.move(bulk, Trigger.INVALID, BAD_FORMAT)
         return
     bank.move(bulk, Trigger.VALIDATED)
+    initiations.list_for_customers(bank, bulk, (part.debtor.iban for part in bulk.payable_parts))
     if bank.variant("unsigned_file") == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, bulk.id, Trigger.REFUSED)
     if bulk.message_id is not None:

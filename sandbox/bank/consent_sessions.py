@@ -2,6 +2,7 @@
 
 from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.grants import ConsentAddress, Session
+from sandbox.bank.signing_methods import CARD_READER, demand_method
 from sandbox.bank.signing_sessions import session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -62,15 +63,23 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
 def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     """Checks the card reader's code; too many wrong codes refuse. Returns the callback."""
     session = session_of(bank, session_id, token)
-    waiting(bank, token)
-    if session.customer is None or not session.chosen:
-        raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")
+    customer = ready(bank, session)
+    if bank.settings.rules_edition > 2:
+        demand_method(bank, None, customer, CARD_READER)
     if code != session.code:
         left = signing_sessions.one_try_less(bank, session)
         if not left:
             return consents.decline(bank, token, session.state, signing.wrong_codes(bank))
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
-    return consents.agree(bank, token, session.customer, session.chosen, session.state)
+    return consents.agree(bank, token, customer, session.chosen, session.state)
+
+
+def ready(bank: Bank, session: Session) -> str:
+    """The customer of a session in which all but the confirmation is done."""
+    waiting(bank, session.address)
+    if session.customer is None or not session.chosen:
+        raise Refusal(Error.CONTROL_INVALID, input="accounts", why="none was chosen")
+    return session.customer
 
 
 def turn_down(bank: Bank, session_id: str, token: str) -> str:
@@ -81,5 +90,5 @@ def turn_down(bank: Bank, session_id: str, token: str) -> str:
 
 def withdraw(bank: Bank, session_id: str, consent_id: str) -> None:
     """In the channel: one consent of the customer who logged in there."""
-    session = session_of(bank, session_id, signing_sessions.CHANNEL)
-    consents.find_valid(bank, session.customer, consent_id).ended = consents.WITHDRAWN
+    _, customer = signing_sessions.logged_in(bank, session_id)
+    consents.find_valid(bank, customer, consent_id).ended = consents.WITHDRAWN

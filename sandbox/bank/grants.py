@@ -120,6 +120,7 @@ class Session:
     compare: str | None = None  # shown on the page and in the app
     approval_until: datetime | None = None
     callback: str | None = None  # after an answer in the app, where the page that waits leads
+    subject: str | None = None  # in the channel: the initiation that waits for the app
 
     @property
     def weight(self) -> int:

@@ -1,6 +1,7 @@
 """Shared by all initiations: reply, references, access, Request-IDs and SCA addresses (choice 2, choice 5)."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -11,6 +12,7 @@ from sandbox.bank.records import Asked, Order, Origin, ScaAddress
 from sandbox.bank.standing_order_records import Contract
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
+from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
@@ -47,7 +49,21 @@ def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
             known.append(subject.id)
         else:  # nearly always the only one: the smaller record
             bank.references[key] = (subject.id,) if known is None else [*known, subject.id]
+    if subject.debtor is not None:
+        list_for_customers(bank, subject, (subject.debtor.iban,))
     bank.begin(subject)
+
+
+def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) -> None:
+    """Lists an initiation in the channel of all who hold or sign for the accounts that pay, once these are known."""
+    found = (bank.accounts[iban] for iban in ibans if iban in bank.accounts)
+    for name in dict.fromkeys(name for account in found for name in (*account.owners, *account.may_sign)):
+        bank.leaving_from.setdefault((name, list_of(subject)), []).append(subject.id)
+
+
+def list_of(subject: Initiation) -> str:
+    """The list of the channel in which it stands."""
+    return "orders" if subject.kind is kinds.STANDING_ORDER else "payments"
 
 
 def demand_name(bank: Bank, name: str) -> None:

@@ -8,7 +8,7 @@ from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.callbacks import lead_back, lead_back_refused
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor
-from sandbox.bank.signing_methods import remember_beneficiary
+from sandbox.bank.signing_methods import demand_method, remember_beneficiary
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
@@ -75,8 +75,9 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     open_subject(bank, found)
     if match is not None:
         found.rule = rule_effects.take(bank, match)
-    if not isinstance(found, Bulk):
+    if not isinstance(found, Bulk) and debtor is not None and found.debtor is None:
         found.debtor = debtor
+        initiations.list_for_customers(bank, found, (debtor.iban,))
     found.customer = customer
     remember_beneficiary(bank, found, customer)
     _add_signature(bank, found, customer)
@@ -103,7 +104,6 @@ def _turn_down(bank: Bank, found: Initiation) -> None:
 def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
     """Adds a signature; the last one completes the initiation, an earlier one leaves it in the others' channel."""
     found.signatures = (*found.signatures, customer)
-    bank.signed_by.setdefault(customer, []).append(found.id)
     behaviour = behaviour_of(found)
     if len(found.signatures) < behaviour.signatures_required(bank, found, found.debtor):
         bank.move(found, Trigger.COSIGNED)
@@ -122,25 +122,35 @@ def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | 
     return lead_back(bank, origin.redirect_uri, state, code=code)
 
 
-def sign_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
-    """A further signature, in the PSU's own channel (service 1)."""
-    found = _waiting_for(bank, payment_id, customer)
+def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | None = None) -> Status:
+    """A further signature, in the PSU's own channel (service 1). Without a method, it takes a permitted one."""
+    found = waiting_for(bank, payment_id, customer)
+    if method is not None:
+        demand_method(bank, found, customer, method)
     demand_signer(bank, found, customer, found.debtor)
     behaviour_of(found).demand_funds(bank, found)
+    if bank.settings.rules_edition > 2:
+        remember_beneficiary(bank, found, customer)
     _add_signature(bank, found, customer)
     return found.status
 
 
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """A further signer refuses, in the PSU's own channel; nobody is sent back to the TPP (choice 10)."""
-    found = _waiting_for(bank, payment_id, customer)
+    found = waiting_for(bank, payment_id, customer)
     _turn_down(bank, found)
     return found.status
 
 
-def _waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
+def demand_own_channel(bank: Bank, customer: str) -> None:
+    """Refuses a customer who blocked their channel; worlds of an earlier edition let them in."""
+    if bank.settings.rules_edition > 2 and bank.customers[customer].channel_blocked:
+        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
+
+
+def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
     """The payment or file that waits for a further signature of this customer."""
-    customer_of(bank, customer)
+    demand_own_channel(bank, customer_of(bank, customer).id)
     found = bank.initiation(payment_id)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")

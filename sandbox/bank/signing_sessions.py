@@ -100,7 +100,9 @@ def enter_channel(bank: Bank) -> str:
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
     session = session_of(bank, session_id, CHANNEL)
-    session.customer = signing.customer_of(bank, customer).id
+    known = signing.customer_of(bank, customer).id
+    signing.demand_own_channel(bank, known)
+    session.customer = known
     _new_code(bank, session)
 
 
@@ -112,25 +114,31 @@ def log_in_to_channel_anew(bank: Bank, session_id: str, customer: str) -> str:
 
 def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) -> Status:
     """A further signature by the card reader. Too many wrong codes end the session; the payment goes on waiting."""
-    session = session_of(bank, session_id, CHANNEL)
-    if session.customer is None:
-        raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
+    session, customer = logged_in(bank, session_id)
+    if bank.settings.rules_edition > 2:
+        demand_method(bank, signing.waiting_for(bank, payment_id, customer), customer, CARD_READER)
     if code != session.code:
         left = one_try_less(bank, session)
         if not left:
             del bank.sessions[session_id]
         raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
-    status = signing.sign_in_channel(bank, payment_id, session.customer)
+    status = signing.sign_in_channel(bank, payment_id, customer)
     _new_code(bank, session)
     return status
 
 
 def refuse_in_channel(bank: Bank, session_id: str, payment_id: str) -> Status:
     """A further signer refuses; as at an address, that takes no code."""
+    return signing.refuse_in_channel(bank, payment_id, logged_in(bank, session_id)[1])
+
+
+def logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
+    """A session of the channel, and whose it is."""
     session = session_of(bank, session_id, CHANNEL)
     if session.customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="nobody logged in")
-    return signing.refuse_in_channel(bank, payment_id, session.customer)
+    signing.demand_own_channel(bank, session.customer)
+    return session, session.customer
 
 
 def leave_channel(bank: Bank, session_id: str) -> None:

@@ -86,7 +86,8 @@ class Bank(Watched):
         self.reserved_later: dict[Compartment, Decimal] = {}
         self.refunds: dict[str, Refund] = {}  # of direct debits, by the reference of the debit
         self.spent: dict[tuple[str, date], Decimal] = {}
-        self.signed_by: dict[str, list[str]] = {}  # customers, and the initiations that they signed
+        # The initiations that leave from a customer's accounts: by customer, payments and files, or orders.
+        self.leaving_from: dict[tuple[str, str], list[str]] = {}
         self.beneficiaries: dict[tuple[str, str], None] = {}  # customers, and whom they paid by a signature
 
     def _begin_grants(self) -> None:

@@ -91,9 +91,10 @@ class PsuControl:
     def refuse(self, address: str, customer: str | None = None) -> str:
         return self._act("refuse", address, {"customer": customer})
 
-    def sign(self, payment_id: str, customer: str) -> Reply:
+    def sign(self, payment_id: str, customer: str, method: str | None = None) -> Reply:
         """A further signature, in the bank's own channel."""
-        return self._desk.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer})
+        how = {} if method is None else {"method": method}
+        return self._desk.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer} | how)
 
     def refuse_in_channel(self, payment_id: str, customer: str) -> Reply:
         """A further signer refuses, in the bank's own channel."""

@@ -42,8 +42,9 @@ class Settings:
     contract_activation: timedelta = choice(timedelta(seconds=1), "choice 6")  # of a signed standing order
     bulk_validation: timedelta = choice(timedelta(seconds=120), "choice 7")
     bulk_execution: timedelta = choice(timedelta(seconds=60), "choice 7")  # of a date of today, after the signature
-    # 1 for a world that was kept before files followed the SEPA rulebook: what it did then, it does again.
-    rules_edition: int = choice(2, "choice 7")
+    # 1 for a world that was kept before files followed the SEPA rulebook, 2 for one before consents and further
+    # signatures had methods and a blocked customer had no channel: what such a world did then, it does again.
+    rules_edition: int = choice(3, "choice 7")
     code_life: timedelta = choice(timedelta(minutes=10), "choice 5")
     access_token_life: timedelta = choice(timedelta(hours=1), "service 3.5")
     sca_token_life: timedelta = choice(timedelta(hours=1), "choice 2")
@@ -68,8 +69,8 @@ class Settings:
     body_size_max: int = choice(1_000_000, "choice 2")  # bytes of a JSON or form body
     # How this bank differs: the axes of variants.py that are not at their default, each with its value, by name.
     variants: tuple[tuple[str, str], ...] = choice((), "choice 13")
-    # How payments, orders and files are signed. card_reader, app: that method alone; by_risk: those that the customer
-    # activated, of which a risk refuses some. Consents and further signatures take the card reader.
+    # How customers sign and consent. card_reader, app: that method alone; by_risk: those that the customer activated,
+    # of which a risk refuses some.
     sca_methods: str = choice("by_risk", "service 5.7")
     app_approval_life: timedelta = choice(timedelta(minutes=3), "service 5.7")  # how long a page waits for the app
 

@@ -48,7 +48,8 @@ def _take_address(stage: Stage, found: Capture) -> None:
 
 def sign(stage: Stage, content: Content) -> Reply:
     body = {"payment_id": _id(stage, content), "customer": content.get("customer")}
-    return stage.controls.call("POST", "/psu/sign", body)
+    how = {"method": content["method"]} if "method" in content else {}
+    return stage.controls.call("POST", "/psu/sign", body | how)
 
 
 def refuse(stage: Stage, content: Content) -> Reply:

@@ -28,7 +28,7 @@ NUMBER_MAX = 1_000_000_000
 BOUNDS = {
     "page_size": (1, 50),
     "recycling_tries": (0, 1000),
-    "rules_edition": (1, 2),
+    "rules_edition": (1, 3),
     "requests_per_minute": (0, NUMBER_MAX),
     "reads_per_day": (0, NUMBER_MAX),
     "contents_kept": (0, 10_000),

@@ -52,7 +52,7 @@ STEPS: dict[str, Word] = {
         "account",
     ),
     "psu": Word(PSU_KEYS),
-    "sign": Word(("of", "customer", *JUDGED)),
+    "sign": Word(("of", "customer", "method", *JUDGED)),
     "refuse": Word(("of", "customer", *JUDGED)),
     "clock": Word(("advance", "set", "mode", "rate", *JUDGED), "advance"),
     "await": Word(("of", "payment", "status", "within", *JUDGED)),

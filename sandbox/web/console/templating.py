@@ -6,6 +6,7 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment
 
+from sandbox.bank.signing_methods import METHODS
 from sandbox.bank.state import Bank
 from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.reply_statuses import ANSWERS
@@ -75,6 +76,7 @@ def templates() -> Environment:
     made.globals |= {
         "STATUSES": tuple(Status),
         "LOOKS": LOOKS,
+        "METHODS": METHODS,
         "OPERATIONS": tuple(ANSWERS),
         "CUTS": CUTS,
         "PLACES": PLACES,

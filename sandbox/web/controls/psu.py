@@ -17,8 +17,12 @@ def approve(world: World, body: dict[str, Any]) -> dict[str, Any]:
     if state is None and world.variant("no_state") == "refused":
         raise refusal("state", "the bank opens no address without it")
     chosen = body.get("customer"), body.get("account"), ibans, state
-    method = (body["method"],) if "method" in body else ()
-    return _sent_back(world, world.act(psu_actions.approve, token, *chosen, *method))
+    return _sent_back(world, world.act(psu_actions.approve, token, *chosen, *_method(body)))
+
+
+def _method(body: dict[str, Any]) -> tuple[str, ...]:
+    """How the customer signs, where the tester says so."""
+    return (body["method"],) if "method" in body else ()
 
 
 def _sent_back(world: World, address: str) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def _refuse_in_channel(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def sign(world: World, body: dict[str, Any]) -> dict[str, Any]:
-    status = world.act(signing.sign_in_channel, body["payment_id"], body["customer"])
+    status = world.act(signing.sign_in_channel, body["payment_id"], body["customer"], *_method(body))
     return {"payment_id": body["payment_id"], "status": status.value}
 
 

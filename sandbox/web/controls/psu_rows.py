@@ -36,7 +36,11 @@ APPROVAL = (
     ACCOUNTS._replace(option="The IBANs of a consent; may be given several times."),
     METHOD,
 )
-FURTHER = (Field("payment_id", text, required=True), Field("customer", text, required=True, option="Who signs."))
+FURTHER = (
+    Field("payment_id", text, required=True),
+    Field("customer", text, required=True, option="Who signs."),
+    METHOD,
+)
 # At an address, or of what waits in the bank's channel: the view asks for one of the two. The accounts are taken, not
 # read: so the body of an approval fits.
 REFUSAL = (

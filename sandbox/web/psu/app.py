@@ -49,6 +49,8 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
     ("POST", "/channel/leave", channel.log_out),
     ("GET", "/channel/payments/<payment_id>", channel.see_payment),
     ("POST", "/channel/payments/<payment_id>", channel.sign_payment),
+    ("POST", "/channel/payments/<payment_id>/method", channel.choose_method),
+    ("POST", "/channel/payments/<payment_id>/biometrics", channel.sign_by_biometrics),
     ("POST", "/channel/payments/<payment_id>/refuse", channel.refuse_payment),
     ("POST", "/channel/payments/<payment_id>/cancel", channel.cancel_payment),
     ("GET", "/channel/consents/<consent_id>", channel.see_consent),

@@ -6,9 +6,9 @@ from flask import Response
 
 from sandbox.bank import app_approvals
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.psu.consent_views import ConsentSight
 from sandbox.web.psu.page_views import in_app
-from sandbox.web.psu.papers import headline, lines
-from sandbox.web.psu.steps import WRONG, wording
+from sandbox.web.psu.steps import CONSENTING, SIGNING, WRONG, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Lost, Visit, go, proof_of
 
@@ -43,7 +43,8 @@ def answer(visit: Visit) -> Response:
 def show(visit: Visit, refusal: Refusal | None = None) -> Response:
     approval = visit.path["approval"]
     sight = visit.world.ask(in_app, approval)
-    language = visit.language(sight.origin.language, sight.customer.language if sight.customer else None)
+    steps = CONSENTING if isinstance(sight, ConsentSight) else SIGNING
+    language = visit.language(sight.language, sight.customer.language if sight.customer else None)
     return draw(
         visit,
         language,
@@ -52,8 +53,8 @@ def show(visit: Visit, refusal: Refusal | None = None) -> Response:
         session_id=approval,
         kind=sight.kind,
         sight=sight,
-        headline=headline(language, sight),
-        lines=lines(language, sight),
+        headline=steps.headline(language, sight),
+        lines=steps.lines(language, sight),
         at=f"/app/{approval}",
         rate=visit.world.pace.rate,
         problem=wording(language, None, refusal),

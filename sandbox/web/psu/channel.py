@@ -1,18 +1,20 @@
-"""The PSU's own channel: what waits there for a further signature (service 1)."""
+"""The PSU's own channel: balances, further signatures, and what leaves from the PSU's accounts (service 1)."""
 
 from flask import Response
 
-from sandbox.bank import channel_acts, consent_sessions, signing_sessions
+from sandbox.bank import app_approvals, channel_acts, consent_sessions, signing_sessions
+from sandbox.bank.signing_methods import METHODS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
+from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_channel
 from sandbox.web.psu.consent_views import standing_one
-from sandbox.web.psu.page_views import folder, in_channel
-from sandbox.web.psu.papers import from_accounts, headline, lines
+from sandbox.web.psu.papers import PAPERS, from_accounts, headline, lines
 from sandbox.web.psu.shared_views import session_at
 from sandbox.web.psu.steps import ENDS, WRONG, read_code, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
+OVER = (*ENDS, Error.CHANNEL_CLOSED)
 NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
@@ -37,7 +39,33 @@ def log_in(visit: Visit) -> Response:
 
 
 def see_payment(visit: Visit) -> Response:
-    return show_payment(visit, visit.session_id(CHANNEL_COOKIE))
+    """A page that waits for the app leads on to the list once the app has answered."""
+    session_id = visit.session_id(CHANNEL_COOKIE)
+    news = visit.world.ask(answer_of, session_id, visit.path["payment_id"])
+    return go(visit.to("/channel", news=news)) if news else show_payment(visit, session_id)
+
+
+def choose_method(visit: Visit) -> Response:
+    """Another way to sign; a risk may refuse it, and the page says why (service 5.7)."""
+    session_id, form = visit.form(CHANNEL_COOKIE)
+    subject, method = visit.path["payment_id"], form.get("method", "")
+    if method not in METHODS:
+        raise Refusal(Error.NOT_FOUND, input="method")
+    try:
+        visit.world.act(app_approvals.choose_method_in_channel, session_id, subject, method)
+    except Refusal as refusal:
+        return show_again(visit, session_id, refusal)
+    return go(visit.to(f"/channel/payments/{subject}"))
+
+
+def sign_by_biometrics(visit: Visit) -> Response:
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    subject = visit.path["payment_id"]
+    try:
+        status = visit.world.act(app_approvals.confirm_in_channel_by_biometrics, session_id, subject)
+    except Refusal as refusal:
+        return show_again(visit, session_id, refusal)
+    return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
 
 
 def sign_payment(visit: Visit) -> Response:
@@ -50,9 +78,7 @@ def sign_payment(visit: Visit) -> Response:
     except Refusal as refusal:
         if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
             return start_again(visit, refusal)
-        if refusal.error in ENDS:
-            return show(visit, session_id, refusal=refusal)
-        return show_payment(visit, session_id, refusal=refusal)
+        return show_again(visit, session_id, refusal)
     return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
 
 
@@ -61,9 +87,7 @@ def refuse_payment(visit: Visit) -> Response:
     try:
         visit.world.act(signing_sessions.refuse_in_channel, session_id, visit.path["payment_id"])
     except Refusal as refusal:
-        if refusal.error in ENDS:
-            return show(visit, session_id, refusal=refusal)
-        return show_payment(visit, session_id, refusal=refusal)
+        return show_again(visit, session_id, refusal)
     return go(visit.to("/channel", news="refused"))
 
 
@@ -106,8 +130,38 @@ def start_again(visit: Visit, refusal: Refusal) -> Response:
     return keep(visit, response, CHANNEL_COOKIE, session_id)
 
 
+def show_again(visit: Visit, session_id: str, refusal: Refusal) -> Response:
+    """The bank's no on the page of the payment, or on the list where nothing is left to sign."""
+    if refusal.error in OVER:
+        return show(visit, session_id, refusal=refusal)
+    return show_payment(visit, session_id, refusal=refusal)
+
+
+def number_of(visit: Visit, name: str) -> int:
+    """The page of a list that the address asks for."""
+    asked = visit.request.args.get(name, "")
+    return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 and int(asked) else 1
+
+
+def address_of(visit: Visit, page: OwnPage, number: int) -> str:
+    """The same folder with another page of one list."""
+    others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
+    return visit.to("/channel", **others | {page.name: str(number)})
+
+
+def page_facts(visit: Visit, language: str, page: OwnPage) -> dict[str, object]:
+    return {
+        "name": page.name,
+        "lines": [(one, PAPERS[type(one.view)].headline(language, one.view)) for one in page.lines],
+        "newer": page.newer,
+        "older": page.older,
+        "newer_at": address_of(visit, page, page.newer),
+        "older_at": address_of(visit, page, page.older),
+    }
+
+
 def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None) -> Response:
-    view = visit.world.ask(folder, session_id)
+    view = visit.world.ask(folder, session_id, {name: number_of(visit, name) for name in LISTS})
     language = visit.language(customer=view.customer.language if view.customer else None)
     news = visit.request.args.get("news")
     return draw(
@@ -118,7 +172,7 @@ def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: 
         session_id=session_id,
         folder=view,
         waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in view.waiting],
-        own=[(sight, headline(language, sight), status, open_) for sight, status, open_ in view.own],
+        own=[page_facts(visit, language, page) for page in view.own],
         news=news if news in NEWS else None,
         problem=wording(language, problem, refusal),
     )
@@ -137,6 +191,7 @@ def show_payment(
         session_id=session_id,
         sight=sight,
         kind=sight.kind,
+        at=f"/channel/payments/{sight.id}",
         headline=headline(language, sight),
         lines=lines(language, sight),
         problem=wording(language, problem, refusal),

@@ -3,15 +3,14 @@
 from copy import copy
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar
 
-from sandbox.bank import consent_sessions, consents, signing_sessions
+from sandbox.bank import consent_sessions, consents, signing, signing_sessions
 from sandbox.bank.grants import Consent, ConsentAddress, Session
 from sandbox.bank.records import Account, Customer
-from sandbox.bank.signing_methods import CARD_READER, Offer
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
+from sandbox.web.psu.method_views import Ways, ways_of
 from sandbox.web.psu.shared_views import seconds_until, tpp_name
 
 
@@ -52,10 +51,7 @@ class ConsentSight:
     sca_days: int  # how long an authentication is enough
     earlier: date | None  # when the consent that this one replaces was given
     ends_in: int  # seconds until the address ends
-
-    offers: ClassVar[tuple[Offer, ...]] = ()  # a consent takes the card reader
-    seconds_left: ClassVar[int] = 0
-    method: ClassVar[str] = CARD_READER
+    ways: Ways
 
     @property
     def kind(self) -> str:
@@ -86,8 +82,13 @@ class ConsentSight:
 
 def consent_at(bank: Bank, session_id: str, token: str) -> ConsentSight:
     """What waits at an address; over or outdated ones are refused first."""
-    address = consent_sessions.waiting(bank, token)
-    session = signing_sessions.session_of(bank, session_id, token)
+    consent_sessions.waiting(bank, token)
+    return consent_of(bank, signing_sessions.session_of(bank, session_id, token))
+
+
+def consent_of(bank: Bank, session: Session) -> ConsentSight:
+    """What waits for a session."""
+    address = consent_sessions.waiting(bank, session.address)
     renewed = bank.consents[address.renews] if address.renews else None
     until = renewed.until if renewed else bank.clock.now + bank.settings.consent_life
     return ConsentSight(
@@ -104,12 +105,15 @@ def consent_at(bank: Bank, session_id: str, token: str) -> ConsentSight:
         bank.settings.sca_renewal_after.days,
         _earlier(bank, address, session.customer),
         seconds_until(bank, address.until),
+        ways_of(bank, session, None),
     )
 
 
 def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, Allowed]:
     """One that the customer in the channel may withdraw."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    if session.customer is not None:
+        signing.demand_own_channel(bank, session.customer)
     found = consents.find_valid(bank, session.customer, consent_id)
     return bank.customers[found.customer], allowed_by(bank, found)
 

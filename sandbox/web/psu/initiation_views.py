@@ -143,6 +143,13 @@ def view_of(bank: Bank, found: Initiation, picked: Debtor | None) -> InitiationV
     return VIEWS[found.kind](bank, found, picked or found.debtor)
 
 
+def listed_view(bank: Bank, found: Initiation) -> InitiationView:
+    """As a list names it, also when it is over: a file with all of its bulks that the bank took."""
+    if isinstance(found, Bulk):
+        return _file_view(bank, found, [part for part in found.parts if not part.findings])
+    return view_of(bank, found, None)
+
+
 def source_of(bank: Bank, debtor: Debtor) -> Source:
     owners = bank.accounts[debtor.iban].owners
     return Source(debtor, ", ".join(bank.customers[owner].name for owner in owners))
@@ -171,7 +178,10 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderView
 
 
 def _file(bank: Bank, bulk: Bulk, debtor: Debtor | None) -> FileView:
-    payable = bulk.payable_parts
+    return _file_view(bank, bulk, bulk.payable_parts)
+
+
+def _file_view(bank: Bank, bulk: Bulk, payable: list[Part]) -> FileView:
     refused = [part for part in bulk.parts if not part.is_payable]
     return FileView(
         bulk.message_id,

@@ -1,7 +1,7 @@
 """The steps at an address: log in, choose accounts, read, sign or refuse (service 1, 4.7; choice 5, choice 8)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Response
@@ -25,6 +25,7 @@ from sandbox.web.psu.words import say
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
 WRONG = 422
+METHOD_PAGES = {CARD_READER: "code", APP: "wait", BIOMETRICS: "biometrics"}  # service 5.7
 STATE_MAX = 4_000  # ours: characters of a state, which is kept until the PSU is done
 
 Verb = Callable[..., Any]
@@ -48,7 +49,6 @@ class Steps:
     chosen: Callable[[Visit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
     headline: Callable[[str, Any], Line]
     lines: Callable[[str, Any], list[Line]]
-    methods: Mapping[str, str] = field(default_factory=dict)  # ways to sign, with their pages (service 5.7)
 
     def open_address(self, visit: Visit) -> Response:
         """Where the TPP sends the PSU, with its state."""
@@ -73,10 +73,10 @@ class Steps:
             "login": self.take_login,
             self.choice: self.take_choice,
             "code": self.take_code,
+            "method": self.take_method,
+            "biometrics": self.take_biometrics,
             "refuse": self.take_refusal,
         }
-        if self.methods:
-            takes |= {"method": self.take_method, "biometrics": self.take_biometrics}
         take = takes.get(visit.path["step"])
         if take is None:
             raise Refusal(Error.NOT_FOUND, input="step")
@@ -118,7 +118,7 @@ class Steps:
     def take_method(self, visit: Visit, session_id: str, token: str) -> Response:
         """Another way to sign; a risk may refuse it, and the page says why."""
         method = visit.request.form.get("method", "")
-        if method not in self.methods:
+        if method not in METHOD_PAGES:
             raise Refusal(Error.NOT_FOUND, input="method")
         try:
             visit.world.act(app_approvals.choose_method, session_id, token, method)
@@ -153,7 +153,7 @@ class Steps:
         return draw(
             visit,
             language,
-            self.methods[sight.method] if shown == "code" and self.methods else self.templates.get(shown, shown),
+            METHOD_PAGES[sight.ways.method] if shown == "code" else self.templates.get(shown, shown),
             status=WRONG if problem or refusal else 200,
             session_id=session_id,
             forms=form_targets(sight.redirect_uri),
@@ -165,8 +165,7 @@ class Steps:
             number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),
             rate=visit.world.pace.rate,
-            offers=sight.offers,
-            seconds_left=sight.seconds_left,
+            ways=sight.ways,
             problem=wording(language, problem, refusal),
         )
 
@@ -243,7 +242,6 @@ SIGNING = Steps(
     chosen=_compartment,
     headline=papers.headline,
     lines=papers.lines,
-    methods={CARD_READER: "code", APP: "wait", BIOMETRICS: "biometrics"},
 )
 CONSENTING = Steps(
     path="consent",

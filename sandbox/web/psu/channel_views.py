@@ -1,0 +1,119 @@
+"""What the pages of the bank's own channel show."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sandbox.bank import channel_acts, consents, signing, signing_sessions
+from sandbox.bank.records import Account, Customer
+from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
+from sandbox.banking.money import Money
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
+from sandbox.web.psu.consent_views import Allowed, allowed_by
+from sandbox.web.psu.initiation_views import InitiationView, listed_view
+from sandbox.web.psu.page_views import Sight, sight_of
+from sandbox.web.psu.shared_views import tpp_name
+
+LISTS = ("orders", "payments")
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """An initiation that leaves from one of the customer's accounts."""
+
+    id: str
+    view: InitiationView
+    tpp: str
+    status: Status
+    may_cancel: bool
+
+    @property
+    def kind(self) -> str:
+        """Which words speak of it."""
+        return self.view.words
+
+
+class OwnPage(NamedTuple):
+    """A page of a list, and the numbers of the pages with newer and older lines."""
+
+    name: str
+    lines: list[Own]
+    newer: int
+    older: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A customer's own channel: balances, what waits for their signature, what leaves, and who reads."""
+
+    customers: list[Customer]
+    customer: Customer | None
+    waiting: list[Sight]
+    allowed: list[Allowed]
+    held: list[tuple[Account, list[Money]]]  # their accounts, and the balance of each compartment
+    own: list[OwnPage]
+
+
+def folder(bank: Bank, session_id: str, pages: dict[str, int]) -> Folder:
+    """`pages` are the numbers of the pages of its lists."""
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    customers = list(bank.customers.values())
+    if session.customer is None or is_blocked(bank, session.customer):
+        return Folder(customers, None, [], [], [], [])
+    who = session.customer
+    return Folder(
+        customers,
+        bank.customers[who],
+        [sight_of(bank, session, found) for found in signing.to_sign(bank, who)],
+        [allowed_by(bank, consent) for consent in consents.valid_consents(bank, who)],
+        _held(bank, who),
+        [_own_page(bank, who, name, pages.get(name, 1)) for name in LISTS],
+    )
+
+
+def is_blocked(bank: Bank, customer: str) -> bool:
+    try:
+        signing.demand_own_channel(bank, customer)
+    except Refusal:
+        return True
+    return False
+
+
+def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
+    """What waits for a further signature of the customer who logged in."""
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    if session.customer is not None:
+        signing.demand_own_channel(bank, session.customer)
+    for found in signing.to_sign(bank, session.customer) if session.customer else ():
+        if found.id == subject_id:
+            return sight_of(bank, session, found)
+    raise Refusal(Error.NOT_FOUND, input="payment")
+
+
+def answer_of(bank: Bank, session_id: str, subject_id: str) -> str:
+    """The news about what the page waited for, once the app has answered; empty before that."""
+    session, found = bank.sessions.get(session_id), bank.initiation(subject_id)
+    if session is None or found is None or session.subject != subject_id or session.approval is not None:
+        return ""
+    if session.customer in found.signatures:
+        return "waiting" if found.status is Status.PATC else "signed"
+    return "refused" if found.reason == signing.PSU_REFUSED else ""
+
+
+def _own_page(bank: Bank, customer: str, name: str, number: int) -> OwnPage:
+    found, more = channel_acts.own_initiations(bank, customer, name, number)
+    return OwnPage(name, [_own(bank, one, customer) for one in found], number - 1, number + 1 if more else 0)
+
+
+def _own(bank: Bank, found: Initiation, customer: str) -> Own:
+    tpp, may_cancel = tpp_name(bank, found.origin.client_id), channel_acts.may_cancel(bank, found, customer)
+    return Own(found.id, listed_view(bank, found), tpp, found.status, may_cancel)
+
+
+def _held(bank: Bank, customer: str) -> list[tuple[Account, list[Money]]]:
+    """The open accounts of a customer in the electronic channels."""
+    return [
+        (one, [bank.ledger.balance(one.iban, currency) for currency in one.currencies])
+        for one in consents.choosable(bank, customer)
+    ]
