@@ -142,7 +142,7 @@ ROWS: tuple[Axis, ...] = (
         strict="All three are required.",
     ),
     words(
-        "sca_methods", "service 5.7", "proof", "How payments, orders and files are signed.", "a time-out too short",
+        "sca_methods", "service 5.7", "proof", "How customers sign and consent.", "a time-out too short",
         card_reader="The card reader alone.", app="The bank's app alone, for which a page waits.",
         by_risk="As the customer activated; a risk refuses some methods.",
     ),

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from sandbox.app import assemble
+from sandbox.bank.signing_methods import METHODS
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.templating import MENU
 from sandbox.web.controls.lock import Lock
@@ -382,3 +383,18 @@ def test_its_files_are_its_own_and_cached(name: str, app: Flask) -> None:
     assert first.status_code == 200 and first.headers["X-Content-Type-Options"] == "nosniff"
     again = http.get(f"/_sandbox/static/{name}", headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
+
+
+def test_the_inbox_lets_one_choose_how_the_customer_signs(tpp: Tpp, visitor: Visitor) -> None:
+    address = tpp.initiate().headers["Location"]
+    page = visitor.open("/_sandbox/console/inbox").text
+    assert re.findall(r'<option value="(\w*)">(?:any method|card reader|app|biometrics)', page)[:4] == ["", *METHODS]
+    told = unescape(visitor.press("approve", address=address, customer="poor", method="app").text)
+    assert "did not activate" in told and tpp.listed("payments")[0]["status"] == "RCVD"
+    visitor.press("approve", address=address, customer="notaris", method="app")
+    payment_id = tpp.listed("payments")[0]["payment_id"]
+    assert "Sign as griet" in visitor.open("/_sandbox/console/inbox").text
+    refused = visitor.press("sign", payment_id=payment_id, customer="griet", method="biometrics")
+    assert "did not activate" in unescape(refused.text)
+    visitor.press("sign", payment_id=payment_id, customer="griet", method="")
+    assert tpp.listed("payments")[0]["status"] == "PDNG"

@@ -1,13 +1,18 @@
 """service 1, 3.4: the channel shows balances and what the customer signed, and cancels what may be cancelled."""
 
+import re
+
 import pytest
 from flask import Flask
 
 from sandbox.bank.state import Bank
 from sandbox.world.registry import Worlds
 from tests.payer import Begun, approve, begin, refuse_further, signed, told
-from tests.psu.psu import Psu
+from tests.psu.psu import Psu, file_address, file_id, order_address, row
 from tests.tpp import SCT, XB, Tpp
+
+NAMED = re.compile(r"<p>aan ([^<]*)</p>")
+NUMBERED = re.compile(r"<p>aan (Number [^<]*)</p>")
 
 
 @pytest.fixture
@@ -70,3 +75,49 @@ def test_what_ended_after_its_first_signature_waits_in_nobodys_channel(
     else:
         tpp.control("POST", f"/payments/{begun.id}/move", status="CANC")
     assert told(tpp, begun)[0] == "CANC" and not bank.partly_signed
+
+
+def test_all_that_leaves_from_an_account_is_listed_for_each_who_holds_or_signs_for_it(app: Flask, tpp: Tpp) -> None:
+    signed(tpp, customer="notaris", debtor_account__iban=tpp.iban_of("notaris"), creditor_name="Half signed")
+    begin(tpp, debtor_account__iban=tpp.iban_of("notaris"), creditor_name="Not signed yet")
+    for customer in ("notaris", "griet"):
+        assert {"Half signed", "Not signed yet"} <= set(NAMED.findall(channel(app, customer).page.text))
+    assert "Half signed" not in channel(app, "alice").page.text
+
+
+def test_what_nobody_signed_in_time_is_not_listed(app: Flask, tpp: Tpp) -> None:
+    begin(tpp, debtor_account__iban=tpp.iban_of("alice"), creditor_name="Never signed")
+    assert "Never signed" in channel(app, "alice").page.text
+    tpp.advance("61m")
+    assert "Never signed" not in channel(app, "alice").page.text
+
+
+def test_an_unsigned_payment_of_the_own_account_is_cancelled_there(app: Flask, tpp: Tpp) -> None:
+    begun = begin(tpp, debtor_account__iban=tpp.iban_of("alice"))
+    psu = channel(app, "alice")
+    psu.send(f"/psu/channel/payments/{begun.id}/cancel")
+    assert told(tpp, begun)[0] == "CANC"
+
+
+def test_long_lists_have_pages_and_orders_a_list_of_their_own(app: Flask, tpp: Tpp) -> None:
+    for number in range(23):
+        signed(tpp, instructed_amount__amount="1.00", creditor_name=f"Number {number}.")
+    approve(tpp, order_address(tpp), "alice")
+    psu = channel(app, "alice")
+    assert [f"Number {number}." for number in range(22, 2, -1)] == NUMBERED.findall(psu.page.text)
+    assert "Uw doorlopende opdrachten" in psu.page.text and "650,00" in psu.page.text
+    older = psu.open("/psu/channel?payments=2").text
+    assert [f"Number {number}." for number in (2, 1, 0)] == NUMBERED.findall(older) and "650,00" in older
+    assert "payments=1" in older and "payments=3" not in older
+    assert not NUMBERED.findall(psu.open("/psu/channel?payments=999999").text)
+    for nonsense in ("0", "-1", "x", "٣", "9" * 400):
+        assert len(NUMBERED.findall(psu.open(f"/psu/channel?payments={nonsense}").text)) == 20
+
+
+def test_a_file_that_was_executed_is_listed_with_what_it_paid(app: Flask, tpp: Tpp) -> None:
+    found = file_id(tpp, row(tpp.iban_of("bakkerij"), "2027-03-01", "Jan Peeters", "40.00", "A-1"))
+    approve(tpp, file_address(tpp, found), "bakkerij")
+    for after, status in (("1s", "Ondertekend, in afwachting"), ("2m", "Uitgevoerd")):
+        tpp.advance(after)
+        text = channel(app, "bakkerij").page.text
+        assert status in text and "40,00" in text
