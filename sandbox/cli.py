@@ -164,8 +164,8 @@ def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
     """What the options say wins over what the scenario says; without a seed one is drawn."""
     from sandbox.app import first_beginning
+    from sandbox.reader.tree import ScenarioErrors
     from sandbox.scenario.reading import load
-    from sandbox.scenario.scenario_errors import ScenarioErrors
     from sandbox.world.beginning import PEOPLE_SEEDS, SECRET_BYTES
 
     try:

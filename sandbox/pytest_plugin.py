@@ -119,7 +119,7 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
 def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]":
     """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
     from sandbox.client import Refused
-    from sandbox.scenario.scenario_errors import ScenarioErrors
+    from sandbox.reader.tree import ScenarioErrors
     from sandbox.testing.server import world_of
     from sandbox.testing.varying import note_meeting, variant_of
 

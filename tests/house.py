@@ -16,7 +16,7 @@ Check = Callable[[House], list[str]]
 ROOMS = (
     {"contract", "machine"},
     {"banking"},
-    {"files", "pki"},
+    {"files", "pki", "reader"},
     {"bank"},
     {"seed"},
     {"world"},

@@ -162,8 +162,8 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     path = Path(name_or_file)
     if path.suffix not in (".yaml", ".yml"):
         return {"name": name_or_file}
+    from sandbox.reader.yaml_text import read_yaml
     from sandbox.scenario import ScenarioErrors, load
-    from sandbox.scenario.yaml_text import read_yaml
 
     try:
         load(name_or_file)

@@ -8,9 +8,9 @@ from sandbox.lift.har import Recorded, read_har
 from sandbox.lift.lifted import Lift
 from sandbox.lift.lifting import lift
 from sandbox.lift.pseudonyms import Pseudonyms
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.reading import load
-from sandbox.scenario.yaml_text import read_yaml
 
 FIRST_NUMBER = 1_000_901  # of the accounts that a lifted scenario adds
 OPENING = {"EUR": "100000.00"}

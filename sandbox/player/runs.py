@@ -17,9 +17,9 @@ from sandbox.player.playback import play
 from sandbox.player.script_check import check
 from sandbox.player.stage import Stage
 from sandbox.player.step_result import StepResult
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
-from sandbox.scenario.yaml_text import read_yaml
 from sandbox.serve.server import in_background
 from sandbox.world.registry import Worlds
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sandbox.player.playback import step_content
+from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, Step
-from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
 
 NAMED = {
     "psu": ("approves", "refuses"),

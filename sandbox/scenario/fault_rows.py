@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 
 from sandbox.contract.reply_statuses import ANSWERS, GATEWAY, answers_of
-from sandbox.scenario.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of, text
-from sandbox.scenario.scenario_errors import Wrong, join_names
-from sandbox.scenario.shapes import Plain, Table
+from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of, text
+from sandbox.reader.shapes import Plain, Table
+from sandbox.reader.tree import Wrong, join_names
 from sandbox.world.faults import (
     CALLBACKS,
     CHANGES,

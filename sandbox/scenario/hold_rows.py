@@ -3,9 +3,9 @@
 from typing import Any
 
 from sandbox.contract.reply_statuses import ANSWERS
-from sandbox.scenario.scalars import CLIENT, INSTANT, NTH, check_window, one_of, text
-from sandbox.scenario.shapes import Notes, Table
-from sandbox.scenario.tree import tree_of
+from sandbox.reader.scalars import CLIENT, INSTANT, NTH, check_window, one_of, text
+from sandbox.reader.shapes import Notes, Table
+from sandbox.reader.tree import tree_of
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import When
 from sandbox.world.holds import PLACES

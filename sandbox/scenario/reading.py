@@ -8,19 +8,18 @@ from typing import Any
 
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import with_changes
+from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
+from sandbox.reader.shapes import Each, Leaf, Notes, Plain, Table
+from sandbox.reader.tree import AlreadyReported, Node, ScenarioError, ScenarioErrors, Wrong, quote, suggestion, tree_of
+from sandbox.reader.yaml_text import TEXT_MAX, read_yaml
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, People, Scenario
 from sandbox.scenario.people import BANK, NOBODY, no_people, read_bank
 from sandbox.scenario.rule_rows import RULE
-from sandbox.scenario.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
-from sandbox.scenario.scenario_errors import AlreadyReported, ScenarioError, ScenarioErrors, Wrong, quote, suggestion
 from sandbox.scenario.setting_rows import SETTINGS
-from sandbox.scenario.shapes import Each, Leaf, Notes, Plain, Table
 from sandbox.scenario.step_checks import check_steps
 from sandbox.scenario.step_rows import InnerSteps
-from sandbox.scenario.tree import Node, tree_of
-from sandbox.scenario.yaml_text import TEXT_MAX, read_yaml
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import Fault
 
@@ -169,23 +168,23 @@ def _check_steps(tree: Node, notes: Notes, parent: Scenario | None) -> None:
 
 def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario | None:
     """The inherited scenario, or None."""
-    told = tree.rows.get("extends")
-    place = told.value if told else tree
-    wanted = place.value if told else ROOT
-    if wanted is None or not isinstance(wanted, str):
+    extends = tree.rows.get("extends")
+    place = extends.value if extends else tree
+    parent = place.value if extends else ROOT
+    if parent is None or not isinstance(parent, str):
         return None  # a value that is no text is noted with the rest
     chain = (*chain, name)
-    if wanted in chain:
-        notes.add(place, f"it extends itself: {' -> '.join((*chain, wanted))}", "extends: null inherits nothing")
+    if parent in chain:
+        notes.add(place, f"it extends itself: {' -> '.join((*chain, parent))}", "extends: null inherits nothing")
         return None
-    if wanted not in library:
-        notes.add(place, f"there is no scenario {quote(wanted)}", suggestion(wanted, library))
+    if parent not in library:
+        notes.add(place, f"there is no scenario {quote(parent)}", suggestion(parent, library))
         return None
     try:
-        if library is SHIPPED and wanted == ROOT:
+        if library is SHIPPED and parent == ROOT:
             return _shipped(ROOT)  # read once
-        file = f"{wanted}{SUFFIX}"
-        return _read(read_yaml(library[wanted], file), file, wanted, library, chain)
+        file = f"{parent}{SUFFIX}"
+        return _read(read_yaml(library[parent], file), file, parent, library, chain)
     except ScenarioErrors as faults:
         notes.errors.extend(faults.errors)
         return None
@@ -193,20 +192,16 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
 
 def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[People, Fixtures | None]:
     """The people; None when they have errors, so that references to them are not checked."""
-    told = tree.rows.get("bank")
+    own = tree.rows.get("bank")
     inherited: People = parent.bank if parent else NOBODY
-    if told is None:
-        if not notes.errors:
-            notes.fixtures = parent.fixtures if parent else no_people()
-        return inherited, notes.fixtures
-    try:
-        bank, fixtures = read_bank(told.value, notes, inherited)
-    except AlreadyReported:
-        return inherited, None
-    except Wrong as wrong:
-        notes.add(told.value.find(wrong.key or ""), wrong.text, wrong.hint)
-        return inherited, None
-    notes.fixtures = fixtures if not notes.errors else None
+    if own is None:
+        bank, fixtures = inherited, parent.fixtures if parent else no_people()
+    else:
+        try:
+            bank, fixtures = read_bank(own.value, notes, inherited)
+        except AlreadyReported:
+            return inherited, None
+    notes.fixtures = None if notes.errors else fixtures
     return bank, fixtures
 
 

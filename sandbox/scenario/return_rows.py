@@ -6,9 +6,9 @@ from typing import Any
 
 from sandbox.bank.rules import DEBIT, Rule, Then, When
 from sandbox.contract.moves import Status
-from sandbox.scenario.scalars import DURATION, exactly_one, one_of, text
-from sandbox.scenario.scenario_errors import Wrong, join_names
-from sandbox.scenario.shapes import Table
+from sandbox.reader.scalars import DURATION, exactly_one, one_of, text
+from sandbox.reader.shapes import Table
+from sandbox.reader.tree import Wrong, join_names
 
 REASON = text(r"[A-Z0-9_]{1,35}", "AC04")
 STATUS = one_of(Status, "status")

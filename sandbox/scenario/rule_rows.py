@@ -12,8 +12,7 @@ from sandbox.contract.kinds import PAYMENT
 from sandbox.contract.moves import MOVES
 from sandbox.contract.reply_statuses import ANSWERS, INITIATES
 from sandbox.contract.settings import Settings
-from sandbox.scenario.return_rows import THEN, check_debit, check_returns
-from sandbox.scenario.scalars import (
+from sandbox.reader.scalars import (
     ACCOUNT,
     AMOUNT_TEXT,
     CLIENT,
@@ -32,10 +31,10 @@ from sandbox.scenario.scalars import (
     text,
     text_of,
 )
-from sandbox.scenario.scenario_errors import Wrong, join_names, quote, suggestion
+from sandbox.reader.shapes import Each, Either, Leaf, Notes, Table
+from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
+from sandbox.scenario.return_rows import THEN, check_debit, check_returns
 from sandbox.scenario.setting_rows import shape_of
-from sandbox.scenario.shapes import Each, Either, Leaf, Notes, Table
-from sandbox.scenario.tree import Node
 
 PRODUCTS_OF = {name: kind.products for name, kind in INITIATIONS.items()} | {"consent": ()}
 # The spans that one initiation or one consent can have for itself; what a token lives is no matter of one.

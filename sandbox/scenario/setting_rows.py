@@ -6,10 +6,9 @@ from typing import Any
 
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import ALSO, AXES
-from sandbox.scenario.scalars import DURATION, FLAG, TEXT, at_most, number, one_of, text
-from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, quote, suggestion
-from sandbox.scenario.shapes import Each, Json, Notes, Shape, Table
-from sandbox.scenario.tree import Node
+from sandbox.reader.scalars import DURATION, FLAG, TEXT, at_most, number, one_of, text
+from sandbox.reader.shapes import Each, Json, Notes, Shape, Table
+from sandbox.reader.tree import AlreadyReported, Node, Wrong, quote, suggestion
 
 WORDS = {
     "request_id_reuse": ("replay", "refuse", "allow"),

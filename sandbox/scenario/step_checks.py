@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from sandbox.scenario.shapes import Notes
+from sandbox.reader.shapes import Notes
+from sandbox.reader.tree import Node
 from sandbox.scenario.step_rows import STEPS
 from sandbox.scenario.step_values import REFUSED, VALUES, WHOLE, check_added, check_expected, check_value, is_open
-from sandbox.scenario.tree import Node
 
 
 def check_steps(steps: Sequence[Node], notes: Notes) -> None:

@@ -3,12 +3,11 @@
 from typing import Any, NamedTuple
 
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
+from sandbox.reader.scalars import number, text
+from sandbox.reader.shapes import Json, Notes, Plain, Shape, Table
+from sandbox.reader.tree import AlreadyReported, Node, Wrong, join_names, quote, suggestion
 from sandbox.scenario.model import Step
-from sandbox.scenario.scalars import number, text
-from sandbox.scenario.scenario_errors import AlreadyReported, Wrong, join_names, quote, suggestion
-from sandbox.scenario.shapes import Json, Notes, Plain, Shape, Table
 from sandbox.scenario.step_values import REFUSED, VALUES, WHOLE, schema_of
-from sandbox.scenario.tree import Node
 
 
 class Word(NamedTuple):

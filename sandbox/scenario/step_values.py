@@ -12,10 +12,7 @@ from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import PRODUCTS
-from sandbox.scenario.fault_rows import FAULT
-from sandbox.scenario.hold_rows import PLACE
-from sandbox.scenario.hold_rows import WHEN as HOLD_WHEN
-from sandbox.scenario.scalars import (
+from sandbox.reader.scalars import (
     CUSTOMER,
     DURATION,
     FLAG,
@@ -26,10 +23,12 @@ from sandbox.scenario.scalars import (
     pattern_or,
     text_of,
 )
-from sandbox.scenario.scenario_errors import LISTED_MAX, AlreadyReported, Wrong, join_names, quote, suggestion
+from sandbox.reader.shapes import Each, Either, Json, Leaf, Notes, Shape, Table
+from sandbox.reader.tree import LISTED_MAX, AlreadyReported, Node, Wrong, join_names, quote, suggestion
+from sandbox.scenario.fault_rows import FAULT
+from sandbox.scenario.hold_rows import PLACE
+from sandbox.scenario.hold_rows import WHEN as HOLD_WHEN
 from sandbox.scenario.setting_rows import SETTINGS
-from sandbox.scenario.shapes import Each, Either, Json, Leaf, Notes, Shape, Table
-from sandbox.scenario.tree import Node
 
 IBAN_LIKE = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9 ]*")
 LOGICAL_ID_MIN = 20  # characters: shorter texts are names

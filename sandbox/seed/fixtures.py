@@ -1,10 +1,9 @@
 """The fixture file: customers, accounts and clients of a new bank (choice 11)."""
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from sandbox.bank.records import Account, Client, Customer
 from sandbox.bank.signing_methods import METHODS
@@ -12,13 +11,15 @@ from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
+from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of
+from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
+from sandbox.reader.tree import Entry, Node, Wrong, join_names, quote
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.seed.habits import LIVES, Habit
-from sandbox.seed.own_habits import OwnHabit, read_habits
-from sandbox.seed.shape import Row, table
+from sandbox.seed.own_habits import OWN_HABITS, OwnHabit
 
 FEES = ("urgent", "instant")
-
-Record = TypeVar("Record")
+NUMBER_MAX = 9_999_999  # of an account
 
 
 class Profile(NamedTuple):
@@ -50,143 +51,220 @@ class Fixtures:
     names: dict[str, str] = field(compare=False, repr=False)  # what the file calls an account, to its IBAN
 
 
-@lru_cache(maxsize=8)
-def load_fixtures(name: str = "default") -> Fixtures:
-    """The fixtures of that name; a ValueError names the place of a fault."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    content = fixture_bytes(f"{name}.yaml")
+def _amount(text: str, currency: str, key: str | None = None) -> Money:
+    """An amount that is not below zero."""
     try:
-        return read_fixtures(YAML(typ="safe", pure=True).load(content), hashlib.sha256(content).hexdigest())
-    except YAMLError as fault:
-        raise ValueError(f"{name}.yaml: {fault}") from fault
+        amount = Money.read(text, currency)
+    except ValueError:
+        raise Wrong(f"{quote(text)} is no amount of {currency}", key=key) from None
+    if amount.number < 0:
+        raise Wrong("below zero", key=key)
+    return amount
 
 
-def read_fixtures(content: Any, digest: str) -> Fixtures:
-    """Fixtures from the content of a file; the digest stands for that content."""
-    top = Row(content, "fixtures")
-    own: dict[str, tuple[OwnHabit, ...]] = {}
-    customers = _each(top, "customers", lambda name, row: _customer(name, row, own))
-    rows = table(top.mapping("accounts"), "accounts")
-    clients = _each(top, "clients", _client)
-    top.finish()
-    names = {name: make_belgian(BANK_CODE, row.number("number", 0, 9_999_999)) for name, row in rows.items()}
-    accounts: dict[str, Account] = {}
-    profiles: dict[str, Profile] = {}
-    for name, row in rows.items():
-        iban = names[name]
-        if iban in accounts:
-            raise row.fault("number", "another account has it")
-        accounts[iban] = _account(row, iban, customers)
-        profiles[iban] = _profile(row, accounts[iban], names)
-        row.finish()
-    _give_habits(own, profiles, accounts, names)
-    return Fixtures(digest, customers, accounts, clients, profiles, names)
-
-
-def _each(top: Row, key: str, read: Callable[[str, Row], Record]) -> dict[str, Record]:
-    def records() -> Iterator[tuple[str, Record]]:
-        for name, row in table(top.mapping(key), key).items():
-            yield name, read(name, row)
-            row.finish()
-
-    return dict(records())
-
-
-def _customer(name: str, row: Row, own: dict[str, tuple[OwnHabit, ...]]) -> Customer:
-    own[name] = read_habits(row)
-    return Customer(
-        name,
-        row.text("name"),
-        row.one_of("kind", ("private", "business")),
-        row.one_of("language", tuple(SCREENS)),
-        row.flag("channel_blocked", False),
-        _fees(row),
-        (METHODS[0], *row.some_of("methods", METHODS[1:], ())),
-    )
-
-
-def _fees(row: Row) -> tuple[tuple[str, Money], ...]:
-    """The tariff of a customer; a service without a fee is free."""
-    if not row.has("fees"):
-        return ()
-    fees = Row(row.mapping("fees"), f"{row.where}.fees")
-    found = tuple((name, fee) for name in FEES if (fee := fees.money(name, None)) is not None)
-    fees.finish()
+def _country(node: Node, notes: Notes) -> str:
+    found = text_of(node)
+    if not is_country(found):
+        raise Wrong(f"{quote(found)} is no country")
     return found
 
 
-def _give_habits(
-    own: dict[str, tuple[OwnHabit, ...]],
-    profiles: dict[str, Profile],
-    accounts: dict[str, Account],
-    names: dict[str, str],
-) -> None:
-    """Each habit to its account, where life then goes on."""
-    for customer, habits in own.items():
-        owned = [account for account in accounts.values() if customer in account.owners]
-        current = [account.iban for account in owned if not account.is_savings]
-        for number, (name, habit) in enumerate(habits):
-            where = f"customers.{customer}.habits.{number}"
-            iban = next(iter(current), None) if name is None else names.get(name)
-            if iban is None or iban not in [account.iban for account in owned]:
-                raise ValueError(f"{where}.account: {name or 'a current account'} is none of {customer}'s")
-            if habit.currency not in accounts[iban].currencies:
-                raise ValueError(f"{where}.currency: the account has no such compartment")
-            if habit.party is not None and habit.party[1] in accounts:
-                raise ValueError(f"{where}.iban: it is an account of this bank")
-            profile = profiles[iban]
-            profiles[iban] = profile._replace(goes_on=True, habits=(*profile.habits, habit))
+def _check_habits(rows: dict[str, Any]) -> dict[str, Any]:
+    words = [own.habit.word for own in rows.get("habits", ())]
+    for at, word in enumerate(words):
+        if word in words[:at]:
+            raise Wrong(f"another habit is called {word}", key=f"habits.{at}.what")
+    return rows
 
 
-def _client(name: str, row: Row) -> Client:
+def _account(rows: dict[str, Any]) -> tuple[Account, Profile]:
+    account = Account(
+        make_belgian(BANK_CODE, rows["number"]),
+        rows.get("type", "current-account"),
+        rows["owners"],
+        rows.get("currencies", ("EUR",)),
+        rows.get("signatures_required", 1),
+        rows.get("signers", ()),
+        rows.get("online", True),
+        rows.get("non_sepa", True),
+        rows.get("limit_day"),
+        rows.get("limit_week"),
+        rows.get("countries"),
+        rows.get("overdraft"),
+        rows.get("balance_shown", "compartment"),
+    )
+    if account.signatures_required > len(account.may_sign):
+        raise Wrong("more than there are to sign", key="signatures_required")
+    for code in rows["opening"]:
+        if code not in account.currencies:
+            raise Wrong("the account has no such compartment", join_names(account.currencies, "and"), f"opening.{code}")
+    opening = {code: _amount(text, code, f"opening.{code}") for code, text in rows["opening"].items()}
+    profile = Profile(
+        rows.get("life", "still"),
+        rows.get("months", 1),
+        tuple(opening.get(code, Money.zero(code)) for code in account.currencies),
+        rows.get("income", Money.zero("EUR")),
+        rows.get("keeps"),
+        rows.get("saves_to"),
+        rows.get("goes_on", False),
+    )
+    return account, profile
+
+
+MONEY = Leaf(lambda node, notes: _amount(text_of(node), "EUR"), TEXT.described)
+CUSTOMERS = Each(CUSTOMER, least=1)
+CUSTOMER_ROW = Table(
+    {
+        "name": TEXT,
+        "kind": one_of(("private", "business"), "kind of customer"),
+        "language": one_of(SCREENS, "language"),
+        "channel_blocked": FLAG,
+        "fees": Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
+        "methods": Each(one_of(METHODS[1:], "way to sign")),
+        "habits": OWN_HABITS,
+    },
+    _check_habits,
+    required=("name", "kind", "language"),
+)
+ACCOUNT_ROW = Table(
+    {
+        "number": number(0, NUMBER_MAX),
+        "type": one_of(("current-account", "savings-account"), "type of account"),
+        "owners": CUSTOMERS,
+        "currencies": Each(CURRENCY, least=1),
+        "signatures_required": number(1, 9),
+        "signers": CUSTOMERS,
+        "online": FLAG,
+        "non_sepa": FLAG,
+        "limit_day": MONEY,
+        "limit_week": MONEY,
+        "countries": Each(Leaf(_country, TEXT.described), least=1),
+        "overdraft": MONEY,
+        "balance_shown": one_of(("compartment", "globalised"), "balance"),
+        "opening": ByName(TEXT),
+        "life": one_of(LIVES, "life"),
+        "months": number(1, 600),
+        "income": MONEY,
+        "keeps": MONEY,
+        "saves_to": name_of("account", lambda people: people.names),
+        "goes_on": FLAG,
+    },
+    _account,
+    required=("number", "owners", "opening"),
+)
+CLIENT_ROW = Table(
+    {
+        "secret": TEXT,
+        "name": TEXT,
+        "roles": Each(one_of(("PIS", "AIS"), "role"), least=1),
+        "active": FLAG,
+        "redirect_uris": Each(TEXT, least=1),
+        "organisation": TEXT,
+    },
+    required=("secret", "name"),
+)
+PEOPLE = Table(
+    {
+        "customers": ByName(CUSTOMER_ROW, "customers by their names"),
+        "accounts": ByName(ACCOUNT_ROW, "accounts by their names"),
+        "clients": ByName(CLIENT_ROW, "clients by their names"),
+    },
+    required=("customers", "accounts", "clients"),
+    called="a bank",
+)
+
+
+class Names(NamedTuple):
+    """The names of fixtures that are being read."""
+
+    customers: dict[str, Entry]
+    accounts: dict[str, Account]
+    clients: dict[str, Entry]
+    names: dict[str, str]
+
+
+@lru_cache(maxsize=8)
+def load_fixtures(name: str = "default") -> Fixtures:
+    """The fixtures of that name; raises ScenarioErrors."""
+    content = fixture_bytes(f"{name}.yaml")
+    tree = read_yaml(content.decode(), f"{name}.yaml")
+    return read_fixtures(tree, hashlib.sha256(content).hexdigest(), Notes(f"{name}.yaml"))
+
+
+def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
+    """The fixtures of a tree; the digest stands for its content. Raises ScenarioErrors."""
+    rows = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
+    notes = replace(notes, fixtures=Names(rows["customers"], {}, rows["clients"], dict.fromkeys(rows["accounts"], "")))
+    found = notes.read_whole(PEOPLE, tree)
+    names = {name: account.iban for name, (account, _) in found["accounts"].items()}
+    fixtures = Fixtures(
+        digest,
+        {name: _customer(name, row) for name, row in found["customers"].items()},
+        {account.iban: account for account, _ in found["accounts"].values()},
+        {name: _client(name, row) for name, row in found["clients"].items()},
+        {
+            account.iban: profile._replace(saves_to=names.get(profile.saves_to or ""))
+            for account, profile in found["accounts"].values()
+        },
+        names,
+    )
+    _check_numbers(names, rows["accounts"], notes)
+    for customer, row in found["customers"].items():
+        for at, own in enumerate(row.get("habits", ())):
+            try:
+                _give_habit(fixtures, customer, own)
+            except Wrong as wrong:
+                notes.add(rows["customers"][customer].value.find(f"habits.{at}.{wrong.key}"), wrong.text)
+    notes.finish()
+    return fixtures
+
+
+def _check_numbers(names: dict[str, str], rows: dict[str, Entry], notes: Notes) -> None:
+    """No two accounts have one number. Inherited accounts have no line: then the file's own is at fault."""
+    places: dict[str, Node] = {}
+    for name, iban in names.items():
+        place = rows[name].value
+        first = places.setdefault(iban, place)
+        if first is not place:
+            notes.add((first if first.line and not place.line else place).find("number"), "another account has it")
+
+
+def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
+    """Gives a habit to its account, where life then goes on."""
+    name, habit = own
+    owned = [account for account in fixtures.accounts.values() if customer in account.owners]
+    current = [account.iban for account in owned if not account.is_savings]
+    iban = next(iter(current), None) if name is None else fixtures.names.get(name)
+    if iban is None or iban not in [account.iban for account in owned]:
+        raise Wrong(f"{name or 'a current account'} is none of {customer}'s", key="account")
+    if habit.currency not in fixtures.accounts[iban].currencies:
+        raise Wrong("the account has no such compartment", key="currency")
+    if habit.party is not None and habit.party[1] in fixtures.accounts:
+        raise Wrong("it is an account of this bank", key="iban")
+    profile = fixtures.profiles[iban]
+    fixtures.profiles[iban] = profile._replace(goes_on=True, habits=(*profile.habits, habit))
+
+
+def _customer(name: str, row: dict[str, Any]) -> Customer:
+    fees = row.get("fees", {})
+    return Customer(
+        name,
+        row["name"],
+        row["kind"],
+        row["language"],
+        row.get("channel_blocked", False),
+        tuple((fee, fees[fee]) for fee in FEES if fee in fees),  # a service without a fee is free
+        (METHODS[0], *row.get("methods", ())),
+    )
+
+
+def _client(name: str, row: dict[str, Any]) -> Client:
     return Client(
         name,
-        row.text("secret"),
-        row.text("name"),
-        row.some_of("roles", ("PIS", "AIS"), ("PIS", "AIS")),
-        row.flag("active", True),
-        row.texts("redirect_uris", ()),
-        row.text("organisation", ""),
-    )
-
-
-def _account(row: Row, iban: str, customers: dict[str, Customer]) -> Account:
-    account = Account(
-        iban,
-        row.one_of("type", ("current-account", "savings-account"), "current-account"),
-        row.some_of("owners", customers),
-        row.texts("currencies", ("EUR",)),
-        row.number("signatures_required", 1, 9, 1),
-        row.some_of("signers", customers, ()),
-        row.flag("online", True),
-        row.flag("non_sepa", True),
-        row.money("limit_day", None),
-        row.money("limit_week", None),
-        row.texts("countries", None),
-        row.money("overdraft", None),
-        row.one_of("balance_shown", ("compartment", "globalised"), "compartment"),
-    )
-    for code in account.countries or ():
-        if not is_country(code):
-            raise row.fault("countries", f"{code} is no country")
-    if account.signatures_required > len(account.may_sign):
-        raise row.fault("signatures_required", "more than there are to sign")
-    return account
-
-
-def _profile(row: Row, account: Account, names: dict[str, str]) -> Profile:
-    opening = Row(row.mapping("opening"), f"{row.where}.opening")
-    amounts = [opening.money(currency, Money.zero(currency), currency) for currency in account.currencies]
-    opening.finish()
-    saves_to = row.one_of("saves_to", names, None)
-    return Profile(
-        row.one_of("life", LIVES, "still"),
-        row.number("months", 1, 600, 1),
-        tuple(amounts),
-        row.money("income", Money.zero("EUR")),
-        row.money("keeps", None),
-        names[saves_to] if saves_to else None,
-        row.flag("goes_on", False),
+        row["secret"],
+        row["name"],
+        row.get("roles", ("PIS", "AIS")),
+        row.get("active", True),
+        row.get("redirect_uris", ()),
+        row.get("organisation", ""),
     )

@@ -3,11 +3,13 @@
 from typing import Any, NamedTuple
 
 from sandbox.banking.iban import is_iban
-from sandbox.banking.money import Money, is_currency
+from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
+from sandbox.reader.scalars import CURRENCY, TEXT, exactly_one, fraction, number, one_of
+from sandbox.reader.shapes import Each, Leaf, Notes, Table
+from sandbox.reader.tree import Node, Wrong, quote
 from sandbox.seed.chronicle import minor
 from sandbox.seed.habits import CARD, DEBIT, HOURS, Habit, When
-from sandbox.seed.shape import Row
 
 BY = {"transfer": "SEPA CREDIT TRANSFER", "direct_debit": DEBIT, "card": CARD}
 DAYS = {"first": When.FIRST, "last": When.LAST}
@@ -26,84 +28,78 @@ class OwnHabit(NamedTuple):
     habit: Habit
 
 
-def read_habits(row: Row) -> tuple[OwnHabit, ...]:
-    """Reads the habits of a customer; raises ValueError with the place."""
-    rows = row.rows("habits")
-    if len(rows) > HABITS_MAX:
-        raise row.fault("habits", f"over {HABITS_MAX}")
-    found = tuple(_own(one) for one in rows)
-    for number, own in enumerate(found):
-        if own.habit.word in [before.habit.word for before in found[:number]]:
-            raise rows[number].fault("what", f"another habit is called {own.habit.word}")
-    return found
-
-
-def _own(row: Row) -> OwnHabit:
-    remark = BY[row.one_of("by", BY, "transfer")]
-    currency = row.text("currency", "EUR")
-    low, high = _amounts(row, currency, remark)
-    due, a_week = _when(row)
+def _own(rows: dict[str, Any]) -> OwnHabit:
+    remark = BY[rows.get("by", "transfer")]
+    exactly_one(rows, ("day", "a_week"))
+    low, high = _amounts(rows, remark)
     habit = Habit(
-        row.text("what"),
+        rows["what"],
         OWN,
         low,
         high,
-        due,
-        a_week,
-        row.number("every", 1, 12, 1),
+        DAYS.get(rows["day"], rows["day"]) if "day" in rows else None,
+        rows.get("a_week", 0),
+        rows.get("every", 1),
         remark,
-        currency=currency,
+        currency=rows.get("currency", "EUR"),
         fixed=True,
-        hold=_cents(row, "hold", currency) if row.has("hold") else 0,
-        party=(row.text("name"), row.text("iban") if row.has("iban") else None),
-        text=row.text("communication", ""),
+        hold=_cents(rows, "hold", rows["hold"]) if "hold" in rows else 0,
+        party=(rows["name"], rows.get("iban")),
+        text=rows.get("communication", ""),
     )
-    account = row.text("account") if row.has("account") else None
-    row.finish()
-    fault = fault_of(habit)
-    if fault is not None:
-        raise row.fault(*fault)
-    return OwnHabit(account, habit)
+    if (fault := fault_of(habit)) is not None:
+        raise Wrong(fault[1], key=fault[0])
+    return OwnHabit(rows.get("account"), habit)
 
 
-def _amounts(row: Row, currency: str, remark: str) -> tuple[int, int]:
+def _amounts(rows: dict[str, Any], remark: str) -> tuple[int, int]:
     """One amount, or two that it lies between."""
-    if not is_currency(currency):
-        raise row.fault("currency", "no currency")
-    if row.has("between"):
-        given = row.texts("between")
-        if len(given) != 2:
-            raise row.fault("between", "two amounts are expected")
-        low, high = sorted(_minor(row, "between", text, currency) for text in given)
-    else:
-        low = high = _cents(row, "amount", currency)
+    key = exactly_one(rows, ("amount", "between"))
+    texts = rows["between"] if key == "between" else (rows["amount"],) * 2
+    if len(texts) != 2:
+        raise Wrong("two amounts are expected", key=key)
+    low, high = sorted(_cents(rows, key, text) for text in texts)
     if low <= 0 <= high:
-        raise row.fault("between" if low != high else "amount", "0 moves nothing")
+        raise Wrong("0 moves nothing", key=key)
     if remark != BY["transfer"] and high > 0:
-        raise row.fault("by", "what comes in is a transfer")
+        raise Wrong("what comes in is a transfer", key="by")
     return low, high
 
 
-def _when(row: Row) -> tuple[When | int | None, float]:
-    """A day of the month, or how often a week."""
-    if row.has("day") == row.has("a_week"):
-        raise row.fault("day", "one of day and a_week is expected")
-    if row.has("a_week"):
-        return None, row.fraction("a_week", A_WEEK_MAX)
-    if row.holds_text("day"):
-        return DAYS[row.one_of("day", DAYS, "first")], 0
-    return row.number("day", 1, DAY_MAX), 0
-
-
-def _cents(row: Row, key: str, currency: str) -> int:
-    return _minor(row, key, row.text(key), currency)
-
-
-def _minor(row: Row, key: str, text: str, currency: str) -> int:
+def _cents(rows: dict[str, Any], key: str, text: str) -> int:
+    currency = rows.get("currency", "EUR")
     try:
         return minor(Money.read(text, currency))
     except ValueError:
-        raise row.fault(key, f"{text} is no amount of {currency}") from None
+        raise Wrong(f"{quote(text)} is no amount of {currency}", key=key) from None
+
+
+def _day(node: Node, notes: Notes) -> Any:
+    shape = one_of(DAYS, "day of the month") if isinstance(node.value, str) else number(1, DAY_MAX)
+    return shape.read(node, notes)
+
+
+HABIT = Table(
+    {
+        "what": TEXT,
+        "account": TEXT,
+        "amount": TEXT,
+        "between": Each(TEXT),
+        "currency": CURRENCY,
+        "day": Leaf(_day, {"anyOf": [{"enum": [*DAYS]}, number(1, DAY_MAX).schema()]}),
+        "a_week": fraction(0, A_WEEK_MAX, open_below=True),
+        "every": number(1, 12),
+        "by": one_of(BY, "way to pay"),
+        "hold": TEXT,
+        "name": TEXT,
+        "iban": TEXT,
+        "communication": TEXT,
+    },
+    _own,
+    required=("what", "name"),
+    called="a habit",
+)
+OWN_HABITS = Each(HABIT, most=HABITS_MAX)
 
 
 def fault_of(habit: Habit) -> tuple[str, str] | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from sandbox.app import first_beginning
 from sandbox.banking.durations import read_instant, write_instant
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
-from sandbox.scenario.yaml_text import read_yaml
 from sandbox.world.beginning import Beginning
 
 SEED = 1

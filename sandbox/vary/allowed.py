@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sandbox.scenario.scenario_errors import quote, suggestion
+from sandbox.reader.tree import quote, suggestion
 from sandbox.vary.space import Space, Variant
 from sandbox.vary.verdict import Break, Verdict
 

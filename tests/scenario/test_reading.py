@@ -13,6 +13,7 @@ from sandbox.contract.moves import Status
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.reply_statuses import ANSWERS
 from sandbox.contract.settings import Settings
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import (
     ScenarioErrors,
     load,
@@ -24,7 +25,6 @@ from sandbox.scenario import (
     shipped_scenarios,
 )
 from sandbox.scenario.library import SHIPPED
-from sandbox.scenario.yaml_text import read_yaml
 from sandbox.seed import load_fixtures
 from sandbox.world.faults import Answer, Fault
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from sandbox.contract.settings import Settings
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import ScenarioError, ScenarioErrors, read_content, read_scenario, read_settings, schema
-from sandbox.scenario.yaml_text import read_yaml
 from tests.scenario.wrong import EVERY, NOT_YAML, WrongFile
 
 TREES = [wrong for wrong in EVERY if wrong not in NOT_YAML]
@@ -115,7 +115,7 @@ def test_junk_of_the_right_shape_never_breaks_the_reader(content: dict[str, Any]
 @pytest.mark.parametrize("count", [50, 51, 20_000])
 def test_of_many_errors_the_first_are_told_and_no_more_is_read(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("sandbox.scenario.shapes.suggestion", lambda name, known: asked.append(name))
+    monkeypatch.setattr("sandbox.reader.shapes.suggestion", lambda name, known: asked.append(name))
     unknown = {f"unsigned_afte{number}": 1 for number in range(count)}
     for read in (
         lambda: read_content({"settings": unknown}, "many"),

@@ -28,7 +28,7 @@ NOT_YAML = (
     WrongFile("about: *it", 1, 8, "nothing above is marked &it"),
     WrongFile("? [a]\n: 1", 1, 3, "a key must be a text"),
     WrongFile('scenario: "\\uD800"', 1, 11, "half a pair of surrogates", schema=False),
-    WrongFile("seed: 1e999", 1, 7, "a number without end", schema=False),
+    WrongFile("seed: 1e999", 1, 7, "NaN and Infinity are not JSON", schema=False),
     WrongFile("seed: 1\n---\nseed: 2", 2, 1, "a second document", "a file holds one scenario"),
     WrongFile("about: " + "[" * 40 + "]" * 40, 1, 38, "over 30 levels deep"),
     WrongFile("about: '" + "x" * 500_001 + "'", 1, 1, "a scenario of over 500000 characters is not read"),
@@ -76,10 +76,10 @@ BANK = (
     WrongFile("bank: {customers: [zoe]}", 1, 19, "a mapping of names is expected", "customers by their names"),
     WrongFile(
         "bank:\n  customers:\n    zoe: {name: Zoe, kind: royal, language: fr}", 3, 28,
-        "customers.zoe.kind: royal is unknown", "known: business or private", schema=False,
+        "'royal' is no kind of customer", "known: private or business",
     ),
     WrongFile(
-        "bank:\n  clients:\n    my-tpp: {name: Mine}", 3, 13, "clients.my-tpp.secret: missing", schema=False
+        "bank:\n  clients:\n    my-tpp: {name: Mine}", 3, 13, "'secret' is missing"
     ),
 )  # fmt: skip
 

@@ -8,12 +8,20 @@ from sandbox.bank.ledger import Line
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.settings import Settings
+from sandbox.reader.shapes import Notes
+from sandbox.reader.tree import tree_of
 from sandbox.seed import load_fixtures, open_bank
+from sandbox.seed.fixtures import Fixtures, read_fixtures
 
 MONDAY = "2027-03-01T09:00:00+01:00"
 ON = Settings(life="on")
 LIVING = ("alice-current", "alice-savings", "bram-current", "bakkerij-current", "bakkerij-reserve", "poor-current")
 QUIET = ("notaris-current", "griet-current", "griet-book", "blocked-current", "limited-current")
+
+
+def fixtures_of(content: object, digest: str) -> Fixtures:
+    """The fixtures that a file of that content gives."""
+    return read_fixtures(tree_of(content, "fixtures"), digest, Notes("fixtures"))
 
 
 def opened(at: str = MONDAY, seed: int = 7, settings: Settings = ON) -> Bank:

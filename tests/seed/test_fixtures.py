@@ -9,8 +9,9 @@ import pytest
 from sandbox.bank.records import Account
 from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money
+from sandbox.reader.tree import ScenarioErrors
 from sandbox.seed import load_fixtures
-from sandbox.seed.fixtures import read_fixtures
+from tests.seed.living import fixtures_of
 
 SMALL: dict[str, Any] = {
     "customers": {"ann": {"name": "Ann", "kind": "private", "language": "nl"}},
@@ -99,7 +100,7 @@ def test_fixtures_are_read_once() -> None:
 
 
 def test_a_small_file_holds() -> None:
-    fixtures = read_fixtures(SMALL, "x")
+    fixtures = fixtures_of(SMALL, "x")
     (account,) = fixtures.accounts.values()
     assert (account.owners, account.currencies, account.online) == (("ann",), ("EUR",), True)
     assert fixtures.profiles[account.iban].life == "still"
@@ -108,52 +109,64 @@ def test_a_small_file_holds() -> None:
 @pytest.mark.parametrize(
     "where, value, fault",
     [
-        ("accounts", None, "fixtures.accounts: missing"),
-        ("extra", {}, "fixtures.extra: an unknown key"),
-        ("accounts", [], "fixtures.accounts: a mapping is expected"),
-        ("customers.ann", "Ann", "customers.ann: a mapping is expected"),
-        ("customers", {1: {}}, "customers: a mapping of names is expected"),
-        ("customers.ann.name", None, "customers.ann.name: missing"),
-        ("customers.ann.name", "", "customers.ann.name: an empty text"),
-        ("customers.ann.name", 7, "customers.ann.name: text is expected"),
-        ("customers.ann.kind", "other", "customers.ann.kind: other is unknown"),
-        ("customers.ann.language", "de", "customers.ann.language: de is unknown"),
-        ("customers.ann.age", 7, "customers.ann.age: an unknown key"),
-        ("customers.ann.channel_blocked", "yes", "customers.ann.channel_blocked: true or false is expected"),
-        ("accounts.one.number", None, "accounts.one.number: missing"),
-        ("accounts.one.number", True, "accounts.one.number: a whole number is expected"),
-        ("accounts.one.number", 10_000_000, "accounts.one.number: a number from 0 to 9999999 is expected"),
-        ("accounts.two", SMALL["accounts"]["one"], "accounts.two.number: another account has it"),
-        ("accounts.one.owners", ["bob"], "accounts.one.owners: bob is unknown"),
-        ("accounts.one.owners", [], "accounts.one.owners: a list of texts is expected"),
-        ("accounts.one.owners", [3], "accounts.one.owners: a list of texts is expected"),
-        ("accounts.one.owners", "ann", "accounts.one.owners: a list is expected"),
-        ("accounts.one.signers", ["bob"], "accounts.one.signers: bob is unknown"),
-        (
-            "accounts.one.signatures_required",
-            2,
-            "accounts.one.signatures_required: more than there are to sign",
-        ),
-        ("accounts.one.countries", ["QQ"], "accounts.one.countries: QQ is no country"),
-        ("accounts.one.currencies", ["ZZZ"], "accounts.one.opening.ZZZ: no currency"),
-        ("accounts.one.opening", {"USD": "1.00"}, "accounts.one.opening.USD: an unknown key"),
-        ("accounts.one.opening.EUR", 10.0, "accounts.one.opening.EUR: an amount in quotes is expected"),
-        ("accounts.one.opening.EUR", "1.234", "accounts.one.opening.EUR: 1.234 is no amount of EUR"),
-        ("accounts.one.opening.EUR", "-1.00", "accounts.one.opening.EUR: below zero"),
-        ("accounts.one.life", "wild", "accounts.one.life: wild is unknown"),
-        ("accounts.one.months", 0, "accounts.one.months: a number from 1 to 600 is expected"),
-        ("accounts.one.saves_to", "two", "accounts.one.saves_to: two is unknown"),
-        ("clients.tpp.roles", ["XIS"], "clients.tpp.roles: XIS is unknown"),
-        ("clients.tpp.colour", "red", "clients.tpp.colour: an unknown key"),
+        ("accounts", None, "fixtures:(top): 'accounts' is missing"),
+        ("extra", {}, "fixtures:extra: an unknown key 'extra' (known: customers, accounts or clients)"),
+        ("accounts", [], "fixtures:accounts: a mapping of names is expected (accounts by their names)"),
+        ("customers.ann", "Ann", "fixtures:customers.ann: a mapping is expected (with name, kind, language, "),
+        ("customers", {1: {}}, "fixtures:customers: a key must be a text"),
+        ("customers.ann.name", None, "fixtures:customers.ann: 'name' is missing"),
+        ("customers.ann.name", "", "fixtures:customers.ann.name: an empty text"),
+        ("customers.ann.name", 7, "fixtures:customers.ann.name: a text is expected"),
+        ("customers.ann.kind", "other", "'other' is no kind of customer (known: private or business)"),
+        ("customers.ann.language", "de", "fixtures:customers.ann.language: 'de' is no language ("),
+        ("customers.ann.age", 7, "fixtures:customers.ann.age: an unknown key 'age'"),
+        ("customers.ann.channel_blocked", "yes", "true or false is expected"),
+        ("customers.ann.methods", ["fax"], "'fax' is no way to sign"),
+        ("accounts.one.number", None, "fixtures:accounts.one: 'number' is missing"),
+        ("accounts.one.number", True, "fixtures:accounts.one.number: a whole number is expected"),
+        ("accounts.one.number", 10_000_000, "fixtures:accounts.one.number: a number from 0 to 9999999 is expected"),
+        ("accounts.two", SMALL["accounts"]["one"], "fixtures:accounts.two.number: another account has it"),
+        ("accounts.one.owners", ["bob"], "fixtures:accounts.one.owners[0]: 'bob' is no customer of this bank"),
+        ("accounts.one.owners", [], "fixtures:accounts.one.owners: an empty list"),
+        ("accounts.one.owners", [3], "fixtures:accounts.one.owners[0]: a text is expected"),
+        ("accounts.one.owners", "ann", "fixtures:accounts.one.owners: a list is expected"),
+        ("accounts.one.signers", ["bob"], "fixtures:accounts.one.signers[0]: 'bob' is no customer of this bank"),
+        ("accounts.one.signatures_required", 2, "one.signatures_required: more than there are to sign"),
+        ("accounts.one.countries", ["QQ"], "fixtures:accounts.one.countries[0]: 'QQ' is no country"),
+        ("accounts.one.currencies", ["ZZZ"], "fixtures:accounts.one.currencies[0]: 'ZZZ' is no currency"),
+        ("accounts.one.opening", {"USD": "1.00"}, "one.opening.USD: the account has no such compartment (EUR)"),
+        ("accounts.one.opening.EUR", 10.0, "fixtures:accounts.one.opening.EUR: a text is expected"),
+        ("accounts.one.opening.EUR", "1.234", "fixtures:accounts.one.opening.EUR: '1.234' is no amount of EUR"),
+        ("accounts.one.opening.EUR", "-1.00", "fixtures:accounts.one.opening.EUR: below zero"),
+        ("accounts.one.life", "wild", "fixtures:accounts.one.life: 'wild' is no life"),
+        ("accounts.one.months", 0, "fixtures:accounts.one.months: a number from 1 to 600 is expected"),
+        ("accounts.one.saves_to", "two", "fixtures:accounts.one.saves_to: 'two' is no account of this bank"),
+        ("clients.tpp.roles", ["XIS"], "fixtures:clients.tpp.roles[0]: 'XIS' is no role"),
+        ("clients.tpp.colour", "red", "fixtures:clients.tpp.colour: an unknown key 'colour'"),
     ],
 )
 def test_a_fault_is_refused_by_its_place(where: str, value: object, fault: str) -> None:
     with pytest.raises(ValueError) as refused:
-        read_fixtures(changed(where, value), "x")
-    assert str(refused.value) == fault
+        fixtures_of(changed(where, value), "x")
+    assert fault in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_what_is_no_yaml_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.seed.fixtures.fixture_bytes", lambda name: b"customers: {a: 1, a: 2}")
-    with pytest.raises(ValueError, match=r"twice\.yaml: "):
+    with pytest.raises(ValueError, match=r"twice\.yaml:1:19: the key 'a' stands here twice"):
         load_fixtures("twice")
+
+
+def test_all_faults_of_a_file_are_found_at_once_each_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """\
+customers:
+  ann: {name: Ann, kind: other, language: nl, fees: {urgent: "-1.00"}}
+accounts:
+  one: {number: 1, owners: [bob], opening: {EUR: "10.00"}}
+  two: {owners: [ann], opening: {}}
+clients: {}
+"""
+    monkeypatch.setattr("sandbox.seed.fixtures.fixture_bytes", lambda name: text.encode())
+    with pytest.raises(ScenarioErrors) as refused:
+        load_fixtures("faulty")
+    assert [(error.line, error.column) for error in refused.value.errors] == [(2, 26), (2, 62), (4, 29), (5, 8)]

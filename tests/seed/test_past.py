@@ -24,10 +24,11 @@ from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.settings import Settings
 from sandbox.seed import load_fixtures, open_bank, past_of
 from sandbox.seed import past as past_module
-from sandbox.seed.fixtures import Fixtures, read_fixtures
+from sandbox.seed.fixtures import Fixtures
 from sandbox.seed.habits import EXCHANGE as CHANGED
 from sandbox.seed.habits import LIVES, NOBODY, SELF, WORDS
 from sandbox.seed.people import BANK_CODES, ROLES
+from tests.seed.living import fixtures_of
 
 FIRST_DAY = date(2027, 3, 1)
 SEED = 11
@@ -264,11 +265,11 @@ def read_fixtures_of_one(name: str) -> Fixtures:
         },
         "clients": {},
     }
-    return read_fixtures(content, "one")
+    return fixtures_of(content, "one")
 
 
 def test_a_bank_without_accounts_has_an_empty_past() -> None:
-    nobody = read_fixtures({"customers": {}, "accounts": {}, "clients": {}}, "nobody")
+    nobody = fixtures_of({"customers": {}, "accounts": {}, "clients": {}}, "nobody")
     assert past_of(nobody, SEED, FIRST_DAY).count == 0
 
 

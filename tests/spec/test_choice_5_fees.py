@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sandbox.banking.iban import make_belgian
-from sandbox.seed.fixtures import read_fixtures
 from sandbox.world.registry import Worlds
+from tests.seed.living import fixtures_of
 from tests.spec.bodies import BAKKERIJ
 from tests.tpp import ISCT, SCT, Tpp, payment
 
@@ -61,7 +61,7 @@ def tariff(**fees: Any) -> dict[str, Any]:
 
 
 def test_a_scenario_gives_a_tariff_of_its_own() -> None:
-    found = read_fixtures(tariff(urgent="3.00"), "x").customers["a"]
+    found = fixtures_of(tariff(urgent="3.00"), "x").customers["a"]
     fee = found.fee("urgent")
     assert fee is not None and fee.text() == "3.00" and found.fee("instant") is None
 
@@ -69,4 +69,4 @@ def test_a_scenario_gives_a_tariff_of_its_own() -> None:
 @pytest.mark.parametrize("fees", [{"urgent": "-1.00"}, {"urgent": 1}, {"speed": "1.00"}, {"instant": "0.001"}])
 def test_a_tariff_that_is_none_is_refused(fees: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="fees"):
-        read_fixtures(tariff(**fees), "x")
+        fixtures_of(tariff(**fees), "x")

@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 import orjson
 
 from sandbox.contract.operations import BY_NAME
+from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario.matching import MISSING, differences, same
-from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
 from sandbox.web.api.call_contents import SAID_MAX, Content
 from sandbox.world.calls import Exchange
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.scenario.scenario_errors import SHOWN_MAX, suggestion
+from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.call_contents import Content
 from sandbox.web.controls.call_matching import Find, Matcher, content_misfits, fitting, misfits, read_matcher
 from sandbox.web.controls.request_bodies import refuse

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from flask import Request
 
+from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load_shipped, read_content, read_scenario
-from sandbox.scenario.scenario_errors import ScenarioErrors
 from sandbox.web.controls.request_bodies import LONGEST, TakeBody, refuse
 from sandbox.web.controls.scenario_rows import YAML
 

@@ -13,8 +13,8 @@ import orjson
 from sandbox.bank.rules import Rule
 from sandbox.banking.durations import write_duration
 from sandbox.contract.settings import Settings
+from sandbox.reader.tree import ScenarioErrors
 from sandbox.scenario.reading import read_settings
-from sandbox.scenario.scenario_errors import ScenarioErrors
 from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.seed.own_habits import HABITS_MAX, fault_of
 from sandbox.world.beginning import Beginning

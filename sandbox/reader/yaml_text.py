@@ -4,17 +4,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.scenario.scenario_errors import ScenarioError, ScenarioErrors, quote
-from sandbox.scenario.tree import (
+from sandbox.reader.tree import (
     DEPTH_MAX,
-    NO_JSON_NUMBER,
+    NO_JSON_VALUE,
     NODES_MAX,
     TOO_MUCH,
     Entry,
     Node,
     Scalar,
+    ScenarioError,
+    ScenarioErrors,
     can_travel,
     child_path,
+    quote,
 )
 
 TEXT_MAX = 500_000  # characters
@@ -116,7 +118,7 @@ class _Builder:
             plain = event.implicit[0] and event.style is None
             value = resolve(event.value) if plain else event.value
             if not can_travel(value):
-                raise self._fault(event, NO_JSON_NUMBER)
+                raise self._fault(event, NO_JSON_VALUE)
             return Node(value, path, event.value, line, column)
         self._count += 1
         if kind == "SequenceStartEvent":

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.banking.durations import read_duration, read_instant, write_duration
-from sandbox.scenario.scenario_errors import Wrong, join_names, quote, suggestion
-from sandbox.scenario.shapes import Leaf, Notes
-from sandbox.scenario.tree import Node
+from sandbox.banking.money import is_currency
+from sandbox.reader.shapes import Leaf, Notes, People
+from sandbox.reader.tree import Node, Wrong, join_names, quote, suggestion
 
 TEXT_LENGTH_MAX = 10_000
 AMOUNT_PATTERN = r"[0-9]{1,13}(\.[0-9]{1,3})?"
@@ -140,6 +140,13 @@ def _title(node: Node, notes: Notes) -> str:
     return found
 
 
+def _currency(node: Node, notes: Notes) -> str:
+    found = text_of(node)
+    if not is_currency(found):
+        raise Wrong(f"{quote(found)} is no currency")
+    return found
+
+
 def account_iban(node: Node, notes: Notes) -> str:
     """The IBAN of an account that is named by its IBAN, its name, or its owner's."""
     found = text_of(node)
@@ -152,23 +159,21 @@ def account_iban(node: Node, notes: Notes) -> str:
         owned = [account for account in people.accounts.values() if found in account.owners]
         if not owned:
             raise Wrong(f"{quote(found)} has no account")
-        return owned[0].iban
+        iban: str = owned[0].iban
+        return iban
     raise Wrong(f"{quote(found)} is no account of this bank", suggestion(found, [*people.names, *people.customers]))
 
 
-def _customer(node: Node, notes: Notes) -> str:
-    return _known(node, None if notes.fixtures is None else notes.fixtures.customers, "customer")
+def name_of(called: str, names_in: Callable[[People], Iterable[str]]) -> Leaf:
+    """A name that the bank knows."""
 
+    def read(node: Node, notes: Notes) -> str:
+        found: str = text_of(node)
+        if notes.fixtures is not None and found not in (names := list(names_in(notes.fixtures))):
+            raise Wrong(f"{quote(found)} is no {called} of this bank", suggestion(found, names))
+        return found
 
-def _client(node: Node, notes: Notes) -> str:
-    return _known(node, None if notes.fixtures is None else notes.fixtures.clients, "client")
-
-
-def _known(node: Node, known: Iterable[str] | None, called: str) -> str:
-    found = text_of(node)
-    if known is not None and found not in (names := list(known)):
-        raise Wrong(f"{quote(found)} is no {called} of this bank", suggestion(found, names))
-    return found
+    return Leaf(read, TEXT.described)
 
 
 def pattern_or(leaf: Leaf) -> Leaf:
@@ -190,9 +195,10 @@ INSTANT: Leaf = Leaf(_reader_of(read_instant), {"type": "string", "pattern": r"^
 AMOUNT_TEXT = Leaf(
     _amount, {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]}
 )
-ACCOUNT = Leaf(account_iban, {"type": "string", "minLength": 1})
-CUSTOMER = Leaf(_customer, {"type": "string", "minLength": 1})
-CLIENT = Leaf(_client, {"type": "string", "minLength": 1})
+ACCOUNT = Leaf(account_iban, TEXT.described)
+CURRENCY = Leaf(_currency, TEXT.described)
+CUSTOMER = name_of("customer", lambda people: people.customers)
+CLIENT = name_of("client", lambda people: people.clients)
 NTH = number(1, 1_000_000_000)
 
 

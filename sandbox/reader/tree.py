@@ -1,17 +1,83 @@
-"""A scenario as a tree of nodes with their line and column."""
+"""Content as a tree of nodes with their line and column, and the errors that name such a place."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from sandbox.scenario.scenario_errors import ScenarioError, ScenarioErrors
+from sandbox.banking.names import nearest
 
 NODES_MAX = 50_000
 DEPTH_MAX = 30
 
+SHOWN_MAX = 80  # characters of a value that a sentence quotes
+PATH_MAX = 400  # characters of a path
+LISTED_MAX = 16  # names that a hint lists
+
 Scalar = str | int | float | bool | None
+HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: YAML can spell one, no file or page can hold it
+NO_JSON_VALUE = "half a pair of surrogates, NaN and Infinity are not JSON"
+TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioError:
+    """One error. A file has lines and columns (from 1), JSON has a path only."""
+
+    file: str
+    line: int | None
+    column: int | None
+    path: str
+    text: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        place = self.path[:PATH_MAX] if self.line is None else f"{self.line}:{self.column}"
+        return f"{self.file}:{place}: {self.text}" + (f" ({self.hint})" if self.hint else "")
+
+
+class ScenarioErrors(ValueError):
+    """All errors of a scenario or of fixtures."""
+
+    def __init__(self, errors: Iterable[ScenarioError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("\n".join(str(error) for error in self.errors))
+
+
+class Wrong(Exception):
+    """A wrong value; `key` names the wrong part of it."""
+
+    def __init__(self, text: str, hint: str | None = None, key: str | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+        self.key = key
+
+
+class AlreadyReported(Exception):
+    """The error of this node is already in the notes."""
+
+
+def quote(value: object) -> str:
+    """A value as a sentence quotes it."""
+    text = str(value)
+    return f"'{text if len(text) <= SHOWN_MAX else text[:SHOWN_MAX] + '...'}'"
+
+
+def join_names(words: Iterable[str], last: str = "or") -> str:
+    """`a, b or c`."""
+    names = list(words)
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str | None:
+    """A hint: the nearest names, or all names if they are few."""
+    names = list(known)
+    near = nearest(word, names)
+    if near:
+        return f"did you mean '{near}'?"
+    return f"known: {join_names(names)}" if 0 < len(names) <= LISTED_MAX else None
 
 
 class Entry(NamedTuple):
@@ -96,7 +162,7 @@ def tree_of(content: Any, file: str) -> Node:
             return Node(tuple(grow(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)), path)
         if value is None or isinstance(value, str | int | float):
             if not can_travel(value):
-                raise ScenarioErrors([Node(None, path).error(file, NO_JSON_NUMBER)])
+                raise ScenarioErrors([Node(None, path).error(file, NO_JSON_VALUE)])
             return Node(value, path, str(value))
         raise ScenarioErrors([Node(None, path).error(file, f"a {type(value).__name__} cannot stand in a scenario")])
 
@@ -108,8 +174,3 @@ def tree_of(content: Any, file: str) -> Node:
             yield key, Entry(Node(key, place, key), grow(inner, place, depth + 1))
 
     return grow(content, "", 0)
-
-
-HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: YAML can spell one, no file or page can hold it
-NO_JSON_NUMBER = "half a pair of surrogates, or a number without end: no reply could tell it"
-TOO_MUCH = f"a scenario of over {NODES_MAX} values, or over {DEPTH_MAX} levels deep, is not read"

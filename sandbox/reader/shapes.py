@@ -1,12 +1,14 @@
 """Shapes of nodes: each reads a node, notes all its errors, and has a JSON Schema."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sandbox.scenario.scenario_errors import (
+from sandbox.reader.tree import (
     LISTED_MAX,
     AlreadyReported,
+    Node,
     ScenarioError,
     ScenarioErrors,
     Wrong,
@@ -14,11 +16,25 @@ from sandbox.scenario.scenario_errors import (
     quote,
     suggestion,
 )
-from sandbox.scenario.tree import Node
-from sandbox.seed.fixtures import Fixtures
 
 Json = dict[str, Any]
 ERRORS_MAX = 50  # each looks for the nearest name that there is, which takes time
+
+
+class People(Protocol):
+    """The names that a file may refer to: those of fixtures."""
+
+    @property
+    def customers(self) -> Mapping[str, Any]: ...
+
+    @property
+    def accounts(self) -> Mapping[str, Any]: ...
+
+    @property
+    def clients(self) -> Mapping[str, Any]: ...
+
+    @property
+    def names(self) -> Mapping[str, str]: ...
 
 
 @dataclass
@@ -26,7 +42,7 @@ class Notes:
     """The errors found so far, and the bank's people (None: names are not checked)."""
 
     file: str
-    fixtures: Fixtures | None = None
+    fixtures: People | None = None
     errors: list[ScenarioError] = field(default_factory=list)
     added: set[str] = field(default_factory=set)  # names that steps add while the script plays
 
@@ -47,6 +63,17 @@ class Notes:
             place = node.find(wrong.key) if wrong.key else node
             self.add(place, wrong.text, wrong.hint)
             raise AlreadyReported from None
+
+    def read_each(self, parts: Iterable[tuple["Shape", str, Node]]) -> dict[str, Any]:
+        """Reads all parts, each with its name; raises AlreadyReported when one has errors."""
+        found: dict[str, Any] = {}
+        count = len(self.errors)
+        for shape, name, node in parts:
+            with suppress(AlreadyReported):
+                found[name] = self.read(shape, node)
+        if len(self.errors) > count:
+            raise AlreadyReported
+        return found
 
     def read_whole(self, shape: "Shape", node: Node) -> Any:
         """Reads the node; raises ScenarioErrors when it has errors."""
@@ -102,21 +129,18 @@ class Table:
     def read(self, node: Node, notes: Notes) -> Any:
         if not isinstance(node.value, dict):
             raise Wrong(f"{self.called} is expected", f"with {join_names(list(self.fields)[:LISTED_MAX])}")
-        found: dict[str, Any] = {}
         count = len(notes.errors)
         for name, entry in node.rows.items():
             if name not in self.fields:
                 notes.add(entry.key, f"an unknown key {quote(name)}", suggestion(name, self.fields))
-                continue
-            try:
-                found[name] = notes.read(self.fields[name], entry.value)
-            except AlreadyReported:
-                continue
         for name in self.required:
             if name not in node.rows:
                 notes.add(node, f"'{name}' is missing")
         if self.one_of and not any(name in node.rows for name in self.one_of):
             notes.add(node, f"one of {join_names(self.one_of)} is missing")
+        found = notes.read_each(
+            (self.fields[name], name, entry.value) for name, entry in node.rows.items() if name in self.fields
+        )
         if len(notes.errors) > count:
             raise AlreadyReported
         return self.make(found)
@@ -140,25 +164,36 @@ class Each:
 
     item: Shape
     least: int = 0
+    most: int | None = None
 
     def read(self, node: Node, notes: Notes) -> tuple[Any, ...]:
         if not isinstance(node.value, tuple):
             raise Wrong("a list is expected", "each item begins with a dash" if node.line else None)
         if len(node.items) < self.least:
             raise Wrong("an empty list")
-        found = []
-        count = len(notes.errors)
-        for item in node.items:
-            try:
-                found.append(notes.read(self.item, item))
-            except AlreadyReported:
-                continue
-        if len(notes.errors) > count:
-            raise AlreadyReported
-        return tuple(found)
+        if self.most is not None and len(node.items) > self.most:
+            raise Wrong(f"a list of over {self.most}")
+        return tuple(notes.read_each((self.item, str(at), item) for at, item in enumerate(node.items)).values())
 
     def schema(self) -> Json:
-        return {"type": "array", "items": self.item.schema(), "minItems": self.least}
+        bound = {} if self.most is None else {"maxItems": self.most}
+        return {"type": "array", "items": self.item.schema(), "minItems": self.least} | bound
+
+
+@dataclass(frozen=True)
+class ByName:
+    """A mapping of names to items of one shape."""
+
+    item: Shape
+    hint: str | None = None
+
+    def read(self, node: Node, notes: Notes) -> dict[str, Any]:
+        if not isinstance(node.value, dict):
+            raise Wrong("a mapping of names is expected", self.hint)
+        return notes.read_each((self.item, name, entry.value) for name, entry in node.rows.items())
+
+    def schema(self) -> Json:
+        return {"type": "object", "additionalProperties": self.item.schema()}
 
 
 @dataclass(frozen=True)
