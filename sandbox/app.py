@@ -18,7 +18,7 @@ from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.attempts import Attempts
 from sandbox.web.controls.lock import OPEN, Lock, guard
-from sandbox.web.controls.metrics import tally_if_wanted
+from sandbox.web.controls.metrics import tally_if_on
 from sandbox.web.controls.pki_files import route as route_pki
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
@@ -42,7 +42,7 @@ def assemble(
     worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
-    worlds.tally = worlds.tally or tally_if_wanted()
+    worlds.tally = worlds.tally or tally_if_on()
     app.config[LINE] = worlds.line
     route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)

@@ -169,13 +169,13 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     from sandbox.world.beginning import PEOPLE_SEEDS, SECRET_BYTES
 
     try:
-        told = load(scenario)
+        content = load(scenario)
     except ScenarioErrors as errors:
         raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
     if seed is None:
-        number = secrets.randbelow(PEOPLE_SEEDS) if told.seed is None else told.seed
-        seed = Seed(number, secrets.token_hex(SECRET_BYTES) if told.seed is None or guarded else "")
-    beginning = replace(first_beginning(scenario=told, life="on"), seed=seed.number, secret=seed.secret)
+        number = secrets.randbelow(PEOPLE_SEEDS) if content.seed is None else content.seed
+        seed = Seed(number, secrets.token_hex(SECRET_BYTES) if content.seed is None or guarded else "")
+    beginning = replace(first_beginning(scenario=content, life="on"), seed=seed.number, secret=seed.secret)
     if at is not None:
         beginning = replace(beginning, at=at)
     return replace(beginning, rate=0.0) if frozen else beginning

@@ -54,17 +54,17 @@ LEVELS = ("error", "warning", "advice")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bank", "a sandbox of one bank for each test")
-    for name, told in OPTIONS:
-        group.addoption(f"--bank-{name}", default=None, metavar=name.upper(), help=told)
-        parser.addini(f"bank_{name}", told, default="")
-    told = "A test fails when the referee finds something as grave as this at its clients."
-    group.addoption("--bank-referee", choices=LEVELS, default=None, help=told)
-    told = "RULE:REASON; waves a rule's findings off in every test. May be repeated."
-    group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=told)
-    told = "Says at the end what of the bank the tests have met, and what to try next."
-    group.addoption("--bank-coverage", action="store_true", help=told)
-    told = "Writes the film of each failed test's bank, an HTML file, into this folder."
-    group.addoption("--bank-film", metavar="FOLDER", default=None, help=told)
+    for name, options in OPTIONS:
+        group.addoption(f"--bank-{name}", default=None, metavar=name.upper(), help=options)
+        parser.addini(f"bank_{name}", options, default="")
+    options = "A test fails when the referee finds something as grave as this at its clients."
+    group.addoption("--bank-referee", choices=LEVELS, default=None, help=options)
+    options = "RULE:REASON; waves a rule's findings off in every test. May be repeated."
+    group.addoption("--bank-waive", action="append", default=[], metavar="RULE:REASON", help=options)
+    options = "Says at the end what of the bank the tests have met, and what to try next."
+    group.addoption("--bank-coverage", action="store_true", help=options)
+    options = "Writes the film of each failed test's bank, an HTML file, into this folder."
+    group.addoption("--bank-film", metavar="FOLDER", default=None, help=options)
     for name, more in VARY_OPTIONS.items():
         group.addoption(f"--bank-{name}", **{"default": None, **more})
 
@@ -147,20 +147,20 @@ def start_of(item: pytest.Item) -> "Start":
     from sandbox.testing import Start
 
     config = item.config
-    told: dict[str, Any] = {"settings": {}}
+    options: dict[str, Any] = {"settings": {}}
     for mark in item.iter_markers("bank"):
         unknown = sorted(mark.kwargs.keys() - set(NAMES))
         if mark.args or unknown:
             wrong = ", ".join(unknown) or "a value without a name"
             raise pytest.UsageError(f"@pytest.mark.bank does not know {wrong}; it is {MARKER}")
-        told = {**mark.kwargs, **told, "settings": {**mark.kwargs.get("settings", {}), **told["settings"]}}
+        options = {**mark.kwargs, **options, "settings": {**mark.kwargs.get("settings", {}), **options["settings"]}}
     for name, read in (("scenario", str), ("seed", number_of), ("at", str), ("frozen", word_of)):
         text = chosen(config, name)
-        if text is not None and name not in told:
-            told[name] = read(text)
-    if isinstance(told.get("scenario"), str):
-        told["scenario"] = found(told["scenario"], config)
-    return Start(**told)
+        if text is not None and name not in options:
+            options[name] = read(text)
+    if isinstance(options.get("scenario"), str):
+        options["scenario"] = found(options["scenario"], config)
+    return Start(**options)
 
 
 def found(scenario: str, config: pytest.Config) -> str:
@@ -191,8 +191,8 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     if bank is not None and level is not None:
         from sandbox.testing.referee_report import render_findings
 
-        if told := render_findings(bank, level, item.config.getoption("--bank-waive")):
-            pytest.fail(told, pytrace=False)
+        if options := render_findings(bank, level, item.config.getoption("--bank-waive")):
+            pytest.fail(options, pytrace=False)
     return outcome
 
 

@@ -129,11 +129,11 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
 
 
-def execution_day(bank: Bank, wanted: date) -> date | None:
+def execution_day(bank: Bank, requested_day: date) -> date | None:
     """The day on which a bulk signed now is executed, as for single payments; None is at once."""
     today = bank.clock.today
-    if wanted > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
-        return next_banking_day(max(wanted, today))
+    if requested_day > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
+        return next_banking_day(max(requested_day, today))
     return None
 
 

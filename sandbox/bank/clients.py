@@ -16,8 +16,8 @@ def register(bank: Bank, client: Client) -> None:
 
 def amend(bank: Bank, client_id: str, changes: tuple[tuple[str, object], ...]) -> Client:
     """Changes the given fields of a client."""
-    known = bank.clients.get(client_id)
-    if known is None:
+    old = bank.clients.get(client_id)
+    if old is None:
         raise Refusal(Error.NOT_FOUND, input="client")
-    bank.clients[client_id] = replace(known, **dict(changes))  # type: ignore[arg-type]
+    bank.clients[client_id] = replace(old, **dict(changes))  # type: ignore[arg-type]
     return bank.clients[client_id]

@@ -38,9 +38,9 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     """As a test customer who may answer here."""
     session = session_of(bank, session_id, token)
     address = waiting(bank, token)
-    known = signing.customer_of(bank, customer)
-    consents.demand_customer(bank, address, known.id)
-    session.customer = known.id
+    record = signing.customer_of(bank, customer)
+    consents.demand_customer(bank, address, record.id)
+    session.customer = record.id
     session.chosen = fixed_accounts(bank, address)
     session.code = bank.mint.digits(signing_sessions.CODE_DIGITS)
 

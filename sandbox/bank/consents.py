@@ -192,8 +192,8 @@ def _goes_on(bank: Bank, earlier: Consent) -> bool:
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:
     """The earlier consent with more accounts, given again now."""
-    known = consent.logical_ids.values()
-    consent.logical_ids |= {logical_id(bank, consent.client_id, iban): iban for iban in ibans if iban not in known}
+    ids = consent.logical_ids.values()
+    consent.logical_ids |= {logical_id(bank, consent.client_id, iban): iban for iban in ibans if iban not in ids}
     consent.given = consent.sca_at = bank.clock.now
     consent.until = bank.clock.now + bank.settings_by(address.rule).consent_life
     return consent
@@ -203,8 +203,8 @@ def logical_id(bank: Bank, client_id: str, iban: str) -> str:
     """The account's name in addresses: new with each consent, or the same for the client (service 4.9)."""
     if bank.variant("logical_id") == "per_consent":
         return bank.mint.secret()
-    told = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
-    return urlsafe_b64encode(told.digest()).decode().rstrip("=")
+    digest = blake2b(f"{client_id}/{iban}".encode(), key=bank.mint.key("logical-id"), digest_size=32)
+    return urlsafe_b64encode(digest.digest()).decode().rstrip("=")
 
 
 def active(bank: Bank, consent_id: str | None) -> Consent:

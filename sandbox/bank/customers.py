@@ -19,7 +19,7 @@ NUMBERS_FROM = 2_000_000  # of new accounts, above those of the fixtures
 Changes = tuple[tuple[str, Any], ...]
 
 
-def known_customer(bank: Bank, name: str) -> Customer:
+def customer_named(bank: Bank, name: str) -> Customer:
     """The customer of that name; an unknown one is refused with the nearest name."""
     found = bank.customers.get(name)
     if found is None:
@@ -27,15 +27,15 @@ def known_customer(bank: Bank, name: str) -> Customer:
     return found
 
 
-def known_account(bank: Bank, iban: str) -> Account:
+def account_named(bank: Bank, iban: str) -> Account:
     found = bank.accounts.get(iban)
     if found is None:
         raise unknown("account", iban, bank.accounts)
     return found
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> Refusal:
-    near = nearest(name, known)
+def unknown(kind: str, name: str, names: Iterable[str]) -> Refusal:
+    near = nearest(name, names)
     return Refusal(Error.NOT_FOUND, input=f"{kind} {name[:100]}", hint=f" (did you mean '{near}'?)" if near else "")
 
 
@@ -45,7 +45,7 @@ def owned_by(bank: Bank, customer: str) -> list[Account]:
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
     """Changes the given fields of a customer; limits and countries on each account that the customer owns."""
-    found, accounts = known_customer(bank, customer), owned_by(bank, customer)
+    found, accounts = customer_named(bank, customer), owned_by(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
     differing = _differing(changes, found, *accounts)
     bank.customers[customer] = replace(found, **dict(changes))
@@ -58,7 +58,7 @@ def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
     """Changes the given fields of an account, from now on."""
-    found = known_account(bank, iban)
+    found = account_named(bank, iban)
     changed = replace(found, **dict(changes))
     _demand_people(bank, changed)
     differing = _differing(changes, found)
@@ -95,7 +95,7 @@ def register_account(bank: Bank, account: Account, balance: Money | None) -> Acc
 
 def _demand_people(bank: Bank, account: Account) -> None:
     for name in (*account.owners, *account.signers):
-        known_customer(bank, name)
+        customer_named(bank, name)
 
 
 def _free_iban(bank: Bank) -> str:

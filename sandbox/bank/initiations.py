@@ -44,11 +44,11 @@ def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
     """Registers an initiation in the journal and under its TPP's own reference."""
     if reference is not None:
         key = (subject.origin.client_id, subject.reference_group, reference)
-        known = bank.references.get(key)
-        if isinstance(known, list):
-            known.append(subject.id)
+        same_reference = bank.references.get(key)
+        if isinstance(same_reference, list):
+            same_reference.append(subject.id)
         else:  # nearly always the only one: the smaller record
-            bank.references[key] = (subject.id,) if known is None else [*known, subject.id]
+            bank.references[key] = (subject.id,) if same_reference is None else [*same_reference, subject.id]
     if subject.debtor is not None:
         list_for_customers(bank, subject, (subject.debtor.iban,))
     bank.begin(subject)
@@ -80,8 +80,8 @@ def demand_reference(bank: Bank, client_id: str, group: str, reference: str) -> 
 
 def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, ask: Ask) -> InitiationReply | None:
     """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6)."""
-    known = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
-    found = bank.initiation(known[-1]) if known else None
+    same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
+    found = bank.initiation(same_reference[-1]) if same_reference else None
     if found is None or found.status not in UNSIGNED or isinstance(found, Bulk) or found.order != order:
         return None
     if found.origin != origin or bank.variant("reinitiation") == "new":

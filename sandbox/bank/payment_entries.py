@@ -96,8 +96,8 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
     account = bank.accounts.get(order.creditor.iban or "")
     if account is None:
         return
-    wanted = order.creditor.currency or order.amount.currency
-    currency = wanted if wanted in account.currencies else account.currencies[0]
+    compartment = order.creditor.currency or order.amount.currency
+    currency = compartment if compartment in account.currencies else account.currencies[0]
     given = cost(order.amount, currency)
     name = bank.customers[payment.customer].name if payment.customer else None
     yield Posting(account.iban, given, payment.debtor.iban, name)

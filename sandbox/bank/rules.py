@@ -123,16 +123,18 @@ PATTERNS = (*WORDS, "endtoend_identification")
 def conditions(when: When) -> tuple[tuple[str, str, bool], ...]:
     """The names that a rule asks about, what for, and whether that is a pattern: worked out once for a rule."""
     asked = ((name, getattr(when, name)) for name in PATTERNS)
-    return tuple((name, wanted, any(sign in wanted for sign in "*?[")) for name, wanted in asked if wanted is not None)
+    return tuple(
+        (name, pattern, any(sign in pattern for sign in "*?[")) for name, pattern in asked if pattern is not None
+    )
 
 
 def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now: datetime) -> bool:
     """All but `nth`."""
     if looks.kind == DEBIT and when.kind != DEBIT:
         return False
-    for name, wanted, is_pattern in asked:
+    for name, pattern, is_pattern in asked:
         given = getattr(looks, name)
-        if given is None or not (fnmatchcase(given, wanted) if is_pattern else given == wanted):
+        if given is None or not (fnmatchcase(given, pattern) if is_pattern else given == pattern):
             return False
     if when.amount is not None and (looks.amount is None or not when.amount.holds(looks.amount)):
         return False
@@ -152,7 +154,7 @@ class Rulebook:
         self._asked = tuple(conditions(rule.when) for rule in self.rules)
         self._by_name = {}
         for number, asked in enumerate(self._asked):
-            exact = (wanted for name, wanted, is_pattern in asked if name == "creditor_name" and not is_pattern)
+            exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
     def _may_fit(self, looks: Looks) -> list[int]:

@@ -69,8 +69,8 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     demand_signer(bank, found, customer, debtor)
     behaviour_of(found).demand_funds(bank, found)
     before = behaviour_of(found).looks(found)
-    known = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
-    match = rule_effects.meet_again(bank, found, before, known)
+    identity = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
+    match = rule_effects.meet_again(bank, found, before, identity)
 
     open_subject(bank, found)
     if match is not None:

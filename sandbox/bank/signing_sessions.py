@@ -38,11 +38,11 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     """As a test customer; a debtor account that came with the initiation is checked for them."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
-    known = signing.customer_of(bank, customer)
+    record = signing.customer_of(bank, customer)
     debtor = payment.debtor
     if not signing.needs_account(payment):
-        signing.demand_signer(bank, payment, known.id, debtor)
-    session.customer = known.id
+        signing.demand_signer(bank, payment, record.id, debtor)
+    session.customer = record.id
     session.debtor = debtor
     session.code = bank.mint.digits(CODE_DIGITS)
 

@@ -24,7 +24,7 @@ CONTRACT_ENDED = "CONTRACT_ENDED"
 NO_FUNDS = "AM04"
 CLOSED = "AC04"
 AT_SIX = 6
-TRIES_SEEN = 1_000  # of one execution: as many as recycling_tries may be
+TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 ONE_DAY = timedelta(days=1)
 
 
@@ -145,7 +145,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)
-    tried = sum(1 for one in order.runs[-TRIES_SEEN:] if one.number == order.next_number)
+    tried = sum(1 for one in order.runs[-TRIES_COUNTED:] if one.number == order.next_number)
     order.runs.append(Run(order.next_number, bank.clock.now, amount))
     if amount is None and not closed:
         match bank.variant("failed_occurrence"):

@@ -101,10 +101,10 @@ def is_fresh(bank: Bank, grant: Grant, sca_token: str | None) -> bool:
     if sca_token is None:
         return renewed
     bank.met("sca_token_life")
-    known = bank.sca_tokens.get(sca_token)
-    if known is None or known.consent_id != grant.consent_id:
+    session = bank.sca_tokens.get(sca_token)
+    if session is None or session.consent_id != grant.consent_id:
         raise Refusal(Error.SECURITY_PROOF_REFUSED, input="SCA-Token", why="it is none of this consent")
-    return renewed or bank.clock.now <= known.until
+    return renewed or bank.clock.now <= session.until
 
 
 def sca_is_due(bank: Bank, grant: Grant) -> bool:

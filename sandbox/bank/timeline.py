@@ -87,11 +87,11 @@ def advance(bank: Bank, until: datetime) -> None:
 
 def advance_some(bank: Bank, until: datetime, most: int) -> bool:
     """Advances by about as many events, and never to the middle of an instant. Tells whether the time is reached."""
-    living = bank.habits.since is not None
+    has_life = bank.habits.since is not None
     for number in range(bank.settings.due_events_max):
         if number >= most and (bank.next_at or until) > bank.clock.now:
             return False
-        if living and _habit_is_next(bank, until):
+        if has_life and _habit_is_next(bank, until):
             continue
         promise = bank.agenda.pop_due(until)
         if promise is None:

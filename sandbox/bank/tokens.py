@@ -50,8 +50,8 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     if pair.grant.client_id != client_id:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="of another client")
     if bank.clock.now >= pair.until:
-        lived = {"expired_at": pair.until, "life_seconds": int(bank.settings.access_token_life.total_seconds())}
-        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", decided=lived)
+        facts = {"expired_at": pair.until, "life_seconds": int(bank.settings.access_token_life.total_seconds())}
+        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", decided=facts)
     return pair.grant
 
 
@@ -78,30 +78,30 @@ def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
 
 def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier: str, version: int) -> TokenReply:
     """The code of a callback for a pair; a second use is refused and kills the pair that it gave."""
-    known = bank.codes.get(code)
-    if known is None or known.grant.client_id != client_id:
+    code_row = bank.codes.get(code)
+    if code_row is None or code_row.grant.client_id != client_id:
         raise _refused("code", "it is unknown")
-    if known.used:
+    if code_row.used:
         ends = bank.variant("reused_code") == "ends_the_pair"
         if ends:
             _kill(bank, code)
         raise _refused("code", "it was used before", lasting=ends)
     bank.met("code_life")
-    if bank.clock.now >= known.until:
-        raise _refused("code", "it is outdated", decided={"valid_until": known.until})
-    if redirect_uri != known.redirect_uri:
+    if bank.clock.now >= code_row.until:
+        raise _refused("code", "it is outdated", decided={"valid_until": code_row.until})
+    if redirect_uri != code_row.redirect_uri:
         raise _failed(bank, code, "redirect_uri", "it is not that of the authorization request")
-    if not pkce.matches(*known.challenge, verifier):
+    if not pkce.matches(*code_row.challenge, verifier):
         raise _failed(bank, code, "code_verifier", "it does not match the challenge")
-    _demand_served(known.grant.scope, version)
+    _demand_served(code_row.grant.scope, version)
 
-    demand_consent(bank, known.grant.consent_id)
+    demand_consent(bank, code_row.grant.consent_id)
 
-    bank.codes[code] = replace(known, used=True)
-    issued = _issue(bank, known.grant, code)
+    bank.codes[code] = replace(code_row, used=True)
+    issued = _issue(bank, code_row.grant, code)
     sca_token = bank.mint.secret()
     until = bank.clock.now + bank.settings.sca_token_life
-    bank.sca_tokens[sca_token] = ScaToken(known.grant.consent_id, until)
+    bank.sca_tokens[sca_token] = ScaToken(code_row.grant.consent_id, until)
     forget_oldest(bank.sca_tokens, bank.settings.remembered_max)
     return replace(issued, sca_token=sca_token)
 
@@ -116,10 +116,10 @@ def _failed(bank: Bank, code: str, field: str, why: str) -> Refusal:
 
 def use_sca_token(bank: Bank, token: str) -> bool:
     """Whether an SCA token that is good for one call was not used before; it is used from now on."""
-    known = bank.sca_tokens.get(token)
-    if known is None or known.used:
-        return known is None  # an unknown one is refused later
-    bank.sca_tokens[token] = replace(known, used=True)
+    code_row = bank.sca_tokens.get(token)
+    if code_row is None or code_row.used:
+        return code_row is None  # an unknown one is refused later
+    bank.sca_tokens[token] = replace(code_row, used=True)
     return True
 
 

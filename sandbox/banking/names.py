@@ -13,9 +13,9 @@ SHOWN_MAX = 80  # characters of a word that are compared with the known names
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, names: Iterable[str]) -> str | None:
     """The name that a misspelled word is likely to mean."""
-    by_lower = {name.lower(): name for name in known}
+    by_lower = {name.lower(): name for name in names}
     found = get_close_matches(word[:SHOWN_MAX].lower(), by_lower, 1, 0.6)
     return by_lower[found[0]] if found else None
 
@@ -33,12 +33,12 @@ def fits_redirect(pattern: str, uri: str) -> bool:
     if not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
         return False
     try:
-        parts, wanted = urlsplit(uri), urlsplit(pattern.removesuffix(":*/*"))
+        parts, allowed = urlsplit(uri), urlsplit(pattern.removesuffix(":*/*"))
         parts.port  # noqa: B018 - reading it checks it
     except ValueError:
         return False
-    if "#" in uri or wanted.hostname not in _LOOPBACK or parts.scheme != wanted.scheme:
+    if "#" in uri or allowed.hostname not in _LOOPBACK or parts.scheme != allowed.scheme:
         return False
     # The library reads http://[::1].evil.com/ as the host ::1, so the whole authority is held against the pattern.
-    host, rest = parts.netloc[: len(wanted.netloc)], parts.netloc[len(wanted.netloc) :]
-    return host.lower() == wanted.netloc and _PORT.match(rest) is not None
+    host, rest = parts.netloc[: len(allowed.netloc)], parts.netloc[len(allowed.netloc) :]
+    return host.lower() == allowed.netloc and _PORT.match(rest) is not None

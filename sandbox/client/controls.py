@@ -149,9 +149,9 @@ class Controls:
 
         Refused (409) where a world of that name exists, unless `replace` is true.
         """
-        wanted = {"scenario": scenario, "seed": seed, "clock": clock, "life": life, "replace": replace}
-        wanted["variants"] = None if variants is None else dict(variants)
-        body = {key: value for key, value in wanted.items() if value is not None}
+        options = {"scenario": scenario, "seed": seed, "clock": clock, "life": life, "replace": replace}
+        options["variants"] = None if variants is None else dict(variants)
+        body = {key: value for key, value in options.items() if value is not None}
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
         return self.world(name)
 

@@ -107,8 +107,8 @@ class Initiations:
             extra["PaymentInformationID"] = reference
         path, version = f"/{Kind.BULK}/{segment(product)}", VERSIONS["bulk_initiation"]
         reply = self.caller.call("POST", path, version, content=content, extra=extra, replay=resend)
-        known = Reference(product, field(reply, "payment_file_id"), Kind.BULK)
-        return Initiation(known, maybe(reply, "status"), None, flow, reply, reference)
+        bulk_reference = Reference(product, field(reply, "payment_file_id"), Kind.BULK)
+        return Initiation(bulk_reference, maybe(reply, "status"), None, flow, reply, reference)
 
     def status(self, target: Target, token: Token = None) -> Status:
         """The status; for a bulk file also its SCA address and the status of each bulk."""
@@ -153,9 +153,11 @@ class Initiations:
 
     def _on(self, verb: str, method: str, target: Target, token: Token, end: str = "") -> Reply:
         """A call on something that was initiated."""
-        known = target.reference if isinstance(target, Initiation) else target
-        version = VERSIONS[known.operation(verb)]
-        return self.caller.call(method, f"{known.path}{end}", version, token=access_of(token), query=known.query)
+        bulk_reference = target.reference if isinstance(target, Initiation) else target
+        version = VERSIONS[bulk_reference.operation(verb)]
+        return self.caller.call(
+            method, f"{bulk_reference.path}{end}", version, token=access_of(token), query=bulk_reference.query
+        )
 
 
 def _bulk(reply: Reply, found: Any) -> Bulk:

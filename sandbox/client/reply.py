@@ -31,11 +31,11 @@ class Refused(Exception):
 
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
-        told = reply.body if isinstance(reply.body, dict) else {}
+        content = reply.body if isinstance(reply.body, dict) else {}
         self.status = reply.status
-        self.error = str(told.get("error", ""))
-        self.error_code = str(told.get("error_code", ""))
-        self.error_description = str(told.get("error_description", ""))
+        self.error = str(content.get("error", ""))
+        self.error_code = str(content.get("error_code", ""))
+        self.error_description = str(content.get("error_description", ""))
         self.response_id = reply.response_id
         self.retry_after = reply.headers.get("Retry-After")
         super().__init__(

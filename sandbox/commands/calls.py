@@ -91,8 +91,8 @@ def hold(
     far: RemoteWorld, at: str, operation: str | None, client: str | None, nth: int | None, name: str | None
 ) -> None:
     """Sets a barrier at AT: before_act, after_act or before_reply. The next call that fits is held there."""
-    told = {"operation": operation, "client": client, "nth": nth}
-    when = {key: value for key, value in told.items() if value is not None}
+    query = {"operation": operation, "client": client, "nth": nth}
+    when = {key: value for key, value in query.items() if value is not None}
     made = far.control("hold", {"at": at, "when": when or None, "as": name})
     far.tell(made, lambda: f"{made['name']}: {made['state']} at {made['at']}")
 

@@ -20,11 +20,11 @@ WIDTH = 118
 
 def axes_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which axes: by name, by topic, or all."""
-    for name, told in (
+    for name, details in (
         ("--only", "Only the axes of these topics, such as tokens or money; a comma between."),
         ("--axes", "Only these axes; a comma between."),
     ):
-        command = click.option(name, default="", metavar="A,B", help=told)(command)
+        command = click.option(name, default="", metavar="A,B", help=details)(command)
     return command
 
 

@@ -21,13 +21,13 @@ def demo(
     client_id: str | None, secret: str | None,
 ) -> None:  # fmt: skip
     """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
-    from sandbox.shop.starting import Wanted, run
+    from sandbox.shop.starting import DemoOptions, run
 
     if client_id and not secret:
         raise click.UsageError("--client-id needs --secret, or SHOP_SECRET.")
     if lan and bank is not None:
         raise click.UsageError("--lan starts a bank of its own; leave --bank out.")
-    run(Wanted(port, bank_port, bank, key, lan, rate, client_id, secret))
+    run(DemoOptions(port, bank_port, bank, key, lan, rate, client_id, secret))
 
 
 COMMANDS = (demo,)

@@ -112,11 +112,11 @@ def issue(
     start = begins or now() - timedelta(minutes=5)
     identifier = authority_id or explain_failure(authority_of, organisation)
     for each in (QWAC, QSEAL) if kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[kind],):
-        said = Qualified(each, explain_failure(read_roles, roles), authority_name, identifier)
-        wanted = CertificateRequest(
-            name, organisation, said, start, start + timedelta(days=days, seconds=-1), key, hosts
+        statements = Qualified(each, explain_failure(read_roles, roles), authority_name, identifier)
+        request = CertificateRequest(
+            name, organisation, statements, start, start + timedelta(days=days, seconds=-1), key, hosts
         )
-        click.echo(explain_failure(Folder(path).issue, wanted, fault, now()))
+        click.echo(explain_failure(Folder(path).issue, request, fault, now()))
 
 
 def read_roles(text: str) -> tuple[str, ...]:
@@ -170,15 +170,15 @@ def describe(trust: Any, certificate: Any) -> str:
         bearer, (begins, ends) = bearer_of(certificate), dates_of(certificate)
     except Untrusted as fault:
         return str(fault)
-    said = bearer.statements
+    statements = bearer.statements
     try:
-        trust.judge(certificate, said.kind, now())
+        trust.judge(certificate, statements.kind, now())
         verdict = "a bank would believe it"
     except Untrusted as fault:
         verdict = f"a bank would not believe it: {fault}"
     lines = (
-        f"{said.kind} of {bearer.organisation}, roles {', '.join(said.roles)}",
-        f"authority {said.authority_name} ({said.authority_id})",
+        f"{statements.kind} of {bearer.organisation}, roles {', '.join(statements.roles)}",
+        f"authority {statements.authority_name} ({statements.authority_id})",
         f"valid {begins:%Y-%m-%d %H:%M} to {ends:%Y-%m-%d %H:%M}",
         f"serial {certificate.serial_number:x}",
         verdict,

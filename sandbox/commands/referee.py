@@ -42,17 +42,17 @@ def fetch_text(far: RemoteWorld, path: str) -> str:
 
 def render_findings(report: dict[str, Any]) -> list[str]:
     """The findings as lines of text, with their number."""
-    told = []
+    lines = []
     for row in report["findings"]:
         waved = f" (waved off: {row['reason']})" if row["waved_off"] else ""
         call = row["call"]
-        told += [
+        lines += [
             f"{row['severity']:8}{row['rule']}: {row['title']}{waved}",
             f"        {row['what']}; {call['at']} {call['method']} {call['path']} {call['request_id']}".rstrip(),
             f"        {row['instead']} ({row['clause']})",
         ]
     counts = ", ".join(f"{count} {level}" for level, count in report["counts"].items())
-    return [*told, f"{counts}; {report['waved_off']} waved off; {report['rules']} rules"]
+    return [*lines, f"{counts}; {report['waved_off']} waved off; {report['rules']} rules"]
 
 
 @click.command()

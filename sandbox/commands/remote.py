@@ -104,9 +104,9 @@ class RemoteWorld:
                 f"no sandbox answers at {where}: {no}. `bank-sandbox serve` starts one"
             ) from None
 
-    def tell(self, body: Any, written: Callable[[], str]) -> None:
+    def tell(self, body: Any, render: Callable[[], str]) -> None:
         """Prints text, or JSON with --json."""
-        click.echo(as_json(body) if self.as_json else written())
+        click.echo(as_json(body) if self.as_json else render())
 
     def tell_rows(self, body: dict[str, Any], name: str, columns: Sequence[str], limit: int = 0) -> None:
         """The newest rows of a list as a table, or as JSON."""

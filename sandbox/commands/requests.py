@@ -25,11 +25,11 @@ NEWEST = 50
 @click.option("--client", help="Only calls of this client.")
 @click.option("--text", help="Only calls with this text in path, error or reason.")
 @remote
-def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **wanted: str | None) -> None:
+def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
     """Shows what was asked: a line per call with method, path, status, error code, reason and Request-ID."""
-    seen = since
+    last = since
     found = far.control("requests") if not since else far.call("GET", f"/requests?since={since}")
-    fitting = [row for row in found["requests"] if fits(row, wanted)]
+    fitting = [row for row in found["requests"] if fits(row, filters)]
     rows, left_out = limited(fitting, limit)
     if far.as_json and not follow:
         far.tell({"requests": rows}, str)
@@ -39,11 +39,11 @@ def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **wanted: s
     for row in rows:
         show(far, row)
     while follow:
-        seen = max([seen, *(row["seq"] for row in found["requests"])])
+        last = max([last, *(row["seq"] for row in found["requests"])])
         sleep(EVERY)
-        found = far.call("GET", f"/requests?since={seen}")
+        found = far.call("GET", f"/requests?since={last}")
         for row in found["requests"]:
-            if fits(row, wanted):
+            if fits(row, filters):
                 show(far, row)
 
 
@@ -51,9 +51,9 @@ def show(far: RemoteWorld, row: Mapping[str, Any]) -> None:
     click.echo(json.dumps(row, ensure_ascii=False) if far.as_json else call_line(row, sys.stdout))
 
 
-def fits(row: Mapping[str, Any], wanted: Mapping[str, str | None]) -> bool:
+def fits(row: Mapping[str, Any], filters: Mapping[str, str | None]) -> bool:
     """Whether a call is one of those asked for."""
-    operation, status, client, text = (wanted[name] for name in ("operation", "status", "client", "text"))
+    operation, status, client, text = (filters[name] for name in ("operation", "status", "client", "text"))
     looked_at = " ".join(str(row[name] or "") for name in ("path", "error", "error_code", "rule"))
     return (
         (operation is None or row["operation"] == operation)

@@ -33,7 +33,7 @@ def copy(origin: str, target: str) -> None:
 
     made = not is_address(target) and not Path(target).exists()
     try:
-        with copied_aside(origin) as place, closing(open_store(place, serves=False, makes=False)) as source:
+        with copy_of(origin) as place, closing(open_store(place, serves=False, makes=False)) as source:
             demand_idle(source)
             with closing(open_store(target, serves=False)) as store:
                 done = copy_banks(source, store)
@@ -57,7 +57,7 @@ def check(place: str) -> None:
 
     acts, worlds, faults = 0, 0, []
     try:
-        with copied_aside(place) as there, closing(open_store(there, serves=False, makes=False)) as store:
+        with copy_of(place) as there, closing(open_store(there, serves=False, makes=False)) as store:
             for world in check_worlds(store):
                 acts, worlds = acts + world.acts, worlds + 1
                 faults += [f"World {world.name}: {world.fault}."] if world.fault else []
@@ -75,7 +75,7 @@ def check(place: str) -> None:
 
 
 @contextmanager
-def copied_aside(place: str) -> Iterator[Path | str]:
+def copy_of(place: str) -> Iterator[Path | str]:
     """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
     from sandbox.world.log.format import StateFileError
     from sandbox.world.log.stores import is_address
@@ -102,6 +102,6 @@ def demand_idle(store: "StateStore") -> None:
     """What is copied while servers write to it would be of no single moment."""
     from sandbox.world.log.format import StateFileError
 
-    living = store.servers()
-    if living:
-        raise StateFileError(f"{len(living)} servers run on {store.path}: stop them first ({', '.join(living)})")
+    servers = store.servers()
+    if servers:
+        raise StateFileError(f"{len(servers)} servers run on {store.path}: stop them first ({', '.join(servers)})")

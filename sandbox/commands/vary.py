@@ -104,7 +104,7 @@ def vary(
     order = Order(command, space, strength, seed, 1 if junit else jobs, begin, junit, timeout, url, key)
     if variants is not None:
         sys.exit(run_once(order, variants))
-    known = read_allow_file(allow, allow_write)
+    allowed = read_allow_file(allow, allow_write)
     reports = demand_reports(report)
     about = fingerprint(command, strength, dict(space.axes), begin, str(junit), url)
     try:
@@ -113,7 +113,7 @@ def vary(
         raise click.BadParameter(f"{results} cannot be written: {error.strerror}", param_hint="--results") from None
     verdict = find_verdict(order, kept)
     kept.end()
-    sys.exit(BREAKS if tell_verdict(verdict, known, allow if allow_write else None, reports, as_json) else 0)
+    sys.exit(BREAKS if tell_verdict(verdict, allowed, allow if allow_write else None, reports, as_json) else 0)
 
 
 def world_body(seed: int, scenario: str, at: str | None, frozen: bool) -> dict[str, Any]:

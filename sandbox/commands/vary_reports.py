@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from sandbox.vary.verdict import Verdict
 
 
-def read_allow_file(path: Path | None, written: bool) -> "list[Allowed]":
+def read_allow_file(path: Path | None, write: bool) -> "list[Allowed]":
     """The breaks that are known. A file that is yet to be written may be absent."""
     from sandbox.contract.variants import AXES
     from sandbox.vary.allowed import read_allowed
     from sandbox.vary.axes import space_of
 
     if path is None:
-        if written:
+        if write:
             raise click.UsageError("--allow-write needs --allow FILE")
         return []
-    if written and not path.exists():
+    if write and not path.exists():
         return []
     try:
         return read_allowed(path.read_text(encoding="utf-8-sig"), space_of(AXES, within=False))
@@ -43,17 +43,17 @@ def demand_reports(names: tuple[str, ...]) -> list[Path]:
 
 
 def tell_verdict(
-    verdict: "Verdict", known: "list[Allowed]", allow_file: Path | None, reports: list[Path], as_json: bool
+    verdict: "Verdict", allowed: "list[Allowed]", allow_file: Path | None, reports: list[Path], as_json: bool
 ) -> bool:
     """Prints and writes the verdict; gives whether something breaks that is not allowed."""
-    from sandbox.commands.remote import as_json as written
+    from sandbox.commands.remote import as_json as write
     from sandbox.contract.variants import AXES
     from sandbox.vary.allowed import allow, write_allowed
     from sandbox.vary.report_files import write_report
     from sandbox.vary.sentences import as_json as json_of
     from sandbox.vary.sentences import describe_verdict
 
-    verdict = allow(verdict, known)
+    verdict = allow(verdict, allowed)
     try:
         if allow_file is not None:
             allow_file.write_text(write_allowed(verdict.breaks), encoding="utf-8")
@@ -63,7 +63,7 @@ def tell_verdict(
     except OSError as error:
         raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
     if as_json:
-        click.echo(written(json_of(verdict, AXES)))
+        click.echo(write(json_of(verdict, AXES)))
     else:
         for line in describe_verdict(verdict, AXES):
             print_line(line)

@@ -235,8 +235,8 @@ def cancellable(path: str) -> Iterator[str]:
 
 def statuses_of(*paths: str) -> list[Status]:
     """Every status in the tables of these paths, in the order of the enumeration."""
-    known = {status for path in paths for row in MOVES[path] for status in (row.source, row.target)}
-    return [status for status in Status if status in known]
+    statuses = {status for path in paths for row in MOVES[path] for status in (row.source, row.target)}
+    return [status for status in Status if status in statuses]
 
 
 def is_final(path: str, status: Status) -> bool:
@@ -246,11 +246,11 @@ def is_final(path: str, status: Status) -> bool:
 
 def reachable(path: str, status: Status) -> set[Status]:
     """Every status that the table still allows from here."""
-    seen: set[Status] = set()
+    visited: set[Status] = set()
     ahead = [status]
     while ahead:
         for target in _TARGETS[path].get(ahead.pop(), ()):
-            if target not in seen:
-                seen.add(target)
+            if target not in visited:
+                visited.add(target)
                 ahead.append(target)
-    return seen
+    return visited

@@ -69,7 +69,7 @@ def with_changes(settings: Settings, changes: Mapping[str, Any]) -> Settings:
 
 
 def _stands(settings: Settings, axis: str, value: str) -> bool:
-    return all(getattr(settings, name) == wanted for name, wanted in AXES[axis].value(value).settings)
+    return all(getattr(settings, name) == expected for name, expected in AXES[axis].value(value).settings)
 
 
 def value_in(settings: Settings, axis: Axis) -> str | None:

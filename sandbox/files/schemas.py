@@ -58,13 +58,13 @@ def faults(schema: Any, element: Any) -> Iterator[tuple[str, str]]:
     """The schema errors of an element: one path and reason for each place."""
     if schema.validate(element):
         return
-    seen: set[str] = set()
+    visited: set[str] = set()
     tree = etree.ElementTree(element)
     for entry in schema.error_log:
-        if entry.path not in seen:
-            seen.add(entry.path)
+        if entry.path not in visited:
+            visited.add(entry.path)
             # To find the place takes long, and only the first are shown.
-            below = _below(tree, entry.path) if len(seen) <= TEXTS_MAX else ""
+            below = _below(tree, entry.path) if len(visited) <= TEXTS_MAX else ""
             yield below, entry.message.replace(f"{{{etree.QName(element).namespace}}}", "")
 
 

@@ -15,9 +15,9 @@ from sandbox.lift.tokens import account, accounts, consent, token, transactions
 
 def lift(calls: Iterable[Recorded], names: Pseudonyms) -> Lift:
     """Lifts each call to a step, or lists it as unexplained."""
-    told = list(calls)
-    found = Lift(names, has_controls=any(call.path[:1] == ("_sandbox",) for call in told))
-    for call in told:
+    rows = list(calls)
+    found = Lift(names, has_controls=any(call.path[:1] == ("_sandbox",) for call in rows))
+    for call in rows:
         if call.path[0] == "_sandbox":
             lift_control(found, call)
             continue
@@ -38,7 +38,7 @@ def operation_of(call: Recorded) -> str | None:
         parts = tuple(part for part in row.path.split("/") if part)
         if row.method != call.method or len(parts) != len(call.path):
             continue
-        if all(part.startswith("<") or part == seen for part, seen in zip(parts, call.path, strict=True)):
+        if all(part.startswith("<") or part == actual for part, actual in zip(parts, call.path, strict=True)):
             return row.name
     return None
 
@@ -72,9 +72,9 @@ def client_of(call: Recorded) -> str | None:
     """By its header, at /token by its credentials."""
     if "client-id" in call.headers:
         return call.headers["client-id"]
-    scheme, _, told = call.headers.get("authorization", "").partition(" ")
+    scheme, _, rows = call.headers.get("authorization", "").partition(" ")
     try:
-        return b64decode(told).decode().partition(":")[0] if scheme.lower() == "basic" else None
+        return b64decode(rows).decode().partition(":")[0] if scheme.lower() == "basic" else None
     except ValueError:
         return None
 

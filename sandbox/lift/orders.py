@@ -73,8 +73,8 @@ def initiation(word: str, table: Body) -> Make:
             content["token"] = found.tokens.get(call.token, "unknown")
         if call.status != 201:
             return {word: content}
-        known = found.subjects.get(str(call.outcome["payment_id"]))
-        if known is not None:
+        initiation = found.subjects.get(str(call.outcome["payment_id"]))
+        if initiation is not None:
             return {word: content}
         subject = Subject(found.new_name(word), str(call.outcome.get("status", "")), has_debtor="debtor" in content)
         keep_subject(found, call, subject, str(call.outcome["payment_id"]))

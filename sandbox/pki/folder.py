@@ -73,15 +73,15 @@ class Folder:
                 making.make_revocation_list(self._pair("root"), None, None, now).public_bytes(Encoding.PEM),
             )
 
-    def issue(self, wanted: CertificateRequest, fault: str | None, now: datetime) -> Path:
+    def issue(self, request: CertificateRequest, fault: str | None, now: datetime) -> Path:
         """One certificate of a TPP; the path is its PEM."""
-        if NAME.match(wanted.name) is None:
+        if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
         issuing = self.issuing()
-        pair = making.make_certificate(wanted, fault, issuing, now, self.file_addresses())
-        assert wanted.statements.kind is not None
-        place = f"{wanted.name}/{FILE_OF[wanted.statements.kind]}"
-        (self.path / wanted.name).mkdir(exist_ok=True)
+        pair = making.make_certificate(request, fault, issuing, now, self.file_addresses())
+        assert request.statements.kind is not None
+        place = f"{request.name}/{FILE_OF[request.statements.kind]}"
+        (self.path / request.name).mkdir(exist_ok=True)
         self._write_pair(place, pair)
         self._write(f"{place}-chain.pem", pem(pair.certificate, issuing.certificate))
         self._write(f"{place}.jwk", json.dumps(jwk_of(pair.certificate), indent=2).encode())

@@ -65,21 +65,21 @@ def make_name(*parts: tuple[x509.ObjectIdentifier, str]) -> x509.Name:
     return x509.Name([x509.NameAttribute(oid, text) for oid, text in parts])
 
 
-def subject_of(wanted: CertificateRequest) -> x509.Name:
+def subject_of(request: CertificateRequest) -> x509.Name:
     """A QWAC bears the name of its address and what extended validation asks for; a QSealC the name alone."""
-    organisation = wanted.organisation
+    organisation = request.organisation
     country, _, number = organisation[3:].partition("-")
     if not COUNTRY.fullmatch(country):
         country = "BE"
-    place, who = (NameOID.COUNTRY_NAME, country), (NameOID.ORGANIZATION_NAME, wanted.name)
+    place, who = (NameOID.COUNTRY_NAME, country), (NameOID.ORGANIZATION_NAME, request.name)
     identifier = (NameOID.ORGANIZATION_IDENTIFIER, organisation)
-    if wanted.statements.kind != QWAC:
-        return make_name(place, who, identifier, (NameOID.COMMON_NAME, wanted.name))
+    if request.statements.kind != QWAC:
+        return make_name(place, who, identifier, (NameOID.COMMON_NAME, request.name))
     return make_name(
         place,
         (NameOID.LOCALITY_NAME, "Sandbox"),
         who,
-        (NameOID.COMMON_NAME, hosts_of(wanted)[0]),
+        (NameOID.COMMON_NAME, hosts_of(request)[0]),
         (NameOID.BUSINESS_CATEGORY, "Private Organization"),
         (NameOID.JURISDICTION_COUNTRY_NAME, country),
         (NameOID.SERIAL_NUMBER, number or organisation),
@@ -87,8 +87,8 @@ def subject_of(wanted: CertificateRequest) -> x509.Name:
     )
 
 
-def hosts_of(wanted: CertificateRequest) -> tuple[str, ...]:
-    return wanted.hosts or (f"{_host_of(wanted.name)}.example",)
+def hosts_of(request: CertificateRequest) -> tuple[str, ...]:
+    return request.hosts or (f"{_host_of(request.name)}.example",)
 
 
 def usage(*names: str) -> x509.KeyUsage:
@@ -120,30 +120,31 @@ def authority(name: str, now: datetime, above: Pair | None = None, served: FileA
 
 
 def leaf(
-    wanted: CertificateRequest, issuer: Pair, signer: PrivateKey | None = None, served: FileAddresses | None = None
+    request: CertificateRequest, issuer: Pair, signer: PrivateKey | None = None, served: FileAddresses | None = None
 ) -> Pair:
     """A certificate of a TPP; `signer` is another key than the issuer's where the chain is to be broken."""
-    key = new_key(wanted.key)
-    builder = _leaf_builder(subject_of(wanted), issuer, key, wanted.begins, wanted.ends)
-    builder = _for_tls(builder, wanted) if wanted.statements.kind == QWAC else _for_seals(builder)
-    said = replace(wanted.statements, disclosure=served.disclosure if served else "")
+    key = new_key(request.key)
+    builder = _leaf_builder(subject_of(request), issuer, key, request.begins, request.ends)
+    builder = _for_tls(builder, request) if request.statements.kind == QWAC else _for_seals(builder)
+    qualified = replace(request.statements, disclosure=served.disclosure if served else "")
     builder = builder.add_extension(
-        x509.UnrecognizedExtension(x509.ObjectIdentifier(statements.EXTENSION), statements.write(said)), critical=False
+        x509.UnrecognizedExtension(x509.ObjectIdentifier(statements.EXTENSION), statements.write(qualified)),
+        critical=False,
     )
     if served is not None:
         builder = extensions.with_addresses(builder, served, "issuing")
     return Pair(builder.sign(signer or issuer.key, hashes.SHA256()), key)
 
 
-def _for_tls(builder: x509.CertificateBuilder, wanted: CertificateRequest) -> x509.CertificateBuilder:
+def _for_tls(builder: x509.CertificateBuilder, request: CertificateRequest) -> x509.CertificateBuilder:
     purposes = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
     builder = (
         builder.add_extension(usage("digital_signature"), critical=True)
         .add_extension(purposes, critical=False)
-        .add_extension(_hosts(hosts_of(wanted)), critical=False)
+        .add_extension(_hosts(hosts_of(request)), critical=False)
         .add_extension(extensions.policies(*extensions.QWAC_POLICIES), critical=False)
     )
-    identifier = extensions.organisation_identifier(wanted.organisation)
+    identifier = extensions.organisation_identifier(request.organisation)
     return builder if identifier is None else builder.add_extension(identifier, critical=False)
 
 
@@ -175,29 +176,29 @@ def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: FileAddr
     return Pair(builder.sign(issuer.key, hashes.SHA256()), key)
 
 
-def with_fault(wanted: CertificateRequest, fault: str | None, now: datetime) -> CertificateRequest:
+def with_fault(request: CertificateRequest, fault: str | None, now: datetime) -> CertificateRequest:
     """The same, with the fault that lies in the certificate itself."""
     match fault:
         case "expired":
-            return replace(wanted, begins=now - LIFE, ends=now - timedelta(days=1))
+            return replace(request, begins=now - LIFE, ends=now - timedelta(days=1))
         case "not-yet-valid":
-            return replace(wanted, begins=now + timedelta(days=30), ends=now + timedelta(days=30) + LIFE)
+            return replace(request, begins=now + timedelta(days=30), ends=now + timedelta(days=30) + LIFE)
         case "wrong-role":
-            return replace(wanted, statements=replace(wanted.statements, roles=("PSP_IC",)))
+            return replace(request, statements=replace(request.statements, roles=("PSP_IC",)))
         case "wrong-organisation":
-            return replace(wanted, organisation="PSDBE-SBX-STRANGER")
+            return replace(request, organisation="PSDBE-SBX-STRANGER")
         case "weak-key":
-            return replace(wanted, key="weak")
-    return wanted
+            return replace(request, key="weak")
+    return request
 
 
 def make_certificate(
-    wanted: CertificateRequest, fault: str | None, issuer: Pair, now: datetime, served: FileAddresses | None = None
+    request: CertificateRequest, fault: str | None, issuer: Pair, now: datetime, served: FileAddresses | None = None
 ) -> Pair:
     """A certificate as wanted, or with one fault; revoking is the folder's work."""
     if fault == "unknown-issuer":
         issuer = authority("Unknown authority", now)
-    return leaf(with_fault(wanted, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None, served)
+    return leaf(with_fault(request, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None, served)
 
 
 def make_revocation_list(
@@ -212,8 +213,8 @@ def make_revocation_list(
         .add_extension(x509.CRLNumber(number_of(before) + 1), critical=False)
         .add_extension(_authority_key(issuer.key), critical=False)
     )
-    for known in before or ():
-        builder = builder.add_revoked_certificate(known)
+    for extension in before or ():
+        builder = builder.add_revoked_certificate(extension)
     if serial is not None:
         builder = builder.add_revoked_certificate(
             x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now).build()

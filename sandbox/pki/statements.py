@@ -65,20 +65,20 @@ class Qualified:
     disclosure: str = ""  # where the issuer says what it stands for; written, and not read
 
 
-def write(said: Qualified) -> bytes:
+def write(statements: Qualified) -> bytes:
     """The extension's content, DER."""
     oid_of_role = {name: oid for oid, name in ROLES.items()}
-    kind = next(oid for oid, name in TYPES.items() if name == said.kind)
+    kind = next(oid for oid, name in TYPES.items() if name == statements.kind)
     psd2 = Psd2Type(
         {
-            "roles": [{"oid": oid_of_role[name], "name": name} for name in said.roles],
-            "authority_name": said.authority_name,
-            "authority_id": said.authority_id,
+            "roles": [{"oid": oid_of_role[name], "name": name} for name in statements.roles],
+            "authority_name": statements.authority_name,
+            "authority_id": statements.authority_id,
         }
     )
     rows = [{"id": COMPLIANCE}, {"id": TYPE, "content": Types([kind])}, {"id": PSD2, "content": psd2}]
-    if said.disclosure:
-        rows.append({"id": DISCLOSURE, "content": Places([{"url": said.disclosure, "language": "en"}])})
+    if statements.disclosure:
+        rows.append({"id": DISCLOSURE, "content": Places([{"url": statements.disclosure, "language": "en"}])})
     return bytes(Statements(rows).dump())
 
 

@@ -73,14 +73,14 @@ class Trust:
     def _demand_chain(self, certificate: x509.Certificate) -> None:
         issued_by, subject = parse_part("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
         name = parse_part("its issuer", issued_by.rfc4514_string)[:200]
-        issuer = next((known for known in self._authorities if known.subject == issued_by), None)
+        issuer = next((authority for authority in self._authorities if authority.subject == issued_by), None)
         if issuer is None:
             raise Untrusted(f"its issuer {name} is no authority that the bank trusts")
         try:
             certificate.verify_directly_issued_by(issuer)
         except (InvalidSignature, UnsupportedAlgorithm, ValueError, TypeError):
             raise Untrusted(f"its chain is broken: the key of its issuer {name} has not signed it") from None
-        if subject in {known.subject for known in self._authorities}:
+        if subject in {authority.subject for authority in self._authorities}:
             raise Untrusted("it is an authority's own, not a client's")
 
     def _revocations(self) -> dict[int, datetime]:
@@ -154,10 +154,10 @@ def bearer_of(certificate: x509.Certificate) -> Bearer:
         raise Untrusted("it has no qcStatements, so it is no PSD2 certificate") from None
     assert isinstance(row.value, x509.UnrecognizedExtension)
     try:
-        said = statements.read(row.value.value)
+        qualified = statements.read(row.value.value)
     except ValueError as error:
         raise Untrusted(str(error)) from None
-    return Bearer(certificate, str(names[0].value) if names else "", said)
+    return Bearer(certificate, str(names[0].value) if names else "", qualified)
 
 
 def read(content: bytes) -> x509.Certificate:

@@ -58,12 +58,12 @@ class Turns:
         self.results: list[tuple[int, StepResult]] = []
         self.branches = [Branch(number, stage, play, self) for number, play in enumerate(plays, 1)]
         self._queue = list(self.branches)
-        self._known: set[str] = set()  # barriers whose call was seen
+        self._met: set[str] = set()  # barriers whose call was seen
 
     def let_go(self, hold: str) -> None:
         """Called by the branch that released: it rests until the other one ends or is held again."""
         me = next(branch for branch in self.branches if branch.thread is threading.current_thread())
-        self._known.discard(hold)
+        self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
         if freed is None:
             return
@@ -75,7 +75,7 @@ class Turns:
 
     def run(self) -> list[str]:
         """Plays all branches; what kept them from ending, if anything did."""
-        self._known = {hold["name"] for hold in self.controls.listed("holds") if hold["state"] == "held"}
+        self._met = {hold["name"] for hold in self.controls.listed("holds") if hold["state"] == "held"}
         for branch in self.branches:
             branch.thread.start()
         faults: list[str] = []
@@ -115,8 +115,8 @@ class Turns:
 
     def _newly_held(self) -> str | None:
         for hold in self.controls.listed("holds"):
-            if hold["state"] == "held" and hold["name"] not in self._known:
-                self._known.add(hold["name"])
+            if hold["state"] == "held" and hold["name"] not in self._met:
+                self._met.add(hold["name"])
                 return str(hold["name"])
         return None
 

@@ -15,12 +15,12 @@ from sandbox.scenario.matching import at, differences, in_order, number, quote
 HTTP = range(100, 600)
 
 
-def of_reply(wanted: Content, reply: Reply | None) -> Iterator[str]:
+def of_reply(wish: Content, reply: Reply | None) -> Iterator[str]:
     """`status` is the HTTP status when it is a number, else the field of the body; so is every other name."""
     if reply is None:
         yield "no reply came"
         return
-    for name, value in wanted.items():
+    for name, value in wish.items():
         if name == "status" and isinstance(value, int) and value in HTTP:
             if reply.status != value:
                 yield f"status: expected {value}, found {reply.status}{_refusal(reply)}"
@@ -34,15 +34,15 @@ def of_reply(wanted: Content, reply: Reply | None) -> Iterator[str]:
 
 
 def _refusal(reply: Reply) -> str:
-    told = reply.body if isinstance(reply.body, dict) else {}
-    return f" ({told['error']}: {told.get('error_description')})" if "error" in told else ""
+    body = reply.body if isinstance(reply.body, dict) else {}
+    return f" ({body['error']}: {body.get('error_description')})" if "error" in body else ""
 
 
-def refused_as(wanted: Any, reply: Reply | None, callback_error: str | None) -> bool:
+def refused_as(wish: Any, reply: Reply | None, callback_error: str | None) -> bool:
     """An error by its token, its code, its HTTP status, what a callback says, or any at all."""
-    told = reply.body if reply is not None and isinstance(reply.body, dict) else {}
+    body = reply.body if reply is not None and isinstance(reply.body, dict) else {}
     status = None if reply is None else reply.status
-    return wanted is True or wanted in (told.get("error"), told.get("error_code"), status, callback_error)
+    return wish is True or wish in (body.get("error"), body.get("error_code"), status, callback_error)
 
 
 def expect(stage: Stage, content: Content) -> list[str]:
@@ -84,38 +84,38 @@ def _account(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     yield from _balance(rest["balance"], found, found if before is None else before)
 
 
-def _balance(wanted: Any, found: Decimal, before: Decimal) -> Iterator[str]:
+def _balance(wish: Any, found: Decimal, before: Decimal) -> Iterator[str]:
     change = {"less": -1, "more": 1}
-    if isinstance(wanted, dict) and len(wanted) == 1 and set(wanted) <= set(change):
-        ((name, value),) = wanted.items()
+    if isinstance(wish, dict) and len(wish) == 1 and set(wish) <= set(change):
+        ((name, value),) = wish.items()
         step = number(value)
         if step is None:
             raise ScriptFault(f"{name} takes an amount")
-        wanted = before + change[name] * step
-    elif wanted == "unchanged":
-        wanted = before
-    elif isinstance(wanted, str | int | float) and number(wanted) is not None:
-        wanted = number(wanted)
-    elif not isinstance(wanted, dict):
+        wish = before + change[name] * step
+    elif wish == "unchanged":
+        wish = before
+    elif isinstance(wish, str | int | float) and number(wish) is not None:
+        wish = number(wish)
+    elif not isinstance(wish, dict):
         raise ScriptFault('a balance is a number, unchanged, {less: "1.00"}, {more: "1.00"}, or {over:, under:}')
-    if isinstance(wanted, dict):
-        yield from differences(wanted, found, "balance")
-    elif wanted != found:
-        yield f"balance: expected {wanted}, found {found}; it was {before} when the script began"
+    if isinstance(wish, dict):
+        yield from differences(wish, found, "balance")
+    elif wish != found:
+        yield f"balance: expected {wish}, found {found}; it was {before} when the script began"
 
 
 def _check_list(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
     """Checks that a list has these entries in this order, with others between; `of` filters by subject."""
 
-    def expected(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+    def expected(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
         rows = stage.controls.listed(register)
         if "of" in rest:
             reference = stage.capture_of_initiation(rest["of"]).reference
             rows = [row for row in rows if reference is not None and row.get("subject") == reference.id]
-        if isinstance(wanted, list):
-            yield from in_order([_by_id(stage, entry) for entry in wanted], rows, register)
+        if isinstance(wish, list):
+            yield from in_order([_by_id(stage, entry) for entry in wish], rows, register)
         else:
-            yield from differences(_by_id(stage, wanted), rows, register)
+            yield from differences(_by_id(stage, wish), rows, register)
 
     return expected
 
@@ -124,18 +124,18 @@ def _by_id(stage: Stage, entry: Any) -> Any:
     """Replaces a captured name in `subject` by the subject's id."""
     if isinstance(entry, dict):
         found = stage.captures.get(entry["subject"]) if isinstance(entry.get("subject"), str) else None
-        known = {"subject": found.reference.id} if found is not None and found.reference is not None else {}
-        return {name: _by_id(stage, value) for name, value in entry.items()} | known
+        facts = {"subject": found.reference.id} if found is not None and found.reference is not None else {}
+        return {name: _by_id(stage, value) for name, value in entry.items()} | facts
     return entry
 
 
-def _clock(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+def _clock(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
     now = stage.controls.clock.get().now.isoformat()
-    if not now.startswith(str(wanted)):
-        yield f"clock: expected {wanted}, found {now}"
+    if not now.startswith(str(wish)):
+        yield f"clock: expected {wish}, found {now}"
 
 
-def _elapsed(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+def _elapsed(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
     """The bank's time that went by since a captured step was done, or since the script began."""
     if set(rest) - {"since"}:
         raise ScriptFault(f"of elapsed time one expects nothing else: {', '.join(set(rest) - {'since'})}")
@@ -143,7 +143,7 @@ def _elapsed(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
     if start is None:
         raise ScriptFault("the step has no time of its own: it is in a script that was not read whole")
     found = stage.now() - start
-    bounds = wanted if isinstance(wanted, dict) else {"": wanted}
+    bounds = wish if isinstance(wish, dict) else {"": wish}
     for name, text in bounds.items():
         span = _span_of(text)
         if not {"": found == span, "over": found > span, "under": found < span}.get(name, False):
@@ -171,25 +171,25 @@ def _reply(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     yield from of_reply(rest, stage.capture(name).reply)
 
 
-def _same(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+def _same(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
     """Checks that all values are equal, or (`differ`) all different."""
-    if not isinstance(wanted, list) or len({str(value) for value in wanted}) != 1:
-        yield f"same: these differ: {quote(wanted)}"
+    if not isinstance(wish, list) or len({str(value) for value in wish}) != 1:
+        yield f"same: these differ: {quote(wish)}"
 
 
-def _differ(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
-    if not isinstance(wanted, list) or len({str(value) for value in wanted}) != len(wanted):
-        yield f"differ: some of these are equal: {quote(wanted)}"
+def _differ(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
+    if not isinstance(wish, list) or len({str(value) for value in wish}) != len(wish):
+        yield f"differ: some of these are equal: {quote(wish)}"
 
 
-def _referee(stage: Stage, wanted: Any, rest: Content) -> Iterator[str]:
+def _referee(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
     """Checks for no findings (`clean`) or for findings of these rules; suppressed findings are ignored."""
-    if wanted != "clean" and not isinstance(wanted, list):
+    if wish != "clean" and not isinstance(wish, list):
         raise ScriptFault("of the referee one expects `clean`, or a list of rules")
     if rest:
         raise ScriptFault(f"of the referee one expects nothing else: {', '.join(rest)}")
     found = [row for row in stage.controls.call("GET", "/referee").body["findings"] if not row["waved_off"]]
-    expected = [] if wanted == "clean" else wanted
+    expected = [] if wish == "clean" else wish
     for row in found:
         if row["rule"] not in expected:
             call = f"{row['call']['method']} {row['call']['path']}"

@@ -25,8 +25,8 @@ class Exchange:
             asked.append(f"> {_text(self.request.content)}")
         if self.response is None:
             return [*asked, f"< {self.trouble}"]
-        told = [f"< {self.response.status_code}", *_headers("<", self.response.headers)]
-        return asked + told + ([f"< {_text(self.response.content)}"] if self.response.content else [])
+        lines = [f"< {self.response.status_code}", *_headers("<", self.response.headers)]
+        return asked + lines + ([f"< {_text(self.response.content)}"] if self.response.content else [])
 
 
 def _headers(sign: str, headers: httpx.Headers) -> list[str]:

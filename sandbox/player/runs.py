@@ -155,7 +155,7 @@ def stage_of(
     differing: Differing | None = None,
 ) -> Stage:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
-    told = script.scenario
+    script_scenario = script.scenario
     controls = server.make_world(name)
     kind, content = _content(script, differing.variants if differing is not None else {})
     headers = {"Content-Type": kind} | ({} if server.desk.key is None else {"X-Sandbox-Key": server.desk.key})
@@ -163,9 +163,9 @@ def stage_of(
     reply = line.put(f"{url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:
         raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
-    if told.rate is None:
+    if script_scenario.rate is None:
         controls.clock.freeze()
-    return Stage(told, url, line, transport, controls)
+    return Stage(script_scenario, url, line, transport, controls)
 
 
 def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:

@@ -23,28 +23,28 @@ _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")
 def check(scenario: Scenario, file: str) -> None:
     """Raises ScenarioErrors for each reference to a name that no earlier step captured."""
     faults: list[ScenarioError] = []
-    known: set[str] = set()
+    names: set[str] = set()
     holds: set[str] = set()
     for step in each_step(scenario.steps):
         if step.what == "hold":
             holds.add(step.as_name or step_content(step).get("as") or "")
         if (
             step.what == "release"
-            and (wanted := str(step_content(step).get("name"))) not in holds
-            and "{" not in wanted
+            and (barrier := str(step_content(step).get("name"))) not in holds
+            and "{" not in barrier
         ):
-            hint = suggestion(wanted, sorted(holds)) or "a step above says `hold: {at: ..., as: ...}`"
-            text = f"no hold is called '{wanted[:SHOWN_MAX]}' before this step"
+            hint = suggestion(barrier, sorted(holds)) or "a step above says `hold: {at: ..., as: ...}`"
+            text = f"no hold is called '{barrier[:SHOWN_MAX]}' before this step"
             faults.append(ScenarioError(file, step.line, step.column, "steps.release", text, hint))
         for name in dict.fromkeys(_names(step)):
-            if name not in known:
+            if name not in names:
                 text = f"nothing was captured as '{name}' before this step"
-                hint = suggestion(name, sorted(known)) or f"a step above says `as: {name}`"
+                hint = suggestion(name, sorted(names)) or f"a step above says `as: {name}`"
                 faults.append(ScenarioError(file, step.line, step.column, f"steps.{step.what}", text, hint))
         if step.what == "reset":
-            known.clear()
+            names.clear()
         if step.as_name is not None and step.what != "hold":
-            known.add(step.as_name)
+            names.add(step.as_name)
     if faults:
         raise ScenarioErrors(faults)
 

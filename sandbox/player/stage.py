@@ -53,7 +53,7 @@ class Capture:
 
     def part(self, path: str) -> Any:
         """The value of `{name.path}`: a captured value first, then a field of the reply."""
-        known: dict[str, Callable[[], Any]] = {
+        values: dict[str, Callable[[], Any]] = {
             "payment_id": lambda: self.initiation and self.initiation.payment_id,
             "address": lambda: self.address,
             "callback": lambda: self.callback,
@@ -66,7 +66,7 @@ class Capture:
             "sca_token": lambda: self.tokens and self.tokens.sca_token,
             "request_id": lambda: self.reply and self.reply.request_id,
         }
-        value = known[path]() if path in known else None
+        value = values[path]() if path in values else None
         return at(self.reply.body, path) if value is None and self.reply is not None else value
 
 
@@ -94,8 +94,8 @@ class Stage:
         """The client of that name; an unknown name gives an unregistered client."""
         name = name or "demo-tpp"
         if name not in self._tpps:
-            known = self.people.clients.get(name)
-            secret = known.secret if known else "no-secret"
+            values = self.people.clients.get(name)
+            secret = values.secret if values else "no-secret"
             vendor = self.scenario.settings.vendor
             self._tpps[name] = Client(self.url, name, secret, CALLBACK, vendor=vendor, http=self.http)
         return self._tpps[name]
@@ -119,8 +119,8 @@ class Stage:
 
     def capture(self, name: Any) -> Capture:
         if not isinstance(name, str) or name not in self.captures:
-            known = f"; so far there are {', '.join(self.captures)}" if self.captures else ""
-            raise ScriptFault(f"nothing was captured as {name!r}{known}")
+            values = f"; so far there are {', '.join(self.captures)}" if self.captures else ""
+            raise ScriptFault(f"nothing was captured as {name!r}{values}")
         return self.captures[name]
 
     def capture_of_initiation(self, name: Any) -> Capture:

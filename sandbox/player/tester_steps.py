@@ -18,8 +18,8 @@ def psu(stage: Stage, content: Content) -> Reply:
     name = content.get(f"{verb}s")
     found = stage.capture(name)
     if found.address is None and found.reference is not None and found.reference.kind is Kind.BULK:
-        told = stage.tpp(found.client).status(found.reference)
-        found.address, found.flow = told.sca_address, told.flow
+        status_reply = stage.tpp(found.client).status(found.reference)
+        found.address, found.flow = status_reply.sca_address, status_reply.flow
     if found.address is None:
         _take_address(stage, found)
     if found.address is None:

@@ -64,10 +64,10 @@ def status(stage: Stage, content: Content) -> Capture:
     """Asks for the status; for a bulk file it stores the address of the reply."""
     found = stage.capture_of_initiation(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
-    told = tpp.status(_target(found, content), stage.access(content))
-    found.address = told.sca_address or found.address
-    found.flow = told.flow or found.flow
-    return Capture(told.reply, tpp.caller.client_id, found.initiation, found.address, found.flow)
+    reply = tpp.status(_target(found, content), stage.access(content))
+    found.address = reply.sca_address or found.address
+    found.flow = reply.flow or found.flow
+    return Capture(reply.reply, tpp.caller.client_id, found.initiation, found.address, found.flow)
 
 
 def details(stage: Stage, content: Content) -> Reply:
@@ -81,10 +81,10 @@ def cancel(stage: Stage, content: Content) -> Reply:
 def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
     """The client and tokens for a call on an initiation; `token` overrides the tokens."""
     found = stage.capture_of_initiation(content.get("of"))
-    known = _target(found, content)
+    target = _target(found, content)
     tpp = stage.tpp(content.get("client", found.client))
-    token, version = stage.access(content, found), VERSIONS[known.operation(verb)]
-    return tpp.caller.call(method, f"{known.path}{end}", version, token=token, query=known.query)
+    token, version = stage.access(content, found), VERSIONS[target.operation(verb)]
+    return tpp.caller.call(method, f"{target.path}{end}", version, token=token, query=target.query)
 
 
 def _target(found: Capture, content: Content) -> Reference:

@@ -38,13 +38,13 @@ def trial_of(
 
         world = world_name(script, f"{apart}.{variant.name}")
         report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look))
-        result = Result(True) if report.passed else Result(False, seen_in(report), call)
+        result = Result(True) if report.passed else Result(False, failure_of(report), call)
         return Run({script.scenario.name: result}, frozenset().union(*met), report.seconds)
 
     return trial
 
 
-def seen_in(report: Report) -> str:
+def failure_of(report: Report) -> str:
     """The first step that failed, and why."""
     failed = next((step for step in report.steps if step.faults), None)
     return report.trouble or "it was not played" if failed is None else f"{place_of(failed)}{failed.faults[0]}"

@@ -45,15 +45,15 @@ def text(pattern: str | None = None, example: str = "") -> Leaf:
 
 def one_of(words: Iterable[str], called: str) -> Leaf:
     """One of these words."""
-    known = tuple(words)
+    options = tuple(words)
 
     def read(node: Node, notes: Notes) -> str:
         found = text_of(node)
-        if found not in known:
-            raise Wrong(f"{quote(found)} is no {called}", suggestion(found, known))
+        if found not in options:
+            raise Wrong(f"{quote(found)} is no {called}", suggestion(found, options))
         return found
 
-    return Leaf(read, {"enum": list(known)})
+    return Leaf(read, {"enum": list(options)})
 
 
 def number(least: int, most: int) -> Leaf:

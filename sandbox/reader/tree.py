@@ -71,9 +71,9 @@ def join_names(words: Iterable[str], last: str = "or") -> str:
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def suggestion(word: str, known: Iterable[str]) -> str | None:
+def suggestion(word: str, options: Iterable[str]) -> str | None:
     """A hint: the nearest names, or all names if they are few."""
-    names = list(known)
+    names = list(options)
     near = nearest(word, names)
     if near:
         return f"did you mean '{near}'?"

@@ -77,7 +77,7 @@ def _fault(rows: dict[str, Any]) -> Fault:
     elif answer is not None and answer.status not in (*(statuses := answers_of(when.operation)), *GATEWAY):
         if when.operation is None:
             why = f"not every operation may answer {answer.status}"
-            named = [name for name, known in ANSWERS.items() if answer.status in known]
+            named = [name for name, keys in ANSWERS.items() if answer.status in keys]
             raise Wrong(why, f"name an operation: {join_names(named)}" if named else None, "answer.status")
         raise Wrong(
             f"{when.operation} never answers {answer.status}",
@@ -100,15 +100,15 @@ def _check_edge(when: When, rows: dict[str, Any], answer: Answer | None) -> None
     """A page has no error of the bank's interface, and a way back is no reply."""
     if when.client is not None:
         raise Wrong("a customer's browser is no client", "leave the client out", "when.client")
-    known = ("title", "when", "callback", "delay") if when.operation == "callback" else PAGE_KEYS
+    keys = ("title", "when", "callback", "delay") if when.operation == "callback" else PAGE_KEYS
     for name in rows:
-        if name not in known:
-            raise Wrong(f"a fault of {when.operation} has no {name}", f"it has {join_names(known[2:])}", name)
+        if name not in keys:
+            raise Wrong(f"a fault of {when.operation} has no {name}", f"it has {join_names(keys[2:])}", name)
     if when.operation == "callback" and "callback" not in rows:
         raise Wrong("'callback' is missing", f"it is {join_names(CALLBACKS)}")
     if answer is not None and answer.status not in PAGE_ANSWERS:
-        told = join_names(map(str, PAGE_ANSWERS))
-        raise Wrong(f"a page never answers {answer.status}", f"its statuses are {told}", "answer.status")
+        answers = join_names(map(str, PAGE_ANSWERS))
+        raise Wrong(f"a page never answers {answer.status}", f"its statuses are {answers}", "answer.status")
 
 
 def _connection_seconds(rows: dict[str, Any]) -> float:

@@ -27,40 +27,40 @@ def at(found: Any, path: str) -> Any:
     return found
 
 
-def differences(wanted: Any, found: Any, place: str) -> Iterator[str]:
+def differences(expected: Any, found: Any, place: str) -> Iterator[str]:
     """Yields a sentence for each difference; an object may have further keys."""
-    if isinstance(wanted, dict) and isinstance(found, list):
-        yield from _of_list(wanted, found, place)
-    elif isinstance(wanted, dict) and wanted and set(wanted) <= BOUNDS:
-        if not _within(wanted, number(found)):
-            bounds = " and ".join(f"{name} {bound}" for name, bound in wanted.items())
+    if isinstance(expected, dict) and isinstance(found, list):
+        yield from _of_list(expected, found, place)
+    elif isinstance(expected, dict) and expected and set(expected) <= BOUNDS:
+        if not _within(expected, number(found)):
+            bounds = " and ".join(f"{name} {bound}" for name, bound in expected.items())
             yield f"{place}: expected {bounds}, found {quote(found)}"
-    elif isinstance(wanted, dict) and isinstance(found, dict):
-        for name, value in wanted.items():
+    elif isinstance(expected, dict) and isinstance(found, dict):
+        for name, value in expected.items():
             yield from differences(value, at(found, name), f"{place}.{name}" if place else name)
-    elif isinstance(wanted, list) and isinstance(found, list):
-        if len(wanted) != len(found):
-            yield f"{place}: expected {len(wanted)} of them, found {len(found)}: {quote(found)}"
-        for index, (value, item) in enumerate(zip(wanted, found, strict=False)):
+    elif isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            yield f"{place}: expected {len(expected)} of them, found {len(found)}: {quote(found)}"
+        for index, (value, item) in enumerate(zip(expected, found, strict=False)):
             yield from differences(value, item, f"{place}[{index}]")
-    elif not same(wanted, found):
-        yield f"{place}: expected {quote(wanted)}, found {quote(found)}"
+    elif not same(expected, found):
+        yield f"{place}: expected {quote(expected)}, found {quote(found)}"
 
 
-def same(wanted: Any, found: Any) -> bool:
+def same(expected: Any, found: Any) -> bool:
     """Compares values: numbers by worth, texts with * as patterns; null also matches a missing value."""
-    if wanted is None:
+    if expected is None:
         return found is None or found is MISSING
-    if wanted == "*":
+    if expected == "*":
         return found is not MISSING and found is not None
-    if isinstance(wanted, bool) or isinstance(found, bool):
-        return wanted is found
-    if isinstance(wanted, str) and isinstance(found, str):
-        return wanted == found or ("*" in wanted and fnmatchcase(found, wanted.replace("[", "[[]")))
-    if isinstance(wanted, int | float | str) and isinstance(found, int | float | Decimal | str):
-        ours, theirs = number(wanted), number(found)
+    if isinstance(expected, bool) or isinstance(found, bool):
+        return expected is found
+    if isinstance(expected, str) and isinstance(found, str):
+        return expected == found or ("*" in expected and fnmatchcase(found, expected.replace("[", "[[]")))
+    if isinstance(expected, int | float | str) and isinstance(found, int | float | Decimal | str):
+        ours, theirs = number(expected), number(found)
         return ours is not None and ours == theirs
-    return bool(wanted == found)
+    return bool(expected == found)
 
 
 def number(value: Any) -> Decimal | None:
@@ -73,15 +73,15 @@ def number(value: Any) -> Decimal | None:
         return None
 
 
-def in_order(wanted: list[Any], found: list[Any], place: str) -> Iterator[str]:
+def in_order(expected: list[Any], found: list[Any], place: str) -> Iterator[str]:
     """Checks that all wanted values were found in this order; others may stand between."""
     position = 0
-    for index, value in enumerate(wanted):
+    for index, value in enumerate(expected):
         ahead = (at for at in range(position, len(found)) if not list(differences(value, found[at], place)))
         held = next(ahead, None)
         if held is None:
-            seen = f"; after the ones before it there are {quote(found[position:])}" if found else "; there is none"
-            yield f"{place}[{index}]: nothing fits {quote(value)}{seen}"
+            rest = f"; after the ones before it there are {quote(found[position:])}" if found else "; there is none"
+            yield f"{place}[{index}]: nothing fits {quote(value)}{rest}"
             return
         position = held + 1
 
@@ -99,8 +99,8 @@ def _within(bounds: dict[str, Any], found: Decimal | None) -> bool:
     return found is not None and (over is None or found > over) and (under is None or found < under)
 
 
-def _of_list(wanted: dict[str, Any], found: list[Any], place: str) -> Iterator[str]:
-    for name, value in wanted.items():
+def _of_list(expected: dict[str, Any], found: list[Any], place: str) -> Iterator[str]:
+    for name, value in expected.items():
         match name:
             case "count":
                 yield from differences(value, len(found), f"{place}, their number")

@@ -87,8 +87,8 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     """The settings that variants name, beside those that are given; the two must not differ."""
     found = dict(rows)
     for axis, value in rows.get("variants", ()):
-        for name, wanted in AXES[axis].value(value).settings:
-            if found.setdefault(name, wanted) != wanted:
+        for name, expected in AXES[axis].value(value).settings:
+            if found.setdefault(name, expected) != expected:
                 raise Wrong(f"{axis}: {value} sets {name}, which is set otherwise", key=f"variants.{axis}")
     return found
 

@@ -53,8 +53,8 @@ def _expected_of(step: Node) -> Node | None:
 
 
 def _expects_refusal(content: Node) -> bool:
-    told = content.rows.get("expect")
-    return bool({"refused", "lost"} & set(content.rows)) or _is_refusal(told.value if told else None)
+    expect = content.rows.get("expect")
+    return bool({"refused", "lost"} & set(content.rows)) or _is_refusal(expect.value if expect else None)
 
 
 def _is_refusal(expected: Node | None) -> bool:

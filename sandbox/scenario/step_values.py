@@ -45,9 +45,9 @@ def _account(node: Node, notes: Notes) -> str:
         return account_iban(node, notes)
     except Wrong as wrong:
         people = notes.fixtures
-        known = [] if people is None else [*people.names, *people.customers]
-        listed = f"such as {join_names(known[:LISTED_MAX])}" if known else None
-        raise Wrong(wrong.text, suggestion(found, [*sorted(notes.added), *known]) or listed) from None
+        names = [] if people is None else [*people.names, *people.customers]
+        listed = f"such as {join_names(names[:LISTED_MAX])}" if names else None
+        raise Wrong(wrong.text, suggestion(found, [*sorted(notes.added), *names]) or listed) from None
 
 
 def _iban_or_account(node: Node, notes: Notes) -> str:

@@ -61,11 +61,11 @@ class Booking(Chronicle):
 
     def _write(self, note: Note, *postings: Posting) -> None:
         entry = Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
-        known = self._shared.get(note.reference)
-        if known is None and len(self._shared) < SHARED_MAX:
+        kept_entry = self._shared.get(note.reference)
+        if kept_entry is None and len(self._shared) < SHARED_MAX:
             self._shared[note.reference] = entry
-        elif known == entry:
-            entry = known
+        elif kept_entry == entry:
+            entry = kept_entry
         self._bank.ledger.post(entry)
         if note.remark == DEBIT:
             returns.meet_debit(self._bank, entry)

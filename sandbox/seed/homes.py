@@ -118,8 +118,8 @@ class Home:
         }
         for habit in habits:
             if habit.role not in circles and habit.party is None:
-                known = people[habit.role, self.owner.language]
-                circles[habit.role] = self.rng.sample(known, CIRCLE.get(habit.role, 1))
+                parties = people[habit.role, self.owner.language]
+                circles[habit.role] = self.rng.sample(parties, CIRCLE.get(habit.role, 1))
             own = None if habit.party is None else (Party(*habit.party, "", ""),)
             steady = self._amount(habit, self.rng) if habit.steady else 0
             chance = habit.a_week / 7 / CHANCES

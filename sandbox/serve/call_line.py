@@ -18,12 +18,12 @@ def call_line(row: Mapping[str, Any], screen: TextIO, more: str = "") -> str:
         words.append(f"{row['error']} {row.get('error_code') or ''}".strip())
     if refused and row.get("rule"):
         words.append(plain(str(row["rule"])))
-    said = "  ".join(words)
+    line = "  ".join(words)
     if coloured:
-        said = f"{COLOURS.get(row['status'] // 100, '')}{said}{RESET}"
+        line = f"{COLOURS.get(row['status'] // 100, '')}{line}{RESET}"
     end = "  ".join(filter(None, (str(row["request_id"]), more)))
     begin = f"{row['at']}  {plain(str(row['method']))[:12]} {plain(str(row['path']))}"
-    return f"{begin}  {said}  {f'{QUIET}{end}{RESET}' if coloured else end}"
+    return f"{begin}  {line}  {f'{QUIET}{end}{RESET}' if coloured else end}"
 
 
 def plain(text: str) -> str:

@@ -134,8 +134,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if not self.total_outbufs_len:
             self.moved = self.server.clock()
         self.server.passed += len(data)
-        written: int = super().write_soon(data)
-        return written
+        length: int = super().write_soon(data)
+        return length
 
     def _flush_some(self, do_close: bool = True) -> bool:
         sent: bool = super()._flush_some(do_close=do_close)
@@ -263,9 +263,9 @@ def _order(channel: Channel) -> tuple[bool, float]:
 def raise_files(connections: int) -> None:
     """Lets the process open as many files as so many connections need, as far as it may."""
     soft, hard = getrlimit(RLIMIT_NOFILE)
-    wanted = FILES_EACH * connections + FILES_SPARE
-    if soft != RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == RLIM_INFINITY else min(hard, wanted)
+    needed = FILES_EACH * connections + FILES_SPARE
+    if soft != RLIM_INFINITY and soft < needed:
+        most = needed if hard == RLIM_INFINITY else min(hard, needed)
         with suppress(ValueError, OSError):
             setrlimit(RLIMIT_NOFILE, (most, hard))
 

@@ -19,7 +19,7 @@ class Hop(NamedTuple):
     scheme: str
     certificate: bytes = b""
 
-    def written(self, key: str) -> str:
+    def header_value(self, key: str) -> str:
         return " ".join((key, self.door, self.caller or "-", self.scheme, b64encode(self.certificate).decode()))
 
     def apply_to(self, environ: dict[str, Any]) -> None:

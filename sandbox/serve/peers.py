@@ -126,7 +126,7 @@ class Peers:
 
     def _handed_on(self, peer: Peer, door: str, environ: dict[str, Any], dead: set[int]) -> Any:
         """None where nothing was done, or nothing that must not be done twice."""
-        hop = hop_of(door, environ).written(self._key or "")
+        hop = hop_of(door, environ).header_value(self._key or "")
         try:
             with environ.get("sandbox.beside", _alone)() as has_room:
                 if not has_room:

@@ -61,7 +61,7 @@ class Relay:
         line = self._line(url)
         try:
             try:
-                for piece in written(environ, hop):
+                for piece in encode_request(environ, hop):
                     line.sendall(piece)
             except OSError:
                 pass  # it may have answered without reading all of it
@@ -153,7 +153,7 @@ def _readable(line: socket.socket, seconds: float) -> bool:
     return bool(poll.poll(int(seconds * 1000)))
 
 
-def written(environ: dict[str, Any], hop: str) -> Iterator[bytes]:
+def encode_request(environ: dict[str, Any], hop: str) -> Iterator[bytes]:
     """The call as it came: its target, its headers and its body."""
     target = environ.get("REQUEST_URI") or environ.get("RAW_URI")
     if not target:

@@ -56,8 +56,8 @@ class TlsSocket:
         response = unread(400)
         head = "".join(f"{name}: {value}\r\n" for name, value in response.headers)
         with suppress(OSError):
-            told = f"HTTP/1.1 {response.status}\r\nConnection: close\r\n{head}\r\n".encode("latin-1")
-            self._plain.send(told + response.get_data())
+            reply = f"HTTP/1.1 {response.status}\r\nConnection: close\r\n{head}\r\n".encode("latin-1")
+            self._plain.send(reply + response.get_data())
 
     def recv(self, count: int) -> bytes:
         received: bytes = self._try(self._tls.recv, count)

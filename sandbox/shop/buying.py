@@ -31,15 +31,15 @@ def shelf() -> str:
 @pages.post("/basket")
 def put() -> Response:
     """Adds one, or says how many."""
-    code, wanted = request.form.get("code", ""), request.form.get("count", "")
+    code, entry = request.form.get("code", ""), request.form.get("count", "")
     if code not in GOODS:
         abort(404)
     basket = visitor().basket
-    count = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else basket.get(code, 0) + 1
+    count = int(entry) if entry.isascii() and entry.isdigit() and len(entry) < 4 else basket.get(code, 0) + 1
     basket[code] = min(count, COUNT_MAX)
     if not basket[code]:
         del basket[code]
-    if not wanted:
+    if not entry:
         visitor().notice = f"{GOODS[code].name} lies in your basket."
         return go("/")
     return go("/basket")
@@ -53,9 +53,9 @@ def basket() -> str:
 def basket_page(problem: str = "", iban: str = "") -> str:
     owner = visitor()
     rows = [(GOODS[code], count) for code, count in owner.basket.items()]
-    known = owner.link.entries if owner.link is not None and owner.link.entries is not None else []
+    entries = owner.link.entries if owner.link is not None and owner.link.entries is not None else []
     return render_template(
-        "basket.html", rows=rows, total=total_of(owner.basket), problem=problem, iban=iban, known=known
+        "basket.html", rows=rows, total=total_of(owner.basket), problem=problem, iban=iban, entries=entries
     )
 
 
@@ -116,23 +116,23 @@ def state(number: str) -> str:
 
 def state_of(found: Order) -> dict[str, object]:
     """Where the order stands. When the bank does not say, the last that is known stays, and is said to be old."""
-    late, told = "", 0
+    late, seconds = "", 0
     if found.last is not None:
         try:
             paying.look(line(), found.last)
         except BankBusy as busy:
-            late, told = "The bank is busy just now, so this may be out of date.", busy.seconds
+            late, seconds = "The bank is busy just now, so this may be out of date.", busy.seconds
         except BankSilent:
-            late, told = "The bank does not answer just now, so this may be out of date.", paying.LONG
+            late, seconds = "The bank does not answer just now, so this may be out of date.", paying.LONG
         except Refused:
-            late, told = "The bank does not tell us about this payment any more.", paying.LONG
+            late, seconds = "The bank does not tell us about this payment any more.", paying.LONG
     now = line().now()
     after = paying.next_look(found, now)
     return {
         "order": found,
         "sight": paying.sight_of(found, now),
         "late": late,
-        "after": None if after is None else max(after, told),
+        "after": None if after is None else max(after, seconds),
     }
 
 

@@ -75,7 +75,7 @@ def sight_of(order: Order, now: datetime) -> Sight:
         return Sight("bad", "Not paid", text, 2, "Pay again")
     if attempt.is_unsigned:
         return OLD if attempt.is_old(now) else WAITING
-    if not attempt.heard:  # what the bank said before the customer signed tells nothing of other signatures
+    if not attempt.has_news:  # what the bank said before the customer signed tells nothing of other signatures
         return SIGHTS.get(attempt.status, SIGNED)
     return SIGHTS.get(attempt.status, COSIGN)
 
@@ -96,7 +96,7 @@ def look(line: Line, attempt: Attempt) -> None:
     attempt.looked = ticks
     found = line.ask("payment_status", lambda: line.tpp().status(attempt.initiation))
     attempt.looked, attempt.looks = line.ticks(), attempt.looks + 1
-    attempt.status, attempt.reason, attempt.heard = found.status, found.reason, attempt.returned
+    attempt.status, attempt.reason, attempt.has_news = found.status, found.reason, attempt.returned
 
 
 def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
@@ -153,11 +153,11 @@ def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> Non
         return
     try:
         tokens = line.ask("token", lambda: line.tpp().exchange(code, errand.flow))
-        told = line.ask("payment_details", lambda: line.tpp().details(attempt.initiation, tokens))
+        details = line.ask("payment_details", lambda: line.tpp().details(attempt.initiation, tokens))
     except (Refused, BankBusy, BankSilent):
         return
-    order.paid_by = str(told.get("psu_name") or "") or None
-    account = told.get("debtor_account")
+    order.paid_by = str(details.get("psu_name") or "") or None
+    account = details.get("debtor_account")
     order.paid_from = str(account.get("iban") or "") or None if isinstance(account, dict) else None
 
 

@@ -32,7 +32,7 @@ THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DemoOptions:
     """What the command was given."""
 
     port: int = 0
@@ -45,18 +45,18 @@ class Wanted:
     secret: str | None = None
 
 
-def run(wanted: Wanted) -> None:
+def run(options: DemoOptions) -> None:
     """Until SIGINT or SIGTERM. With `lan` the controls have a key, as everyone in the network reaches them."""
     signal.signal(signal.SIGTERM, _stop)
-    key = wanted.key or (secrets.token_urlsafe(12) if wanted.lan else None)
-    address = lan_address() if wanted.lan else HOST
-    listens = ANYWHERE if wanted.lan else HOST
-    with listening(listens, wanted.port, "--port") as door, bank_at(wanted, listens, address, key) as bank_url:
+    key = options.key or (secrets.token_urlsafe(12) if options.lan else None)
+    address = lan_address() if options.lan else HOST
+    listens = ANYWHERE if options.lan else HOST
+    with listening(listens, options.port, "--port") as door, bank_at(options, listens, address, key) as bank_url:
         home = f"http://{address}:{door.getsockname()[1]}"
         demo = Demo(bank_url, key, frozenset({HOST, address}))
-        if wanted.rate is not None:
-            run_at(demo, wanted.rate)
-        client_id, secret = wanted.client_id, wanted.secret
+        if options.rate is not None:
+            run_at(demo, options.rate)
+        client_id, secret = options.client_id, options.secret
         if client_id is None or secret is None:
             client_id, secret = register(demo, f"{home}{CALLBACK}")
         line = Line(bank_url, client_id, secret, f"{home}{CALLBACK}", demo.now)
@@ -68,7 +68,7 @@ def run(wanted: Wanted) -> None:
             target=follow_until, args=[ended, line, app.extensions["visitors"]], name="follower", daemon=True
         )
         follower.start()
-        greet(home, bank_url, demo, key if wanted.lan else None)
+        greet(home, bank_url, demo, key if options.lan else None)
         try:
             server.run()
         finally:
@@ -133,16 +133,16 @@ def listening(host: str, port: int, option: str) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def bank_at(wanted: Wanted, listens: str, address: str, key: str | None) -> Iterator[str]:
+def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -> Iterator[str]:
     """The bank that runs already, or one of our own, its clock at the machine's time and running."""
-    if wanted.url is not None:
-        yield wanted.url.rstrip("/")
+    if options.url is not None:
+        yield options.url.rstrip("/")
         return
-    with listening(listens, wanted.bank_port, "--bank-port"):
+    with listening(listens, options.bank_port, "--bank-port"):
         pass  # only to say kindly that it is taken
-    worlds = Worlds(first_beginning(life="on"), machine_time, guarded=wanted.lan)
-    bank = assemble(worlds, lock=Lock(key if wanted.lan else None, hosts=Hosts(bound="")))
-    with in_background(bank, listens, wanted.bank_port) as served:
+    worlds = Worlds(first_beginning(life="on"), machine_time, guarded=options.lan)
+    bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
+    with in_background(bank, listens, options.bank_port) as served:
         yield f"http://{address}:{served.rpartition(':')[2]}"
 
 

@@ -85,9 +85,9 @@ def entries_of(link: Link) -> list[AccountEntry]:
 
 def balance_of(link: Link, entry: AccountEntry) -> Account:
     """The account with its balance; it stays readable without a second authentication."""
-    known = link.accounts.get(entry.logical_id)
-    if known is not None and line().now() < known[0] + KEPT:
-        return known[1]
+    first_pages = link.accounts.get(entry.logical_id)
+    if first_pages is not None and line().now() < first_pages[0] + KEPT:
+        return first_pages[1]
     found = line().ask_with(link.keys, "account", lambda tokens: line().tpp().account(entry.logical_id, tokens))
     link.accounts[entry.logical_id] = line().now(), found
     return found
@@ -96,24 +96,24 @@ def balance_of(link: Link, entry: AccountEntry) -> Account:
 def statement_of(link: Link, entry: AccountEntry, days: int, currency: str) -> Statement:
     """All transactions of a period. A reading that the bank broke off goes on from the page where it stopped."""
     key = (entry.logical_id, days, currency)
-    known = link.statements.get(key)
-    if known is None or (known.complete and line().now() >= known.read + KEPT):
-        known = link.statements[key] = Statement(line().now())
+    first_pages = link.statements.get(key)
+    if first_pages is None or (first_pages.complete and line().now() >= first_pages.read + KEPT):
+        first_pages = link.statements[key] = Statement(line().now())
     for _ in range(CALLS_MAX):
-        if known.complete:
+        if first_pages.complete:
             break
-        page = next_page(link, entry, known, days, currency)
-        known.lines += page.transactions
-        known.following = page.next_page_key
-        known.complete = known.following is None
-    known.complete = True
-    return known
+        page = next_page(link, entry, first_pages, days, currency)
+        first_pages.lines += page.transactions
+        first_pages.following = page.next_page_key
+        first_pages.complete = first_pages.following is None
+    first_pages.complete = True
+    return first_pages
 
 
-def next_page(link: Link, entry: AccountEntry, known: Statement, days: int, currency: str) -> Page:
+def next_page(link: Link, entry: AccountEntry, first_pages: Statement, days: int, currency: str) -> Page:
     """The first call says what is wanted. Each following one says where to go on, and nothing else."""
-    since = known.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
-    tpp, key = line().tpp(language()), known.following
+    since = first_pages.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
+    tpp, key = line().tpp(language()), first_pages.following
 
     def read(tokens: Tokens) -> Page:
         if key is not None:

@@ -32,7 +32,7 @@ class Attempt:
     status: str
     reason: str | None = None
     returned: bool = False  # the customer came back from the bank with a signature
-    heard: bool = False  # the bank told the status since then
+    has_news: bool = False  # the bank told the status since then
     looked: float | None = None  # when the bank was asked last, by the shop's stopwatch
     looks: int = 0
 
@@ -123,7 +123,7 @@ class Visitor:
         while len(self.orders) > ORDERS_MAX:
             self.orders.popitem(last=False)
 
-    def said(self) -> str:
+    def take_notice(self) -> str:
         """The notice, once."""
         notice, self.notice = self.notice, ""
         return notice
@@ -134,20 +134,20 @@ class Visitors:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._known: OrderedDict[str, Visitor] = OrderedDict()
+        self._by_name: OrderedDict[str, Visitor] = OrderedDict()
 
     def of(self, name: str) -> Visitor:
         with self._lock:
-            visitor = self._known.get(name) or Visitor()
-            self._known[visitor.name] = visitor
-            self._known.move_to_end(visitor.name)
-            while len(self._known) > VISITORS_MAX:
-                self._known.popitem(last=False)
+            visitor = self._by_name.get(name) or Visitor()
+            self._by_name[visitor.name] = visitor
+            self._by_name.move_to_end(visitor.name)
+            while len(self._by_name) > VISITORS_MAX:
+                self._by_name.popitem(last=False)
             return visitor
 
     def __iter__(self) -> Iterator[Visitor]:
         with self._lock:
-            everyone = list(self._known.values())
+            everyone = list(self._by_name.values())
         return iter(everyone)
 
 

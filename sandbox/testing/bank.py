@@ -68,26 +68,26 @@ class Bank:
         """The reference client under other credentials, with another `redirect_uri`, `language` or `vendor`.
 
         Unless told otherwise it follows this world's manual, and signs where the bank demands signatures."""
-        told: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         settings = self.settings()
         if not more.keys() & {"vendor", "manual"}:
             decided = {"vendor": settings["vendor"], **settings["variants"]}
             names = {row.name for row in fields(Manual)}
-            told["manual"] = Manual(**{name: value for name, value in decided.items() if name in names})
+            content["manual"] = Manual(**{name: value for name, value in decided.items() if name in names})
         if settings["signatures"] == "strict" and "signer" not in more:
             signer = Signer(lambda: self.clock.get().now)
             self.controls.call("PUT", f"/clients/{quote(client_id, safe='')}", {"keys": [signer.public]})
-            told["signer"] = signer
-        return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **told, **more)
+            content["signer"] = signer
+        return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **content, **more)
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
         """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""
         body = {"payment_id": _id_of(subject), "status": status}
         if within is not None:
             body["within"] = _span(within)
-        told = self.controls.call("POST", "/await", body).body
-        at, waited = datetime.fromisoformat(told["at"]), timedelta(seconds=float(told["waited"]))
-        return Awaited(told["payment_id"], told["status"], at, waited)
+        content = self.controls.call("POST", "/await", body).body
+        at, waited = datetime.fromisoformat(content["at"]), timedelta(seconds=float(content["waited"]))
+        return Awaited(content["payment_id"], content["status"], at, waited)
 
     @property
     def customers(self) -> Rows:
@@ -163,8 +163,8 @@ class Bank:
         """Changes the named settings and returns all settings."""
         if not changes:
             return self._fetch("/settings")["settings"]  # type: ignore[no-any-return]
-        written = {name: _span(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
-        return self.controls.call("PATCH", "/settings", written).body["settings"]  # type: ignore[no-any-return]
+        texts = {name: _span(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
+        return self.controls.call("PATCH", "/settings", texts).body["settings"]  # type: ignore[no-any-return]
 
     def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
         """Forces a legal move."""
@@ -174,9 +174,9 @@ class Bank:
         """A transaction by hand, such as a salary."""
         self.controls.book(iban, amount, **rest)
 
-    def scenario(self, told: str | Mapping[str, Any]) -> None:
+    def scenario(self, content: str | Mapping[str, Any]) -> None:
         """Resets the world with a shipped scenario by its name, or with the content of one."""
-        body = {"name": told} if isinstance(told, str) else {"scenario": dict(told)}
+        body = {"name": content} if isinstance(content, str) else {"scenario": dict(content)}
         self.controls.call("PUT", "/scenario", body)
 
     def reset(self) -> None:

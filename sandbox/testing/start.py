@@ -55,10 +55,10 @@ def world_options(start: Start) -> dict[str, Any]:
     if start.frozen is not None or scenario.rate is None:
         clock["frozen"] = start.frozen is not False
     seed = scenario.seed if start.seed is None else start.seed
-    told = scenario_content(start)
-    wanted = {"seed": SEED if seed is None else seed, "clock": clock}
+    scenario_body = scenario_content(start)
+    body = {"seed": SEED if seed is None else seed, "clock": clock}
     # Tests assert on money: the default scenario, which a server may have started with life, begins without it.
-    return wanted | ({"life": "off"} if told == "default" else {"scenario": told})
+    return body | ({"life": "off"} if scenario_body == "default" else {"scenario": scenario_body})
 
 
 def scenario_content(start: Start) -> str | dict[str, Any]:
@@ -79,13 +79,13 @@ def scenario_content(start: Start) -> str | dict[str, Any]:
 
 def _read(start: Start) -> Scenario:
     """Reads the scenario; raises ScenarioErrors with line and column."""
-    told = scenario_content(start)
+    scenario_body = scenario_content(start)
     if isinstance(start.scenario, str):
         named = load(start.scenario)
-        if isinstance(told, str) or not start.settings:
+        if isinstance(scenario_body, str) or not start.settings:
             return named
-    assert isinstance(told, dict)
-    return read_content(told, "scenario")
+    assert isinstance(scenario_body, dict)
+    return read_content(scenario_body, "scenario")
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from sandbox.vary.allowed import Allowed, allow, read_allowed, read_variant
 from sandbox.vary.axes import space_of
 from sandbox.vary.meeting import axes_met, last_call
 from sandbox.vary.report_files import demand_format, write_report
-from sandbox.vary.runs import SEEN_MAX, Result, Run, Runs
+from sandbox.vary.runs import FAILURE_MAX, Result, Run, Runs
 from sandbox.vary.sentences import describe_break, describe_details, describe_rest
 from sandbox.vary.space import TODAY, Space, Variant
 from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
@@ -174,12 +174,12 @@ def run_of(item: pytest.Item, reports: list[pytest.TestReport]) -> Run:
     """A test as a run of one test."""
     met, call = item.stash[MEETING]
     failed = next((report for report in reports if report.failed), None)
-    result = Result(True) if failed is None else Result(False, seen_of(failed), call)
+    result = Result(True) if failed is None else Result(False, failure_of(failed), call)
     return Run({item.nodeid: result}, met)
 
 
-def seen_of(report: pytest.TestReport) -> str:
+def failure_of(report: pytest.TestReport) -> str:
     """The error of a failed test in one line."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = str(crash.message if crash is not None else report.longrepr).strip() or "it failed"
-    return " ".join(text.splitlines()[0 if crash is not None else -1].split())[:SEEN_MAX]
+    return " ".join(text.splitlines()[0 if crash is not None else -1].split())[:FAILURE_MAX]

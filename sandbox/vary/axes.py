@@ -22,11 +22,11 @@ def space_of(
     for name in names:
         if name not in axes:
             raise ValueError(unknown("axis", name, tuple(axes)))
-    wanted = {*names, *(name for topic in topics for name in of_topic(axes, topic))}
+    selection = {*names, *(name for topic in topics for name in of_topic(axes, topic))}
     found = {}
     for name, axis in axes.items():
         values = tuple(value.name for value in axis.values if value.within or not within or name in names)
-        chosen = name in wanted or not (names or topics)
+        chosen = name in selection or not (names or topics)
         if chosen and len(values) > 1 and (name not in APART or name in names or not within):
             found[name] = values
     return Space(found, excludes_of(axes))

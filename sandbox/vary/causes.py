@@ -35,10 +35,10 @@ class Flaky(Exception):
     """The same run passed once and failed once."""
 
 
-def find_causes(test: str, rows: Sequence[Variant], runs: Runs, known: list[Variant], before: Causes) -> Causes:
+def find_causes(test: str, rows: Sequence[Variant], runs: Runs, earlier: list[Variant], before: Causes) -> Causes:
     """Looks in each failing row for every cause: what is found is taken out of the row, and the rest is run again.
 
-    `known` are causes of other tests, which are tried first; new ones are added. `before` are those found so far.
+    `earlier` are causes of other tests, which are tried first; new ones are added. `before` are those found so far.
     """
 
     def fails(variant: Variant) -> bool:
@@ -54,11 +54,11 @@ def find_causes(test: str, rows: Sequence[Variant], runs: Runs, known: list[Vari
             rest = _take_out(row, found)
             while rest.changes and len(found) < CAUSES_MAX and fails(rest):
                 _demand_same(test, rest, runs)
-                start = next((one for one in tuple(known) if rest.holds(one) and fails(one)), rest)
+                start = next((one for one in tuple(earlier) if rest.holds(one) and fails(one)), rest)
                 cause = shrink(start, fails, [one for one in passed if not one.holds(start)])
                 _demand_same(test, cause, runs)
                 found.append(cause)
-                known.append(cause)
+                earlier.append(cause)
                 rest = _take_out(rest, found)
     except Flaky as flaky:
         return Causes(flaky=str(flaky))

@@ -14,7 +14,7 @@ from typing import Any
 from sandbox.client import Controls, Refused
 from sandbox.vary.meeting import axes_met, last_call
 from sandbox.vary.report_reader import UnreadableReport, read_report
-from sandbox.vary.runs import SEEN_MAX, Result, Run
+from sandbox.vary.runs import FAILURE_MAX, Result, Run
 from sandbox.vary.space import Variant
 
 OUTPUT_MAX = 20_000  # characters of the end of an output
@@ -135,13 +135,13 @@ class CommandRuns:
             try:
                 found = read_report(report)
             except UnreadableReport as error:
-                return {self.name: Result(False, str(error)[:SEEN_MAX])}
+                return {self.name: Result(False, str(error)[:FAILURE_MAX])}
         if ended.code is None:
             return found | {self.name: Result(False, f"it did not end within {self.patience:.0f} s")}
         explained = any(not one.passed for one in found.values())
         if not found or (ended.code and not explained):
-            seen = "" if ended.code == 0 else f"{last_line(ended.output)} (exit code {ended.code})"
-            return found | {self.name: Result(ended.code == 0, seen)}
+            failure = "" if ended.code == 0 else f"{last_line(ended.output)} (exit code {ended.code})"
+            return found | {self.name: Result(ended.code == 0, failure)}
         return found
 
 
@@ -153,7 +153,9 @@ def fill(word: str, values: Mapping[str, str]) -> str:
 
 
 def last_line(output: str) -> str:
-    return next((line.strip()[:SEEN_MAX] for line in reversed(output.splitlines()) if line.strip()), "nothing was said")
+    return next(
+        (line.strip()[:FAILURE_MAX] for line in reversed(output.splitlines()) if line.strip()), "nothing was said"
+    )
 
 
 def end_group(command: "subprocess.Popen[bytes]") -> None:

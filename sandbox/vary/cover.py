@@ -69,7 +69,7 @@ def _found(space: Space, strength: int, seed: int, done: list[dict[str, str]]) -
         yield dict(zip(names, values, strict=True))
 
 
-def wanted(space: Space, strength: int) -> Iterator[Tuple]:
+def tuples_of(space: Space, strength: int) -> Iterator[Tuple]:
     """Each combination of so many values of different axes whose choices do not exclude each other."""
     for names in combinations(sorted(space.axes), strength):
         for values in product(*(space.axes[name] for name in names)):
@@ -84,7 +84,7 @@ def _tuples(row: dict[str, str], strength: int) -> Iterator[Tuple]:
 
 def _missing(space: Space, strength: int, rows: Iterable[dict[str, str]]) -> set[Tuple]:
     """What no row has. The library stops at its first row without a new combination, which constraints may bring."""
-    found = set(wanted(space, strength)) if strength else set()
+    found = set(tuples_of(space, strength)) if strength else set()
     for row in rows:
         found.difference_update(_tuples(row, strength))
     return found

@@ -36,8 +36,8 @@ def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
 def _concerns(name: str, operation: str) -> bool:
     """Whether settings decide the axis, and the operation is one of its topic."""
     axis = AXES[name]
-    wanted = OPERATIONS.get(axis.topic, ("",))
-    return axis.by_settings and any(operation == one or operation.startswith(one) for one in wanted if one != "token")
+    prefixes = OPERATIONS.get(axis.topic, ("",))
+    return axis.by_settings and any(operation == one or operation.startswith(one) for one in prefixes if one != "token")
 
 
 def last_call(controls: Controls, calls: Rows, variant: Variant) -> str:
@@ -52,10 +52,10 @@ def _met(controls: Controls, row: Mapping[str, Any], axis: str) -> bool:
     if axis in AXES and AXES[axis].by_settings:
         return bool(row["operation"]) and _concerns(axis, row["operation"])
     try:
-        told = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
+        explanation = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
     except Refused:
         return False
-    return axis in told.get("variants", {})
+    return axis in explanation.get("variants", {})
 
 
 def describe_call(row: Mapping[str, Any]) -> str:

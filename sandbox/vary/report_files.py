@@ -37,8 +37,8 @@ def as_junit(verdict: Verdict, axes: Axes) -> bytes:
             SubElement(case, "skipped", message=clean(f"flaky: {verdict.flaky[test]}"))
         elif found:
             SubElement(case, "system-out").text = text
-    written: bytes = tostring(suites, xml_declaration=True, encoding="UTF-8", pretty_print=True)
-    return written
+    xml: bytes = tostring(suites, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+    return xml
 
 
 def _lines(found: Break, axes: Axes) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from sandbox.vary.runs import SEEN_MAX, Result
+from sandbox.vary.runs import FAILURE_MAX, Result
 
 BYTES_MAX = 100_000_000
 NAME_MAX = 300
@@ -34,7 +34,7 @@ def read_report(path: Path) -> dict[str, Result]:
         name = name_of(case.get("classname", ""), case.get("name", ""))
         failed = next((part for kind in FAILED if (part := case.find(kind)) is not None), None)
         if failed is not None:
-            found[name] = Result(False, seen_in(failed.get("message", ""), failed.text or ""))
+            found[name] = Result(False, failure_in(failed.get("message", ""), failed.text or ""))
         else:
             found.setdefault(name, Result(True))
     return found
@@ -44,9 +44,9 @@ def name_of(group: str, name: str) -> str:
     return " ".join(f"{group}::{name}".strip(":").split())[:NAME_MAX] or "a test without a name"
 
 
-def seen_in(message: str, text: str) -> str:
+def failure_in(message: str, text: str) -> str:
     """The error in one line, from the message or from the text below it."""
     message = " ".join(message.split())
     found = PYTEST_ERROR.search(text)
     first = message or (found[1] if found else next((line for line in text.splitlines() if line.strip()), ""))
-    return first.strip()[:SEEN_MAX]
+    return first.strip()[:FAILURE_MAX]

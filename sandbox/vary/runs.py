@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sandbox.vary.space import Variant
 
-SEEN_MAX = 2_000  # characters of what a test said
+FAILURE_MAX = 2_000  # characters of what a test said
 
 
 @dataclass(frozen=True, slots=True)

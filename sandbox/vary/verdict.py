@@ -101,11 +101,11 @@ def tests_of(runs: Runs) -> tuple[str, ...]:
 
 def explain_failures(runs: Runs, rows: Sequence[Variant], spread: Spread = map) -> dict[str, Causes]:
     """The causes of each test that failed in a row, or later in a run that was made for another test."""
-    known: list[Variant] = []
+    causes_found: list[Variant] = []
     found: dict[str, Causes] = {}
 
     def causes_of(todo: tuple[str, Sequence[Variant]]) -> Causes:
-        return find_causes(*todo, runs, known, found.get(todo[0], Causes()))
+        return find_causes(*todo, runs, causes_found, found.get(todo[0], Causes()))
 
     while todo := [(test, failed) for test in tests_of(runs) if (failed := _open(test, rows, runs, found.get(test)))]:
         found |= dict(zip([test for test, _ in todo], spread(causes_of, todo), strict=True))

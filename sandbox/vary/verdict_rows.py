@@ -23,8 +23,8 @@ def verdict_row(verdict: Verdict) -> dict[str, Any]:
 
 def verdict_from(row: dict[str, Any], space: Space, strength: int) -> Verdict:
     breaks = tuple(
-        Break(test, Variant.of((axis, value) for axis, value in changes), Result(False, seen, call))
-        for test, changes, seen, call in row["breaks"]
+        Break(test, Variant.of((axis, value) for axis, value in changes), Result(False, failure, call))
+        for test, changes, failure, call in row["breaks"]
     )
     met = frozenset(row["met"])
     return Verdict(space, strength, tuple(row["tests"]), met, breaks, row["flaky"], row["variants"], row["runs"])

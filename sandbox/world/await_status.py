@@ -19,7 +19,7 @@ from sandbox.world.world import World
 INSTEAD_MAX = 6  # moves named in a refusal
 
 
-def foresee(world: World, subject_id: str, wanted: Status, within: timedelta) -> datetime:
+def foresee(world: World, subject_id: str, target: Status, within: timedelta) -> datetime:
     """The moment at which the status will hold. A large bank is tried out where nobody waits for it."""
     for _ in range(files_ahead.MOST):
         unread = world.ask(lambda bank: files_ahead.first_unread(bank, bank.clock.now + within))
@@ -29,7 +29,7 @@ def foresee(world: World, subject_id: str, wanted: Status, within: timedelta) ->
 
     def write_moment(bank: Bank, write: apart.Write) -> None:
         try:
-            write(moment_of(bank, subject_id, wanted, within).isoformat().encode())
+            write(moment_of(bank, subject_id, target, within).isoformat().encode())
         except Refusal as refusal:
             write(orjson.dumps([refusal.error.name, refusal.facts]))
 
@@ -40,16 +40,16 @@ def foresee(world: World, subject_id: str, wanted: Status, within: timedelta) ->
     raise Refusal(Error[name], **facts)
 
 
-def moment_of(bank: Bank, subject_id: str, wanted: Status, within: timedelta) -> datetime:
+def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) -> datetime:
     """Tried on a second bank, so that a wait that fails moves nothing."""
     found = bank.initiation(subject_id)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
     now = bank.clock.now
-    if found.status is wanted:
+    if found.status is target:
         return now
-    if wanted not in moves.reachable(found.path, found.status):
-        raise Refusal(Error.NEVER, why=f"it is {found.status.value}, and nothing leads on from there to {wanted.value}")
+    if target not in moves.reachable(found.path, found.status):
+        raise Refusal(Error.NEVER, why=f"it is {found.status.value}, and nothing leads on from there to {target.value}")
     ahead = twin_of(bank)
     for _ in range(ahead.settings.due_events_max):
         due = ahead.agenda.next_at
@@ -57,13 +57,13 @@ def moment_of(bank: Bank, subject_id: str, wanted: Status, within: timedelta) ->
             break
         timeline.advance(ahead, due)
         subject = ahead.subject(subject_id)
-        if subject.status is wanted or any(
-            fact.target is wanted and fact.at >= due for fact in reversed(subject.history[-8:])
+        if subject.status is target or any(
+            fact.target is target and fact.at >= due for fact in reversed(subject.history[-8:])
         ):
             return due
     subject = ahead.subject(subject_id)
     instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
-    raise Refusal(Error.NEVER, why=_why(subject.status, wanted, within) + _instead(instead))
+    raise Refusal(Error.NEVER, why=_why(subject.status, target, within) + _instead(instead))
 
 
 def _instead(facts: list[Fact]) -> str:
@@ -76,7 +76,7 @@ def _instead(facts: list[Fact]) -> str:
     return f"; instead it becomes {', '.join(shown)}" if shown else ""
 
 
-def _why(status: Status, wanted: Status, within: timedelta) -> str:
+def _why(status: Status, target: Status, within: timedelta) -> str:
     waits = moves.LOOKS[status].waits_for
     span = write_duration(within)
-    return f"within {span} it does not become {wanted.value}: it is {status.value} then and waits for {waits}"
+    return f"within {span} it does not become {target.value}: it is {status.value} then and waits for {waits}"

@@ -34,9 +34,9 @@ class AxesMet:
     def is_first(self, axis: str, operation: str) -> bool:
         """Whether this is the first call of an operation of which the axis asks that."""
         with self._lock:
-            known = (axis, operation) in self._first
+            is_old = (axis, operation) in self._first
             self._first.add((axis, operation))
-            return not known
+            return not is_old
 
     def met(self, called: bool) -> frozenset[str]:
         """Those that every call meets are met once there was a call."""

@@ -34,9 +34,9 @@ class SteadyClock:
     def rise(self) -> None:
         """To the time up to which other servers may have answered."""
         if self._store is not None:
-            known = self._store.latest_time()
+            latest = self._store.latest_time()
             with self._lock:
-                self._latest, self._kept = max(self._latest, known), max(self._kept, known)
+                self._latest, self._kept = max(self._latest, latest), max(self._kept, latest)
 
     def keep(self) -> None:
         """Before an answer that tells a time by this clock. A file that cannot be written refuses what changes a bank,

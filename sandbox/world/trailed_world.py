@@ -66,13 +66,13 @@ class TrailedWorld(ABC):
         return trail._replace(rest=write_rest(trail.made, trail.limits, copies))
 
     def _trail(self, held: Loaded, packed: dict[str, bytes]) -> Trail:
-        known: Recent[Exchange] = held.exchanges
+        calls_kept: Recent[Exchange] = held.exchanges
         calls: list[tuple[Any, ...]] = []
-        for call in reversed(known):
+        for call in reversed(calls_kept):
             if call.seq <= self._calls_kept:
                 break
             calls.append(tuple(call))
-        oldest, made = (known[0].seq if known else self.exchanges_made + 1), self.exchanges_made
+        oldest, made = (calls_kept[0].seq if calls_kept else self.exchanges_made + 1), self.exchanges_made
         limits = self.limits.kept()
         return Trail(self._row, calls[::-1], oldest, made, limits, write_rest(made, limits, packed))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sandbox.bank.verbs import NAMES, VERBS
 from sandbox.seed.fixtures import load_fixtures
-from sandbox.world.log.codec import KNOWN
+from sandbox.world.log.codec import RECORDS
 from sandbox.world.transfer.form import EDITIONS, SHIPPED, people_print
 
 WRITTEN = json.loads((Path(__file__).parents[1] / "data" / "names.json").read_text())
@@ -23,12 +23,12 @@ def test_every_verb_that_a_log_may_hold_is_still_known_and_takes_what_it_took() 
 def test_every_record_that_a_log_may_hold_is_still_known() -> None:
     import sandbox.world.transfer.form  # noqa: F401  # its records too
 
-    assert set(WRITTEN["records"]) <= set(KNOWN)
+    assert set(WRITTEN["records"]) <= set(RECORDS)
 
 
 def test_a_new_verb_or_record_is_written_down_before_it_is_released() -> None:
     assert set(VERBS) == set(WRITTEN["verbs"])
-    assert set(KNOWN) == set(WRITTEN["records"])
+    assert set(RECORDS) == set(WRITTEN["records"])
 
 
 def test_each_verb_has_one_name() -> None:

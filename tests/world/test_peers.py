@@ -14,7 +14,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.machine import seconds_since_boot
 from sandbox.serve.hop import hop_of, take_hop
 from sandbox.serve.peers import Peers, world_of
-from sandbox.serve.relay import Relay, written
+from sandbox.serve.relay import Relay, encode_request
 from sandbox.serve.server import in_background
 from sandbox.world.log.leases import DRAINING, Peer
 from sandbox.world.log.postgres_store import PostgresStore
@@ -140,7 +140,7 @@ def test_a_call_is_handed_on_once_at_the_most(nodes: list[Node]) -> None:
 
 def test_the_caller_and_its_certificate_go_on_with_the_call() -> None:
     environ = {"REMOTE_ADDR": "10.1.2.3", "wsgi.url_scheme": "https", "sandbox.certificate": b"\x00der"}
-    environ["HTTP_X_SANDBOX_PEER"] = hop_of("bank", environ).written(KEY)
+    environ["HTTP_X_SANDBOX_PEER"] = hop_of("bank", environ).header_value(KEY)
     hop = take_hop(environ, KEY)
     assert hop is not None
     there: dict[str, Any] = {}
@@ -150,7 +150,7 @@ def test_the_caller_and_its_certificate_go_on_with_the_call() -> None:
 
 def test_no_header_of_one_line_alone_goes_on() -> None:
     environ = {"REQUEST_METHOD": "GET", "REQUEST_URI": "/a%2Fb?c", "HTTP_CONNECTION": "close", "HTTP_HOST": "h"}
-    head = b"".join(written(environ | {"HTTP_TRANSFER_ENCODING": "chunked", "HTTP_X_A": "\xe9"}, "hop"))
+    head = b"".join(encode_request(environ | {"HTTP_TRANSFER_ENCODING": "chunked", "HTTP_X_A": "\xe9"}, "hop"))
     assert head == b"GET /a%2Fb?c HTTP/1.1\r\nX-Sandbox-Peer: hop\r\nHost: h\r\nX-A: \xe9\r\n\r\n"
 
 

@@ -210,12 +210,12 @@ def actions_of(rows: Iterable[Control]) -> dict[str, Action]:
 ACTIONS = actions_of(CONTROLS)
 
 
-class _Said(dict[str, str]):
+class _NoticeValues(dict[str, str]):
     """A field that is missing becomes an empty text."""
 
     def __missing__(self, name: str) -> str:
         return ""
 
 
-def said(action: Action, form: Form) -> str:
-    return action.button.notice.format_map(_Said({name: value.strip()[:100] for name, value in form.items()}))
+def notice_of(action: Action, form: Form) -> str:
+    return action.button.notice.format_map(_NoticeValues({name: value.strip()[:100] for name, value in form.items()}))

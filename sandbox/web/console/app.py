@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
 from sandbox.web.console import initiation_page, list_pages, play_page, referee_pages, static_files
-from sandbox.web.console.actions import ACTIONS, said
+from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.bare_address import RootRedirect
 from sandbox.web.console.callback_page import CallbackPages
 from sandbox.web.console.control_calls import curl_of, done
@@ -149,7 +149,7 @@ def act(visit: Visit, notices: Notices) -> Response:
     else:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
-        notice = Notice(visit.session, said(action, form) + sent, line)
+        notice = Notice(visit.session, notice_of(action, form) + sent, line)
     number = notices.add(notice)
     return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
 

@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Bodies:
     """Both of a call."""
 
     address: str
@@ -50,7 +50,7 @@ class Said:
     curl: str
 
 
-def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
+def bodies_of(visit: Visit, call: Exchange, content: Content) -> Bodies:
     query = without_secrets(content.query, SENT)
     address = f"{call.path}?{query}" if query else call.path
     headers = [("Content-Type", content.kind)] if content.kind else []
@@ -58,7 +58,7 @@ def said_of(visit: Visit, call: Exchange, content: Content) -> Said:
     sent = body_of(content.sent, SENT)
     reply = body_of(content.reply or b"", GIVEN)
     note = "a fault rule cut it off" if content.reply is None else missing(content.reply, content.reply_length)
-    return Said(
+    return Bodies(
         address,
         Part(
             sorted((name, masked(name, value)) for name, value in headers),

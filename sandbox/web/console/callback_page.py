@@ -77,10 +77,10 @@ class CallbackPages:
 
     def _code(self, bank: Bank, code: str) -> tuple[str, str | None, str | None]:
         """Scope, client and verifier of a code that the bank gave."""
-        known = bank.codes.get(code)
-        if known is None:
+        code_row = bank.codes.get(code)
+        if code_row is None:
             return "", None, None
-        return known.grant.scope, known.grant.client_id, self.verifiers.of(known.challenge[1])
+        return code_row.grant.scope, code_row.grant.client_id, self.verifiers.of(code_row.challenge[1])
 
     def call(self, visit: Visit) -> Response:
         """Makes a call as the demo client, and shows the reply with what follows."""

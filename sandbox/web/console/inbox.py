@@ -98,12 +98,12 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
             yield Waiting(
                 consent.token, consent.until, left, None, consent.client_id, asks, likely, consent.redirect_uri
             )
-    seen = set()
+    shown = set()
     for address in reversed(bank.sca_addresses.values()):
         found = bank.initiation(address.subject_id) if address.until > now else None
-        if found is None or found.id in seen:
+        if found is None or found.id in shown:
             continue
-        seen.add(found.id)
+        shown.add(found.id)
         if found.status in signing.UNSIGNED and not found.signatures:
             left = address.until - now
             asks = "signature"

@@ -26,12 +26,12 @@ FACTS_MAX = 200
 
 def initiation(visit: Visit) -> Response:
     kind, name = visit.path["kind"], visit.path["id"]
-    seen = visit.world.ask(seen_of, kind, name)
+    view = visit.world.ask(view_of, kind, name)
     steps = of_initiation(visit, kind, name)
-    return draw(visit, "initiation", here=f"/console/{kind}", kind=kind, called=KINDS[kind], steps=steps, **seen)
+    return draw(visit, "initiation", here=f"/console/{kind}", kind=kind, called=KINDS[kind], steps=steps, **view)
 
 
-def seen_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:
+def view_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:
     found = register_of(bank, kind).get(name)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input=KINDS[kind].lower())

@@ -57,12 +57,12 @@ def register_of(bank: Bank, kind: str) -> Mapping[str, Initiation]:
 
 def page_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
     """Newest first; only the page's own are looked at unless something is sought."""
-    known = register_of(bank, kind)
-    found: Iterable[Initiation] = reversed(known.values())  # type: ignore[call-overload]
+    register = register_of(bank, kind)
+    found: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
         found = sifted(found, status, sought.casefold())
     rows = list(islice(found, (number - 1) * PAGE, number * PAGE + 1))
-    return Listed([row_of(one) for one in rows[:PAGE]], number, len(rows) > PAGE, len(known))
+    return Listed([row_of(one) for one in rows[:PAGE]], number, len(rows) > PAGE, len(register))
 
 
 def sifted(found: Iterable[Initiation], status: str, sought: str) -> Iterator[Initiation]:

@@ -18,7 +18,7 @@ from sandbox.scenario.setting_rows import WORDS
 from sandbox.web.api.call_contents import content_of_call
 from sandbox.web.console import balance_curve
 from sandbox.web.console.actions import LISTS
-from sandbox.web.console.call_page import said_of
+from sandbox.web.console.call_page import bodies_of
 from sandbox.web.console.inbox import coming, inbox_of
 from sandbox.web.console.initiations import KINDS, page_of, register_of
 from sandbox.web.console.referee_pages import findings_of
@@ -26,7 +26,7 @@ from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.explanation import remedy_of
 from sandbox.web.controls.registers import customer_shown
-from sandbox.web.controls.settings_views import written
+from sandbox.web.controls.settings_views import settings_row
 from sandbox.world.calls import Exchange
 
 SIZE = 50
@@ -66,7 +66,7 @@ def initiations(visit: Visit) -> Response:
         kind=kind,
         called=KINDS[kind],
         listed=listed,
-        wanted=status,
+        status_filter=status,
         sought=sought,
         pages=pages(visit, listed.more, status=status, q=sought),
     )
@@ -84,8 +84,8 @@ def pages(visit: Visit, more: bool, **query: object) -> dict[str, Any]:
 
 
 def inbox(visit: Visit) -> Response:
-    seen = visit.world.ask(inbox_of, visit.number, SIZE)
-    return draw(visit, "inbox", here="/console/inbox", inbox=seen, pages=pages(visit, seen.more))
+    messages = visit.world.ask(inbox_of, visit.number, SIZE)
+    return draw(visit, "inbox", here="/console/inbox", inbox=messages, pages=pages(visit, messages.more))
 
 
 FILTERS = ("operation", "status", "client", "text")
@@ -93,34 +93,34 @@ FILTERS = ("operation", "status", "client", "text")
 
 def calls(visit: Visit) -> Response:
     world, number = visit.world, visit.number
-    wanted = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
-    if any(wanted.values()):
-        fitting = [one for one in world.heard(0) if is_wanted(one, wanted)]
+    filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
+    if any(filters.values()):
+        fitting = [one for one in world.heard(0) if fits_filters(one, filters)]
         end = max(0, len(fitting) - (number - 1) * SIZE)
-        heard, more = fitting[max(0, end - SIZE) : end], end > SIZE
+        calls, more = fitting[max(0, end - SIZE) : end], end > SIZE
     else:
         newest = world.exchanges_made - (number - 1) * SIZE
-        heard = [one for one in world.heard(newest - SIZE) if one.seq <= newest]
-        more = bool(heard) and heard[0].seq > (world.exchanges[0].seq if world.exchanges else 0)
+        calls = [one for one in world.heard(newest - SIZE) if one.seq <= newest]
+        more = bool(calls) and calls[0].seq > (world.exchanges[0].seq if world.exchanges else 0)
     return draw(
         visit,
         "calls",
         here="/console/calls",
-        calls=list(reversed(heard)),
+        calls=list(reversed(calls)),
         total=world.exchanges_made,
-        wanted=wanted,
-        pages=pages(visit, more, **wanted),
+        filters=filters,
+        pages=pages(visit, more, **filters),
     )
 
 
-def is_wanted(one: Exchange, wanted: dict[str, str]) -> bool:
+def fits_filters(one: Exchange, filters: dict[str, str]) -> bool:
     """Whether a call fits what was filled in; the first digit of a status stands for its hundred."""
     looked_at = f"{one.path} {one.error} {one.rule} {one.request_id}".casefold()
     return (
-        wanted["operation"] in ("", one.operation)
-        and str(one.status).startswith(wanted["status"])
-        and wanted["client"] in ("", one.client_id)
-        and wanted["text"].casefold() in looked_at
+        filters["operation"] in ("", one.operation)
+        and str(one.status).startswith(filters["status"])
+        and filters["client"] in ("", one.client_id)
+        and filters["text"].casefold() in looked_at
     )
 
 
@@ -136,7 +136,7 @@ def call(visit: Visit) -> Response:
         here="/console/calls",
         call=found,
         kind=kind_about(visit, found),
-        said=said_of(visit, found, content) if content else None,
+        bodies=bodies_of(visit, found, content) if content else None,
         findings=findings_of(visit, found.seq),
         decided=orjson.loads(found.decided) if found.decided else {},
         remedy=remedy_of(found),
@@ -211,8 +211,8 @@ def account(visit: Visit) -> Response:
         found = bank.accounts.get(iban)
         if found is None:
             raise Refusal(Error.NOT_FOUND, input="account")
-        wanted = asked.get("currency", "")
-        currency = wanted if wanted in found.currencies else found.first_currency
+        filters = asked.get("currency", "")
+        currency = filters if filters in found.currencies else found.first_currency
         lines = bank.ledger.lines(iban, currency)
         end = max(0, len(lines) - (visit.number - 1) * SIZE)
         page = list(reversed(lines[max(0, end - SIZE) : end]))
@@ -253,8 +253,8 @@ def scenario(visit: Visit) -> Response:
 
 
 def settings(visit: Visit) -> Response:
-    now = typed(visit.world.ask(lambda bank: written(bank.settings)))
-    at_first = typed(written(Settings()))
+    now = typed(visit.world.ask(lambda bank: settings_row(bank.settings)))
+    at_first = typed(settings_row(Settings()))
     rows = [(row.name, now[row.name], at_first[row.name], clause_of(row.name)) for row in fields(Settings)]
     return draw(visit, "settings", here="/console/settings", rows=rows, lists=LISTS, words=WORDS)
 

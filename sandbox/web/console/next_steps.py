@@ -88,13 +88,13 @@ def newest_address(bank: Bank, found: Initiation) -> tuple[str, datetime] | None
 def of_callback(scope: str, subject: tuple[str, str] | None, fields: Form) -> Next:
     what = "the payment's details" if scope == "PIS" else "the accounts"
     kind, name = subject or ("", "")
-    known = bool(fields.get("verifier"))
+    has_verifier = bool(fields.get("verifier"))
     return Next(
         "Exchange the code for tokens",
         f"The code buys tokens once, within minutes. They open {what}.",
         step="token",
         fields={**fields, "kind": kind, "id": name},
-        asks="" if known else "verifier",
+        asks="" if has_verifier else "verifier",
     )
 
 

@@ -52,12 +52,12 @@ class Picture:
 @lru_cache(maxsize=32)
 def places(path: str) -> dict[Status, tuple[float, float]]:
     """The straight way from left to right; the two bad ends below it."""
-    known = statuses_of(path)
-    straight = [status for status in known if status not in ENDS]
+    statuses = statuses_of(path)
+    straight = [status for status in statuses if status not in ENDS]
     found: dict[Status, tuple[float, float]] = {status: (LEFT + STEP * at, TOP) for at, status in enumerate(straight)}
     last = len(straight) - 1
     for status, at in ((Status.CANC, min(1.0, last / 2)), (Status.RJCT, max(2.0, last - 1.0))):
-        if status in known:
+        if status in statuses:
             found[status] = (LEFT + STEP * at, DEEP)
     return found
 
@@ -70,7 +70,7 @@ def picture_of(path: str, history: Sequence[Fact]) -> Picture:
     pairs: dict[tuple[Status, Status], list[Move]] = {}
     for row in MOVES[path]:
         pairs.setdefault((row.source, row.target), []).append(row)
-    edges = [Edge(_line(where, *pair), _told(rows), pair in taken) for pair, rows in pairs.items()]
+    edges = [Edge(_line(where, *pair), _describe(rows), pair in taken) for pair, rows in pairs.items()]
     edges.sort(key=lambda edge: edge.taken)  # the lit ones are drawn last, above the others
     width = max(x for x, _ in where.values()) + WIDE + LEFT
     says = ", then ".join(f"{fact.target} at {moment(fact.at)}" for fact in history[:20])
@@ -90,7 +90,7 @@ def _node(status: Status, x: float, y: float, history: Sequence[Fact], current: 
     return Node(status.value, x, y, at, times, been, status is current)
 
 
-def _told(rows: Iterable[Move]) -> str:
+def _describe(rows: Iterable[Move]) -> str:
     """The triggers and clauses of a line."""
     return "; ".join(
         f"{row.trigger.value.replace('_', ' ')} ({row.clause}{', when ' + str(row.when.__doc__) if row.when else ''})"
@@ -126,12 +126,12 @@ class Dot:
 @lru_cache(maxsize=4096)
 def dots(path: str, visited: tuple[Status, ...]) -> tuple[Dot, ...]:
     """The straight way, lit as far as it went; a bad end stands behind it."""
-    seen, last = set(visited), visited[-1] if visited else None
+    reached, last = set(visited), visited[-1] if visited else None
     straight = [status for status in places(path) if status not in ENDS]
     row = [*straight, last] if last in ENDS else straight
     found = []
     for at, status in enumerate(row):
         assert status is not None
-        kind = "bad" if status in ENDS else "here" if status is last else "passed" if status in seen else "ahead"
+        kind = "bad" if status in ENDS else "here" if status is last else "passed" if status in reached else "ahead"
         found.append(Dot(status.value, 6 + 14 * at, kind))
     return tuple(found)

@@ -49,7 +49,7 @@ MENU = (
     ("/console/worlds", "Worlds"),
 )
 
-KINDS_SAID = {
+KIND_NAMES = {
     "operation": "operations",
     "status": "statuses told",
     "error": "errors",
@@ -84,17 +84,17 @@ def templates() -> Environment:
         "CONNECTIONS": CONNECTIONS,
         "EDGES": EDGES,
         "CHANGES": CHANGES,
-        "KINDS_SAID": KINDS_SAID,
+        "KIND_NAMES": KIND_NAMES,
     }
     return made
 
 
-def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **seen: Any) -> Response:
+def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **context: Any) -> Response:
     text = (
         templates()
         .get_template(f"{template}.html")
         .render(
-            seen,
+            context,
             visit=visit,
             to=visit.to,
             root=visit.root,

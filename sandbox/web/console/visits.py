@@ -91,8 +91,8 @@ class Visit:
 
 def session_of(request: Request) -> str:
     """The browser's, or a new one; it only ties a form to the browser that asked for it."""
-    known = request.cookies.get(SESSION_COOKIE, "")
-    return known if len(known) == 32 and known.isalnum() and known.isascii() else token_hex(16)
+    key = request.cookies.get(SESSION_COOKIE, "")
+    return key if len(key) == 32 and key.isalnum() and key.isascii() else token_hex(16)
 
 
 def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:

@@ -38,9 +38,9 @@ def misfits(matcher: Matcher, exchange: Exchange) -> list[str]:
     return [f"{name} {value}" for name, value in found if not fits_text(matcher.call[name], value)]
 
 
-def fits_text(wanted: Any, found: Any) -> bool:
+def fits_text(expected: Any, found: Any) -> bool:
     """A status may be a pattern too: 4*."""
-    return same(wanted, str(found) if isinstance(wanted, str) and isinstance(found, int) else found)
+    return same(expected, str(found) if isinstance(expected, str) and isinstance(found, int) else found)
 
 
 def content_misfits(matcher: Matcher, content: Content | None) -> list[str] | None:
@@ -56,17 +56,17 @@ def content_misfits(matcher: Matcher, content: Content | None) -> list[str] | No
     sent = {"content-type": content.kind or None} | {
         name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()
     }
-    found = [f"header {name}" for name, wanted in matcher.headers.items() if not same(wanted, sent.get(name))]
+    found = [f"header {name}" for name, expected in matcher.headers.items() if not same(expected, sent.get(name))]
     if matcher.body is not MISSING:
         faults = differences(matcher.body, body_of(matcher.body, content), "body")
         found += [one.partition(":")[0] for one in faults]
     return found
 
 
-def body_of(wanted: Any, content: Content) -> Any:
+def body_of(expected: Any, content: Content) -> Any:
     """As JSON, as the fields of a form, or as text where a text is wanted."""
     text = content.sent.decode(errors="replace")
-    if isinstance(wanted, str):
+    if isinstance(expected, str):
         return text
     if content.kind.partition(";")[0].strip().lower() == FORM:
         return dict(parse_qsl(text, keep_blank_values=True))
@@ -132,10 +132,10 @@ def _status(value: Any) -> int | str:
 def _headers(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or len(value) > HEADERS_MAX:
         raise ValueError(f"it must be an object of up to {HEADERS_MAX} names and values")
-    for name, wanted in value.items():
-        if wanted is not None and not isinstance(wanted, str):
+    for name, expected in value.items():
+        if expected is not None and not isinstance(expected, str):
             raise ValueError(f"the value of '{name[:SHOWN_MAX]}' must be a text, or null for a header that is absent")
-    return {name.lower(): wanted for name, wanted in value.items()}
+    return {name.lower(): expected for name, expected in value.items()}
 
 
 READERS: dict[str, Callable[[Any], Any]] = {

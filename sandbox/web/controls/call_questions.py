@@ -37,7 +37,7 @@ class Times(NamedTuple):
 def count(world: World, body: dict[str, Any]) -> dict[str, int]:
     """How many of the kept calls fit."""
     found = list(fitting(_matcher(body, world), *_calls_of(world)))
-    _demand_told(found)
+    _demand_contents(found)
     return {"count": len(found)}
 
 
@@ -105,7 +105,7 @@ def _demand_times(matcher: Matcher, times: Times, calls: list[Exchange], content
         found_instead = _listed(sure) if sure else _nearest(matcher, calls, contents)
         raise Refusal(Error.NOT_VERIFIED, expected=times.words, found=f"found {_calls(len(sure))}{found_instead}")
     if not all(held):
-        _demand_told(found)
+        _demand_contents(found)
 
 
 def _demand_order(matchers: Sequence[Matcher], calls: list[Exchange], contents: Find) -> None:
@@ -118,14 +118,14 @@ def _demand_order(matchers: Sequence[Matcher], calls: list[Exchange], contents: 
         held = next((call for call, is_sure in found if is_sure), None)
         if held is None:
             if unsure:
-                _demand_told([(call, False) for call, is_sure in found if not is_sure])
+                _demand_contents([(call, False) for call, is_sure in found if not is_sure])
             behind = f"after call {after} " if after else ""
             found_instead = f"nothing {behind}fits number {at + 1}{_nearest(matcher, left, contents)}"
             raise Refusal(Error.NOT_VERIFIED, expected=f"{len(matchers)} calls in this order", found=found_instead)
         after = held.seq
 
 
-def _demand_told(found: Iterable[tuple[Exchange, bool]]) -> None:
+def _demand_contents(found: Iterable[tuple[Exchange, bool]]) -> None:
     unsure = sum(not is_sure for _, is_sure in found)
     if unsure:
         why = (

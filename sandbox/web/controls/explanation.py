@@ -58,7 +58,7 @@ def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
             "reason": fact.reason,
         }
         if fact.trigger in FUNDS and debtor is not None:
-            row["balance"] = written(balance_before(bank, debtor, fact))
+            row["balance"] = amount_row(balance_before(bank, debtor, fact))
         yield row
 
 
@@ -73,5 +73,5 @@ def balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
     return balance
 
 
-def written(amount: Money) -> dict[str, str]:
+def amount_row(amount: Money) -> dict[str, str]:
     return {"amount": f"{amount.number:.2f}", "currency": amount.currency}

@@ -51,10 +51,10 @@ def findings(world: World, request: Request) -> dict[str, Any] | Response:
         raise refuse("format", f"it must be one of {', '.join(FORMATS)}")
     if level not in list(Severity):
         raise refuse("level", f"it must be one of {', '.join(Severity)}")
-    return written(report, kind, Severity(level))
+    return report_row(report, kind, Severity(level))
 
 
-def written(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
+def report_row(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
     """The formats are loaded when they are first asked for."""
     match kind:
         case "junit":

@@ -53,8 +53,8 @@ def release_all(world: World) -> Response:
 def found(world: World, name: str) -> Hold:
     hold = world.holds.find(name)
     if hold is None:
-        known = suggestion(name, [one.name for one in world.holds.all()])
-        hint = f" ({known})" if known else ""
+        nearest_name = suggestion(name, [one.name for one in world.holds.all()])
+        hint = f" ({nearest_name})" if nearest_name else ""
         raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
     return hold
 

@@ -22,7 +22,7 @@ PREFIX = "bank_sandbox"
 BOUNDS = (*map(str, UP_TO), "+Inf")
 
 
-def tally_if_wanted() -> Tally | None:
+def tally_if_on() -> Tally | None:
     """Nothing is counted where nobody could read it."""
     return Tally() if find_spec("prometheus_client") else None
 
@@ -99,12 +99,12 @@ def _shared(ownership: Ownership) -> "Iterator[Metric]":
     from prometheus_client.core import CounterMetricFamily, SummaryMetricFamily
 
     yield _gauge("worlds_owned", "Worlds that this server has.", {"": ownership.count}, ())
-    for name, told, count in (
+    for name, text, count in (
         ("worlds_taken_over", "Worlds that this server took, or made.", ownership.taken),
         ("worlds_given_up", "Worlds that this server gave up in order.", ownership.given),
         ("calls_handed_on", "Calls that another server answered.", ownership.handed_on),
     ):
-        yield CounterMetricFamily(f"{PREFIX}_{name}", told, value=count)
+        yield CounterMetricFamily(f"{PREFIX}_{name}", text, value=count)
     yield SummaryMetricFamily(
         f"{PREFIX}_take_over_seconds",
         "How long taking a world and reading it took.",

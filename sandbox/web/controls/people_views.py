@@ -19,9 +19,9 @@ def change_customer(world: World, body: dict[str, Any], customer: str) -> dict[s
 
 
 def add_customer(world: World, body: dict[str, Any]) -> Response:
-    known = {"name": body["customer"], "kind": "private", "language": "fr"}
+    row = {"name": body["customer"], "kind": "private", "language": "fr"}
     given = {name: value for name, value in body.items() if name != "customer"}
-    made = Customer(body["customer"], **(known | given))
+    made = Customer(body["customer"], **(row | given))
     world.act(customers.register_customer, made)
     return json_response(world.ask(customer_shown, made.id), 201)
 

@@ -49,7 +49,7 @@ def customer(world: World, customer: str) -> dict[str, Any]:
 
 def customer_shown(bank: Bank, name: str) -> dict[str, Any]:
     """A customer with all that a tester may change."""
-    customer = customer_changes.known_customer(bank, name)
+    customer = customer_changes.customer_named(bank, name)
     owned = [account.iban for account in customer_changes.owned_by(bank, name)]
     holder = bank.accounts[owned[0]] if owned else customer  # limits are kept with each account
     return _customer(customer, owned) | {
@@ -63,8 +63,8 @@ def customer_shown(bank: Bank, name: str) -> dict[str, Any]:
 
 def clients(world: World) -> dict[str, Any]:
     """Without their secrets."""
-    known = world.ask(lambda bank: list(bank.clients.values()))
-    return {"clients": [client_shown(client) for client in known]}
+    clients = world.ask(lambda bank: list(bank.clients.values()))
+    return {"clients": [client_shown(client) for client in clients]}
 
 
 def client_shown(client: Client) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def account(world: World, iban: str) -> dict[str, Any]:
 
 def account_shown(bank: Bank, iban: str) -> dict[str, Any]:
     """An account with all that a tester may change."""
-    account = customer_changes.known_account(bank, iban)
+    account = customer_changes.account_named(bank, iban)
     return _account(bank, account) | {
         "closed": account.closed,
         "overdraft": account.overdraft and account.overdraft.text(),

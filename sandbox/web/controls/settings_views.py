@@ -15,10 +15,10 @@ NAMES = tuple(row.name for row in fields(Settings))
 
 
 def show(world: World) -> dict[str, Any]:
-    return {"settings": world.ask(lambda bank: written(bank.settings))}
+    return {"settings": world.ask(lambda bank: settings_row(bank.settings))}
 
 
-def written(settings: Settings) -> dict[str, Any]:
+def settings_row(settings: Settings) -> dict[str, Any]:
     found = {name: getattr(settings, name) for name in NAMES}
     shown = {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in found.items()}
     return shown | {"variants": dict(settings.variants)}

@@ -13,18 +13,18 @@ from sandbox.web.controls.world_views import shown
 from sandbox.world.registry import Worlds
 from sandbox.world.transfer.exporter import exported
 from sandbox.world.transfer.form import ParcelError
-from sandbox.world.transfer.importer import lived
+from sandbox.world.transfer.importer import read_life
 from sandbox.world.world import World
 
 
 def send(world: World, request: Request) -> Response:
     """The whole world, line by line; `secrets=strip` takes out what its callers kept secret."""
-    wanted = request.args.get("secrets", "keep")
-    if wanted not in ("keep", "strip"):
+    secrets = request.args.get("secrets", "keep")
+    if secrets not in ("keep", "strip"):
         raise refuse("secrets", "it is keep or strip")
     name = f"{world.name}.world.jsonl"
     return Response(
-        exported(world, strip=wanted == "strip", findings=findings_to_carry(world)),
+        exported(world, strip=secrets == "strip", findings=findings_to_carry(world)),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
@@ -33,17 +33,17 @@ def send(world: World, request: Request) -> Response:
 def take(worlds: Worlds, request: Request) -> Response:
     """Make a world of that file; one of that name is replaced only with ?replace=true."""
     here = str(request.environ["sandbox.world"])
-    wanted = request.args.get("as", None if here == "default" else here)
-    if wanted is not None and not is_world_name(wanted):
+    secrets = request.args.get("as", None if here == "default" else here)
+    if secrets is not None and not is_world_name(secrets):
         raise refuse("as", "letters, digits, _, . and -, 64 at most")
     replace = request.args.get("replace", "false")
     if replace not in ("true", "false"):
         raise refuse("replace", "it is true or false")
     try:
-        told, life = lived(BytesIO(request.get_data()), worlds.machine_time)
+        first_name, life = read_life(BytesIO(request.get_data()), worlds.machine_time)
     except ParcelError as fault:
         raise refuse("file", str(fault)) from None
-    name = wanted or told
+    name = secrets or first_name
     if not is_world_name(name):
         raise refuse("file", "the name of its world is none")
     world = worlds.settle(name, life, replacing=replace == "true")

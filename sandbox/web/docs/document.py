@@ -101,7 +101,7 @@ def usual_document(root: str, vendor: str, today: date) -> dict[str, Any]:
     examples = [step for step in steps(today) if isinstance(step, Example)]
     for operation in OPERATIONS:
         for address, products in addresses_of(operation):
-            described = told_of(operation, address, products, vendor, examples)
+            described = describe(operation, address, products, vendor, examples)
             spec.path(address, operations={operation.method.lower(): described})
     found = spec.to_dict()
     for name in (PaymentBody.__name__, "CreditorBody", "AmountBody"):  # each product has its own
@@ -121,7 +121,7 @@ def addresses_of(operation: Operation) -> list[tuple[str, tuple[str, ...]]]:
     return [(address, products)]
 
 
-def told_of(
+def describe(
     operation: Operation, address: str, products: tuple[str, ...], vendor: str, examples: list[Example]
 ) -> dict[str, Any]:
     product = products[0] if products else None

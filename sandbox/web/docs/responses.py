@@ -87,20 +87,20 @@ def reply_name(operation: Operation, version: int) -> str:
     return REPLIES.get(operation.name, "ConsentAddresses")
 
 
-def told_header(text: str, clause: str, *, required: bool = True) -> dict[str, Any]:
+def header(text: str, clause: str, *, required: bool = True) -> dict[str, Any]:
     return {"description": text, "required": required, "schema": {"type": "string"}} | clause_marks(clause)
 
 
-RESPONSE_ID = told_header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0")
-SIGN_AT = {"Location": told_header("Where the customer signs.", "choice 5")}
+RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0")
+SIGN_AT = {"Location": header("Where the customer signs.", "choice 5")}
 HEADERS_OF: dict[str, dict[str, Any]] = {
     "payment_initiation": SIGN_AT,
     "standing_order_initiation": SIGN_AT,
-    "token": {"Cache-Control": told_header("no-store", "choice 8"), "Pragma": told_header("no-cache", "choice 8")},
+    "token": {"Cache-Control": header("no-store", "choice 8"), "Pragma": header("no-cache", "choice 8")},
 }
 HEADER = {
-    "WWW-Authenticate": told_header("Bearer, or Basic at /token.", "choice 2", required=False),
-    "Allow": told_header("The methods of this path.", "choice 4"),
-    "Retry-After": told_header("Seconds.", "choice 4"),
+    "WWW-Authenticate": header("Bearer, or Basic at /token.", "choice 2", required=False),
+    "Allow": header("The methods of this path.", "choice 4"),
+    "Retry-After": header("Seconds.", "choice 4"),
 }
 STATUS_HEADERS = {"WWW-Authenticate": (401,), "Allow": (405,), "Retry-After": (429, 503)}

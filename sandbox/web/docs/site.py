@@ -30,12 +30,12 @@ PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
-_told: dict[str, Callable[[], str]] = {}
+_pages: dict[str, Callable[[], str]] = {}
 
 
 def tell(slug: str, page: Callable[[], str]) -> None:
     """Gives a page that only an outer room can make, such as the commands."""
-    _told[slug] = page
+    _pages[slug] = page
 
 
 def folder() -> Traversable:
@@ -52,7 +52,7 @@ def text_of(slug: str) -> str:
     if slug not in SLUGS:
         raise Refusal(Error.NOT_FOUND, input="page")
     if slug == "commands":
-        return _told[slug]() if slug in _told else "# Commands\n\n`bank-sandbox --help` lists them.\n"
+        return _pages[slug]() if slug in _pages else "# Commands\n\n`bank-sandbox --help` lists them.\n"
     made = generated.PAGES.get(slug)
     return made() if made else (folder() / f"{slug}.md").read_text(encoding="utf-8")
 

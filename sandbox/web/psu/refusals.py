@@ -6,9 +6,9 @@ from sandbox.web.psu.words import catalogue
 
 def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
     """The sentence for an error and its cause; `facts` replaces those that a person reads otherwise."""
-    known = {**refusal.facts, **facts}
+    values = {**refusal.facts, **facts}
     name = refusal.error.name
-    cause = known.get("which", known.get("left"))
+    cause = values.get("which", values.get("left"))
     words = catalogue(language)
     text = words.get(f"refusal {name} {cause}") or words.get(f"refusal {name}") or words["refusal OTHER"]
-    return text.format(**known)
+    return text.format(**values)

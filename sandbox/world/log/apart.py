@@ -81,8 +81,8 @@ def _fork() -> int:
     with _forking, warnings.catch_warnings():
         # Python warns of threads: the copy has none of them, and uses nothing that another thread may hold.
         warnings.simplefilter("ignore", DeprecationWarning)
-        for known in list(_left):
-            _end(known, os.WNOHANG)
+        for thread in list(_left):
+            _end(thread, os.WNOHANG)
         child = os.fork()
         if child:
             _left.add(child)

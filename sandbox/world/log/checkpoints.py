@@ -68,11 +68,11 @@ class Checkpoints:
     def _keep(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
         self.writer.flush()
         with self.connection.read() as database:
-            known = database.execute("SELECT acts, head, shape FROM checkpoints WHERE world = ?", (world,)).fetchone()
+            latest = database.execute("SELECT acts, head, shape FROM checkpoints WHERE world = ?", (world,)).fetchone()
             follows = not head.acts or database.execute(FOLLOWS, (world, *head)).fetchone()
-        if known == (*head, shape) or not follows:
+        if latest == (*head, shape) or not follows:
             return
-        self._clear(world, known[0] if known else -1)  # of one that was cut short
+        self._clear(world, latest[0] if latest else -1)  # of one that was cut short
         found = blake2b(digest_size=16)
         for number, content in enumerate(bank):
             found.update(content)

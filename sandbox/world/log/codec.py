@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 # What acts and beginnings are made of, under the names that logs and exports keep: a name never changes, also when a
 # class is renamed. A name that is not here is not read back.
-KNOWN: dict[str, type[Any]] = {
+RECORDS: dict[str, type[Any]] = {
     "Account": records.Account,
     "Address": records.Address,
     "Client": records.Client,
@@ -56,14 +56,14 @@ KNOWN: dict[str, type[Any]] = {
     "Settings": Settings,
     "Status": Status,
 }
-NAMES = {known: name for name, known in KNOWN.items()}
+NAMES = {record: name for name, record in RECORDS.items()}
 
 
 def keep(name: str) -> Callable[[type[T]], type[T]]:
     """For records of rooms further out: they may be kept too, under a name that never changes."""
 
     def note(kind: type[T]) -> type[T]:
-        KNOWN[name] = kind
+        RECORDS[name] = kind
         NAMES[kind] = name
         return kind
 
@@ -98,12 +98,12 @@ def decode(value: Any) -> Any:
             return {decode(key): decode(item) for key, item in content}
         if name in LEAVES:
             return LEAVES[name][2](content)
-        return _shared(name, orjson.dumps(content)) if name in SHARED else _made(KNOWN[name], content)
+        return _shared(name, orjson.dumps(content)) if name in SHARED else _made(RECORDS[name], content)
     except (KeyError, TypeError, ArithmeticError) as fault:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
 
-def written(value: Any) -> bytes:
+def encode_text(value: Any) -> bytes:
     """As it is kept."""
     return orjson.dumps(encode(value))
 
@@ -139,7 +139,7 @@ def _made(kind: type[Any], content: Any) -> Any:
 @lru_cache(maxsize=256)
 def _shared(name: str, content: bytes) -> Any:
     """Read once: a thousand worlds begin alike, and share what never changes."""
-    return _made(KNOWN[name], orjson.loads(content))
+    return _made(RECORDS[name], orjson.loads(content))
 
 
 @lru_cache(maxsize=64)

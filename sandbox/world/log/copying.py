@@ -71,20 +71,20 @@ def _copy_acts(origin: StateStore, database: Database, row: Listed, world: int) 
     return head
 
 
-def _copy_rest(origin: StateStore, database: Database, known: int, world: int) -> None:
+def _copy_rest(origin: StateStore, database: Database, number: int, world: int) -> None:
     """The checkpoint, with the portions of calls that lie beside its pieces, and what other rooms keep."""
     pieces = "SELECT acts, number FROM pieces WHERE world = ? ORDER BY acts, number"
     piece = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND number = ?"
     with origin.connection.read() as source:
-        checkpoint = source.execute(CHECKPOINT, (known,)).fetchone()
-        aside = source.execute("SELECT content FROM aside WHERE world = ?", (known,)).fetchone()
-        for place in source.execute(pieces, (known,)).fetchall():
-            content = source.execute(piece, (known, *place)).fetchone()
+        checkpoint = source.execute(CHECKPOINT, (number,)).fetchone()
+        trail = source.execute("SELECT content FROM aside WHERE world = ?", (number,)).fetchone()
+        for place in source.execute(pieces, (number,)).fetchall():
+            content = source.execute(piece, (number, *place)).fetchone()
             database.execute("INSERT INTO pieces VALUES (?, ?, ?, ?)", (world, *place, content[0]))
     if checkpoint is not None:
         _insert_marked(database, "checkpoints", (world, *checkpoint))
-    if aside is not None:
-        _insert_marked(database, "aside", (world, *aside))
+    if trail is not None:
+        _insert_marked(database, "aside", (world, *trail))
 
 
 def _insert_marked(database: Database, table: str, row: tuple[Any, ...]) -> None:

@@ -39,9 +39,9 @@ class Opened:
         self._lock = _locked(path)
         self._open = True
         try:
-            known, note = _look(path)
+            version, note = _look(path)
             self.notes += [note] if note else []
-            self.database = _connected(path, known, sync)
+            self.database = _connected(path, version, sync)
             self.beside = sqlite3.connect(path, timeout=0.0, check_same_thread=False, isolation_level=None)
             try:
                 beside = path.resolve()
@@ -56,9 +56,9 @@ class Opened:
 
     def missing(self) -> str | None:
         """What is no longer where it was opened, if anything is: the file, or the WAL beside it."""
-        for place, *known in self._places:
+        for place, *version in self._places:
             try:
-                if [*_place(place)] != known:
+                if [*_place(place)] != version:
                     return f"{place} was replaced while it was in use"
             except OSError:
                 return f"{place} was deleted or moved while it was in use"
@@ -134,23 +134,23 @@ def _version_of(path: Path, how: str, named: Path) -> int:
             about = database.execute("SELECT * FROM about").fetchone()
             if about is None or about[0] != FORMAT or not isinstance(about[1], int):
                 raise StateFileError(f"{named} is no state file of the sandbox")
-            known = about[1]
-            if not 1 <= known <= VERSION:
+            version = about[1]
+            if not 1 <= version <= VERSION:
                 raise StateFileError(
-                    f"{named} has version {known} of the format; this program reads 1 to {VERSION}. "
+                    f"{named} has version {version} of the format; this program reads 1 to {VERSION}. "
                     "The program that wrote it, or a newer one, can read it"
                 )
             _demand_tables(database, about, str(named))
             whole = database.execute("PRAGMA integrity_check(1)").fetchone()
-            if whole == ("ok",) and known < VERSION:
-                upgrades.demand_whole(database, known, str(named))
+            if whole == ("ok",) and version < VERSION:
+                upgrades.demand_whole(database, version, str(named))
             elif whole == ("ok",):
                 _demand_no_orphans(database, named)
     except FAILURES as error:
         raise DamageError(f"{named} is no state file of the sandbox, or it is damaged: {error}") from None
     if whole != ("ok",):
         raise DamageError(f"{named} is damaged: {str(whole[0])[:200]}")
-    return int(known)
+    return int(version)
 
 
 def _demand_tables(database: sqlite3.Connection, about: tuple[object, ...], named: str) -> None:
@@ -163,7 +163,7 @@ def _demand_tables(database: sqlite3.Connection, about: tuple[object, ...], name
         raise DamageError(f"{named} is damaged: its tables are not those of version {about[1]} of the format")
 
 
-def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
+def _connected(path: Path, version: int, sync: Sync) -> sqlite3.Connection:
     try:
         database = sqlite3.connect(path, timeout=LOCK_WAITS, check_same_thread=False, isolation_level=None)
     except FAILURES as error:
@@ -171,10 +171,10 @@ def _connected(path: Path, known: int, sync: Sync) -> sqlite3.Connection:
     try:
         # So that nothing of a write that a kill cut off stays behind later ones, where it would look like a hole.
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        if 0 < known < VERSION:
-            _copied(database, path.with_name(f"{path.name}.version-{known}"))
-        if known < VERSION:
-            _made(database, known)
+        if 0 < version < VERSION:
+            _copied(database, path.with_name(f"{path.name}.version-{version}"))
+        if version < VERSION:
+            _made(database, version)
         database.execute("PRAGMA journal_mode = WAL").fetchall()
         database.execute("PRAGMA wal_autocheckpoint = 0")  # a thread does that beside the calls
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
@@ -220,12 +220,12 @@ def _copied(database: sqlite3.Connection, copy: Path) -> None:
         raise StateFileError(f"{copy}, a copy of the older file, cannot be written: {error}") from None
 
 
-def _made(database: sqlite3.Connection, known: int) -> None:
+def _made(database: sqlite3.Connection, version: int) -> None:
     """A file of this version, of an empty or an older one; all or nothing."""
     database.execute("BEGIN IMMEDIATE")
     try:
-        if known:
-            upgrades.upgrade(database, known)
+        if version:
+            upgrades.upgrade(database, version)
         else:
             for table in TABLES:
                 database.execute(table)

@@ -45,9 +45,9 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         poll, waits = select.poll(), timeout or self.reply_waits
         try:
-            wanted = next(gen)
+            call = next(gen)
             while True:
-                asked = (select.POLLIN if wanted & READABLE else 0) | (select.POLLOUT if wanted & WRITABLE else 0)
+                asked = (select.POLLIN if call & READABLE else 0) | (select.POLLOUT if call & WRITABLE else 0)
                 poll.register(self.pgconn.socket, asked)
                 found = poll.poll(int(waits * 1000))
                 if not found:
@@ -55,7 +55,7 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
                     raise SilentError(f"no reply within {waits:g} s")
                 writable = WRITABLE if found[0][1] & select.POLLOUT else 0
                 readable = READABLE if found[0][1] & ~select.POLLOUT else 0
-                wanted = gen.send((writable | readable) & wanted or wanted)
+                call = gen.send((writable | readable) & call or call)
         except StopIteration as end:
             return end.value
 

@@ -96,11 +96,11 @@ def advise(error: DatabaseError, named: str) -> str:
     return str(error) if str(error).startswith(named) else f"{named}: {error}"
 
 
-def _advice(said: str) -> str:
-    if "too many" in said or "remaining connection slots" in said or "max_client_conn" in said:
+def _advice(message: str) -> str:
+    if "too many" in message or "remaining connection slots" in message or "max_client_conn" in message:
         return ". Raise max_connections, or put a pooler before it: a server needs 3 connections"
-    if "does not exist" in said and "database" in said:
+    if "does not exist" in message and "database" in message:
         return ". Make it: createdb NAME"
-    if "authentication" in said or "password" in said:
+    if "authentication" in message or "password" in message:
         return ". Check the user and the password in --state, or set PGPASSWORD"
     return ". Check the address, and that PostgreSQL runs there"

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.backlog import Backlog
-from sandbox.world.log.codec import written
+from sandbox.world.log.codec import encode_text
 from sandbox.world.log.marks import Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.postgres_connection import PostgresConnection
@@ -90,7 +90,7 @@ class PostgresStore(StateStore):
         instead: int = 0,
         new: bool = False,
     ) -> Backlog:
-        return self._rows.begin(name, written(beginning), noted_of(pace, faults), acts, instead, new)
+        return self._rows.begin(name, encode_text(beginning), noted_of(pace, faults), acts, instead, new)
 
     def drop(self, name: str) -> None:
         self._rows.drop(name)

@@ -45,9 +45,9 @@ class PostgresWriter(Writer):
             heads.append((place, world, backlog.epoch, backlog.head.mark, *whole))
             rows += [(place, *row[1:]) for row in new]
         values = tuple(value for row in (*heads, *rows) for value in row)
-        written = {place for (place,) in self._execute(query_of(len(heads), len(rows)), values)}
+        places = {place for (place,) in self._execute(query_of(len(heads), len(rows)), values)}
         for place, backlog in enumerate(batch.taken):
-            if place in written:
+            if place in places:
                 backlog.noted = notes[backlog]
             else:
                 backlog.lost = True

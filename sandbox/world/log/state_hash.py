@@ -56,11 +56,11 @@ class Both(NamedTuple):
     second: object
 
 
-def written(value: object) -> Iterator[str]:
+def write_parts(value: object) -> Iterator[str]:
     """The text of what is canonical, in pieces: that of a large register never stands in memory whole."""
     match value:
         case Both(first, second):
-            yield from chain("[", written(first), [", "], written(second), "]")
+            yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
         case Mapping():
             yield from _listed(sorted(repr([canonical(key), canonical(of)]) for key, of in value.items()))
         case list() | tuple():
@@ -80,7 +80,7 @@ def _texts(bank: Bank) -> Iterator[str]:
     between = "["
     for name, value in state_of(bank):
         yield f"{between}({name!r}, "
-        yield from written(value)
+        yield from write_parts(value)
         yield ")"
         between = ", "
     yield "]"

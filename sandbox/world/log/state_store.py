@@ -210,7 +210,7 @@ class StateStore:
     def beside(self, thread: threading.Thread) -> None:
         """Work that goes on while calls are answered, and ends before the file is closed."""
         with self._lock:
-            self._beside = [known for known in self._beside if known.is_alive()]
+            self._beside = [one for one in self._beside if one.is_alive()]
             self._beside.append(thread)
             thread.start()  # here, as who closes waits for every one that it finds
 

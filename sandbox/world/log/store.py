@@ -40,10 +40,10 @@ class Store(StateStore):
             rows = database.execute("SELECT name, id FROM worlds ORDER BY id").fetchall()
         earlier = []
         for name, world in rows:
-            written, root, until = self.checkpoints.read(world, shape), self.root(world), self._reader.head(world)
+            checkpoint, root, until = self.checkpoints.read(world, shape), self.root(world), self._reader.head(world)
             if until is None:
                 raise self._reader.damage(f"the number of acts of its world {name} is missing")
-            since = written.head if written else root
+            since = checkpoint.head if checkpoint else root
             self._reader.demand(Part(world, name, since, until))
             self._demand_no_more(world, until)
             if since.acts:

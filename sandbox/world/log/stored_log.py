@@ -29,7 +29,7 @@ class StoredLog:
         self.backlog = backlog
         self.world = backlog.world
         self.head = backlog.head = store.head(backlog.world)  # of what was appended; of what is in the file
-        self._written = 0  # acts, in the last checkpoint
+        self._checkpoint_acts = 0  # acts, in the last checkpoint
 
     def revive(self, bank: Bank) -> None:
         """A fresh bank becomes the one whose log this is."""
@@ -37,10 +37,10 @@ class StoredLog:
         since = found.head if found else self.store.root(self.world)
         with collector_at_rest():
             if found is not None:
-                self._written = found.head.acts
+                self._checkpoint_acts = found.head.acts
                 checkpoint.read_onto(bank, found.bank)
             try:
-                play(bank, self.store.acts(self.world, since, self.head), self._written)
+                play(bank, self.store.acts(self.world, since, self.head), self._checkpoint_acts)
             except Astray as astray:
                 raise StateFileError(
                     f"{self.store.path} was kept by version {self.store.program()}, and this program "
@@ -58,7 +58,7 @@ class StoredLog:
 
     def acts_until_checkpoint(self, kept: int) -> int:
         """However few acts memory would keep."""
-        return checkpoint.next_after(self._written) - len(self)
+        return checkpoint.next_after(self._checkpoint_acts) - len(self)
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""
@@ -74,7 +74,7 @@ class StoredLog:
         return partial(self._beside, self.head, answer, leaves=True)
 
     def _beside(self, head: Head, answer: apart.Answer, *, leaves: bool = False) -> None:
-        self._written = head.acts
+        self._checkpoint_acts = head.acts
 
         def write() -> None:
             # A place that breaks or is closed is told to the next act; without this checkpoint a start takes longer.

@@ -19,34 +19,34 @@ MARK = {1: "NULL", 2: "mark"}
 FAULTS = {1: "NULL", 2: "faults"}
 
 
-def demand_whole(database: sqlite3.Connection, known: int, named: str) -> None:
+def demand_whole(database: sqlite3.Connection, version: int, named: str) -> None:
     """What the marks of an earlier version can tell, and that each world can be read; before anything is changed."""
-    for world, name, *parts in _worlds(database, "worlds", known):
+    for world, name, *parts in _worlds(database, "worlds", version):
         try:
             for part in parts[:2] if parts[2] is None else parts:
                 decode(orjson.loads(part))
-            for _ in _acts(database, "acts", world, known):
+            for _ in _acts(database, "acts", world, version):
                 pass
         except (ValueError, TypeError, RecursionError) as fault:
             raise DamageError(f"{named} is damaged: its world {name} cannot be read: {fault}") from None
 
 
-def upgrade(database: sqlite3.Connection, known: int) -> None:
+def upgrade(database: sqlite3.Connection, version: int) -> None:
     """Inside a transaction: the old tables step aside, are read, and go."""
     found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     old = [name for (name,) in found if not name.startswith("sqlite_")]
-    maker = database.execute("SELECT program FROM about").fetchone()[0] if known > 1 else None
+    maker = database.execute("SELECT program FROM about").fetchone()[0] if version > 1 else None
     for name in old:
         database.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
     for table in TABLES:
         database.execute(table)
     database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", about_row(maker or f"before {program()}"))
-    for world, name, beginning, pace, faults in _worlds(database, "old_worlds", known):
+    for world, name, beginning, pace, faults in _worlds(database, "old_worlds", version):
         row = (world, name, beginning, mark_of(world, name, beginning))
         database.execute("INSERT INTO worlds VALUES (?, ?, ?, ?)", row)
         head = Head(0, root_of(beginning))
         chain = _Chain(world, head)
-        database.executemany(ACT, chain.rows(_acts(database, "old_acts", world, known)))
+        database.executemany(ACT, chain.rows(_acts(database, "old_acts", world, version)))
         noted = mark_of(world, pace, faults)
         kept = (world, pace, faults, noted, *chain.head, mark_of(world, *chain.head))
         database.execute("INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
@@ -69,18 +69,18 @@ class _Chain:
             yield ActRow(self.world, number, at, verb, given, made, mark)
 
 
-def _worlds(database: sqlite3.Connection, table: str, known: int) -> list[tuple[Any, ...]]:
-    query = f"SELECT id, name, beginning, pace, {FAULTS[known]} FROM {table} ORDER BY id"
+def _worlds(database: sqlite3.Connection, table: str, version: int) -> list[tuple[Any, ...]]:
+    query = f"SELECT id, name, beginning, pace, {FAULTS[version]} FROM {table} ORDER BY id"
     return database.execute(query).fetchall()
 
 
-def _acts(database: sqlite3.Connection, table: str, world: int, known: int) -> Iterator[tuple[Any, ...]]:
+def _acts(database: sqlite3.Connection, table: str, world: int, version: int) -> Iterator[tuple[Any, ...]]:
     """Without their marks, each held against it."""
-    columns = f"number, at, verb, given, {MADE[known]}, {'NULL' if known == 1 else 'made'}, {MARK[known]}"
+    columns = f"number, at, verb, given, {MADE[version]}, {'NULL' if version == 1 else 'made'}, {MARK[version]}"
     rows = database.execute(f"SELECT {columns} FROM {table} WHERE world = ? ORDER BY number", (world,))
-    for expected, (number, at, verb, given, made, written, mark) in enumerate(rows, 1):
+    for expected, (number, at, verb, given, made, made_text, mark) in enumerate(rows, 1):
         whole = isinstance(given, bytes) and isinstance(at, str) and isinstance(verb, str) and number == expected
-        if not whole or mark not in (None, _crc(world, number, at, verb, given, written)):
+        if not whole or mark not in (None, _crc(world, number, at, verb, given, made_text)):
             raise ValueError(f"act {expected} is not as it was written")
         yield number, at, verb, given, made
 

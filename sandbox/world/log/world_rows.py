@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.log.codec import written
+from sandbox.world.log.codec import encode_text
 from sandbox.world.log.connection import Connection
 from sandbox.world.log.format import ACT, NAMELESS, OF_A_WORLD, StateFileError
 from sandbox.world.log.marks import ActRow, Head, act_mark, mark_of, root_of
@@ -38,7 +38,7 @@ class WorldRows:
     def begin(self, name: str, beginning: Any, pace: Any, acts: Iterable[Act], faults: Any, instead: int) -> int:
         """A world begins whole or not at all, and what bore its name is gone. One that begins again does so instead
         of itself: another that bears its name by now is left alone."""
-        content, noted = written(beginning), (written(pace), None if faults is None else written(faults))
+        content, noted = encode_text(beginning), (encode_text(pace), None if faults is None else encode_text(faults))
         rest = iter(acts)
         first = list(islice(rest, SLICE))
         head, world = Head(0, root_of(content)), 0
@@ -139,6 +139,6 @@ def _rename(database: sqlite3.Connection, world: int, name: str, content: bytes)
 
 def row_of(world: int, head: Head, act: Act) -> ActRow:
     """The next act after a head."""
-    at, given, number = act.at.astimezone(UTC).isoformat(), written(act.arguments), head.acts + 1
+    at, given, number = act.at.astimezone(UTC).isoformat(), encode_text(act.arguments), head.acts + 1
     mark = act_mark(head.mark, number, at, act.verb, given, act.made)
     return ActRow(world, number, at, act.verb, given, act.made, mark)

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sandbox.world.log.backlog import Backlog, Batch, Logs
-from sandbox.world.log.codec import written
+from sandbox.world.log.codec import encode_text
 from sandbox.world.log.format import ACT, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.place import Database, Place
@@ -30,7 +30,7 @@ class Writer:
         assert what in ("pace", "faults")
         with self._gather:
             self._demand_founded(backlog)
-            self._gathered.noted[what, backlog] = written(value)
+            self._gathered.noted[what, backlog] = encode_text(value)
             self._gathered.take(backlog)
 
     def gather(self, backlog: Backlog, row: ActRow) -> None:

@@ -11,7 +11,7 @@ from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.state_hash import write_hashes
-from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, written_finding
+from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, finding_row
 from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, exact, is_shipped, line_of, past_print, people_print
 from sandbox.world.transfer.stripping import STRIPPED, stripped
 from sandbox.world.world import Life, World
@@ -36,7 +36,7 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Ite
     for exchange in life.heard:
         yield line_of({"call": call_of(exchange)})
     for found in life.findings[:FINDINGS_MAX]:
-        yield line_of({"finding": written_finding(found)})
+        yield line_of({"finding": finding_row(found)})
     state, outcome = b"".join(hashes).decode().split()
     yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
 

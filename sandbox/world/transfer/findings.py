@@ -22,32 +22,32 @@ class CarriedFinding(NamedTuple):
     difference: tuple[str, ...] = ()
 
 
-def written_finding(found: CarriedFinding) -> dict[str, Any]:
+def finding_row(found: CarriedFinding) -> dict[str, Any]:
     return {
         "rule": found.rule,
         "what": found.what,
-        "call": _written(found.call),
-        "proof": [_written(call) for call in found.proof],
+        "call": _call_row(found.call),
+        "proof": [_call_row(call) for call in found.proof],
         "difference": list(found.difference),
     }
 
 
-def _written(call: Exchange) -> dict[str, Any]:
+def _call_row(call: Exchange) -> dict[str, Any]:
     return call._asdict() | {"at": exact(call.at)}
 
 
-def finding_of(told: Any, line: int) -> CarriedFinding:
+def finding_of(row: Any, line: int) -> CarriedFinding:
     """A finding of a file, if it has the right form."""
-    if not isinstance(told, dict) or set(told) != {"rule", "what", "call", "proof", "difference"}:
+    if not isinstance(row, dict) or set(row) != {"rule", "what", "call", "proof", "difference"}:
         raise ParcelError(f"line {line}: this is no finding")
-    proof, difference = told["proof"], told["difference"]
+    proof, difference = row["proof"], row["difference"]
     if not isinstance(proof, list) or not isinstance(difference, list) or len(proof) + len(difference) > PROOFS_MAX:
         raise ParcelError(f"line {line}: a finding's proof is no list that fits")
-    _demand_texts([told["rule"], told["what"], *difference], line)
-    if not all(isinstance(call, dict) for call in (told["call"], *proof)):
+    _demand_texts([row["rule"], row["what"], *difference], line)
+    if not all(isinstance(call, dict) for call in (row["call"], *proof)):
         raise ParcelError(f"line {line}: a finding's call is no object")
     calls = tuple(exchange_of(call, line) for call in proof)
-    return CarriedFinding(told["rule"], told["what"], exchange_of(told["call"], line), calls, tuple(difference))
+    return CarriedFinding(row["rule"], row["what"], exchange_of(row["call"], line), calls, tuple(difference))
 
 
 def _demand_texts(texts: Sequence[Any], line: int) -> None:

@@ -39,7 +39,7 @@ T = TypeVar("T")
 SETTINGS = "choices.change_settings"
 
 
-def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Life]:
+def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Life]:
     """The name that the world had, and its life, proven; a ParcelError tells what does not hold, and at which line."""
     lines = lines_in(stream)
     _, first = next(lines, (0, None))
@@ -51,25 +51,25 @@ def lived(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str, Lif
     if attempt("the past of its people", past_print, bank) != head.fields["past"]:
         raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     with collector_at_rest():
-        acts, heard, findings = told_by(lines, head, bank)
+        acts, calls, findings = read_rows(lines, head, bank)
     return head.world, Life(
         head.beginning,
         Pace(head.now, machine_time(), head.rate),
         bank,
         acts,
         head.ordered,
-        heard,
+        calls,
         head.fields["calls"],
         findings,
     )
 
 
-def told_by(
+def read_rows(
     lines: Iterator[tuple[int, dict[str, Any]]], head: Head, bank: Bank
 ) -> tuple[MemoryLog, list[Exchange], tuple[CarriedFinding, ...]]:
     """Does every act as it comes; the last line says what must have come of it."""
     acts = MemoryLog()
-    heard: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
+    calls: deque[Exchange] = deque(maxlen=head.beginning.settings.requests_kept)
     findings: list[CarriedFinding] = []
     secret_of = drawn_by(head.beginning)
     for line, content in lines:
@@ -79,14 +79,14 @@ def told_by(
             attempt(f"line {line}", play, bank, [act], len(acts))
             acts.append(act)
         elif "call" in content:
-            heard.append(exchange_of(content["call"], line))
+            calls.append(exchange_of(content["call"], line))
         elif "finding" in content and len(findings) < FINDINGS_MAX:
             findings.append(finding_of(content["finding"], line))
         elif "end" in content:
             demand_end(content, head, bank, len(acts))
             if next(lines, None) is not None:
                 raise ParcelError(f"line {line + 1}: something follows the end")
-            return acts, list(heard), tuple(findings)
+            return acts, list(calls), tuple(findings)
         else:
             raise ParcelError(f"line {line}: it is no act, no call, no finding and not the end")
     raise ParcelError(f"it was cut: {len(acts)} of {head.fields['acts']} acts are there, and no end")

@@ -38,8 +38,8 @@ def stripped(life: Life) -> Life:
     for act in acts:
         plain.append(resolved(act, drawn_by(beginning)))
     bank = replayed(beginning, plain, life.pace.base)
-    heard = [strip.exchange(exchange) for exchange in life.heard]
-    return life._replace(beginning=beginning, acts=acts, bank=bank, heard=heard)
+    calls = [strip.exchange(exchange) for exchange in life.heard]
+    return life._replace(beginning=beginning, acts=acts, bank=bank, heard=calls)
 
 
 class Strip:
@@ -48,19 +48,19 @@ class Strip:
     def __init__(self, life: Life) -> None:
         mint = Mint(life.beginning.seed, secret=life.beginning.secret)
         self._drawn = {mint.secret(): number for number in range(1, life.bank.mint.asked + 1)}
-        self._known: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._numbers = count(1)
         self._public = {client.secret for client in load_fixtures().clients.values()}
         for act in life.acts:
             for name, value in named(act):
                 if name == "verifier" and isinstance(value, str):
-                    self._known[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
+                    self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
 
     def _stand_in(self, secret: str) -> str:
         """As long as a verifier has to be."""
-        if secret not in self._known:
-            self._known[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
-        return self._known[secret]
+        if secret not in self._names:
+            self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
+        return self._names[secret]
 
     def beginning(self, beginning: Beginning) -> Beginning:
         fixtures = beginning.fixtures
@@ -93,8 +93,8 @@ class Strip:
 
     def _challenge(self, challenge: tuple[str, str]) -> tuple[str, str]:
         method, text = challenge
-        if method == "S256" and text not in self._known:
-            self._known[text] = challenge_of(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
+        if method == "S256" and text not in self._names:
+            self._names[text] = challenge_of(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
         return method, self._stand_in(text)
 
     def exchange(self, exchange: Exchange) -> Exchange:
