@@ -20,8 +20,10 @@ def book(bank: Bank, part: Part) -> None:
         text = f"{batch.payment_information_id} ({batch.number_of_transactions})"
         bank.ledger.post(Entry(part.id, today, today, sides, text, remark=REMARK))
     for number, transfer in enumerate(batch.transfers, 1):
+        if together and transfer.creditor_iban not in bank.accounts:  # outside on both sides
+            continue
         out, into = _debit(part, transfer, together), _credit(bank, part, transfer)
-        if out.account == into.account:  # outside on both sides
+        if out.account == into.account:
             continue
         text = transfer.structured or transfer.unstructured or ""
         remark = f"{REMARK} {transfer.endtoend_identification}"

@@ -164,11 +164,13 @@ class Ledger:
         for _, amount, *_ in entry.postings:
             sums[amount.currency] = sums.get(amount.currency, NOTHING) + amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
+        balances = self._balances
         for posting in entry.postings:
             self._added += 1  # two sides may be the same account's, so each has a number of its own
-            account, amount = posting[:2]
+            account, amount, *_ = posting
             compartment = account, amount.currency
-            self._balances[compartment] = self.number(compartment) + amount.number
+            before = balances.get(compartment)
+            balances[compartment] = (self.number(compartment) if before is None else before) + amount.number
             if account not in (OUTSIDE, EXCHANGE):
                 self._write(compartment, Line(entry.on, self.count, posting, entry))
 

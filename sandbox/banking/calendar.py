@@ -35,6 +35,7 @@ def is_banking_day(day: date) -> bool:
     return why_closed(day) is None
 
 
+@lru_cache(maxsize=4096)  # asked of the same days by every payment that is executed
 def next_banking_day(day: date) -> date:
     """The day itself when open, else the first open one after it."""
     while not is_banking_day(day):

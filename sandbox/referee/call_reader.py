@@ -26,6 +26,7 @@ from sandbox.world.faults import Fault
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
+LARGE = 100_000
 BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
 QUERY_MAX = 4_000  # characters that are looked at; what is kept of a call is bounded
 NAME_MAX = 100
@@ -36,6 +37,16 @@ UNCERTAIN = (408, 500, 502, 504)
 PATIENCE = 10.0  # seconds of an ordered delay after which a client is taken to have hung up
 # What a program writes where it has no code.
 PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")
+
+PRINT = "sandbox.print"  # where the fingerprint of a large body is kept
+
+
+def print_body(call: Call | None, status: int) -> None:
+    """Before the world's lock is taken: for a file of 60 MB this takes long."""
+    if call is None or call.operation.name not in INITIATIONS or status >= 300:
+        return
+    if (call.request.content_length or 0) > LARGE:
+        call.request.environ[PRINT] = fingerprint(body_of(call.request))
 
 
 def observe_call(
@@ -116,7 +127,7 @@ def read_challenge(seen: Observation, call: Call) -> None:
 def read_initiation(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
     if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
         content = body_of(call.request)
-        seen.body = fingerprint(content)
+        seen.body = call.request.environ.get(PRINT) or fingerprint(content)
         if seen.accepted or seen.lost:
             seen.likeness = likeness_of(seen, content)
     read_challenge(seen, call)

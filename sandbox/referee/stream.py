@@ -10,7 +10,7 @@ from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
-from sandbox.referee.call_reader import observe_call
+from sandbox.referee.call_reader import observe_call, print_body
 from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.observations import Observation
 from sandbox.referee.packing import pack, unpack
@@ -251,6 +251,7 @@ def judge_in(world: World, *stream: Observation) -> None:
 def judge_call(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
     """Judges a call of the bank's interface after its reply."""
     if world.settings.referee == "on":
+        print_body(environ.get("sandbox.call"), response.status_code)
         world.look(_judge_call, world, environ, response, exchange, ended)
 
 

@@ -14,13 +14,12 @@ from sandbox.banking.calendar import brussels_date
 from sandbox.contract.moves import Status, Trigger
 from sandbox.files import reader
 from sandbox.files.reader import Reading
+from sandbox.world.pausing import pause
 
 JUST = timedelta(microseconds=1)
 MOST = reader.AHEAD_MAX  # files that one move of the clock has read without the lock
-PAUSE = 0.0005  # seconds, between two pieces of a file: others go first
 
 _one_at_a_time = threading.Lock()
-_pausing = threading.Event()
 _begun: set[Reading] = set()
 
 
@@ -56,10 +55,6 @@ def read(unread: Unread) -> None:
     with _one_at_a_time:
         if not reader.is_read(unread.reading):
             reader.read_ahead(unread.reading, pause)
-
-
-def pause() -> None:
-    _pausing.wait(PAUSE)
 
 
 def read_beside(unread: Unread) -> None:

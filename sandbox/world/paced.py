@@ -48,7 +48,10 @@ class Paced(Unloadable):
                 self._catch_up()
                 assert moved <= self.bank.settings.due_events_max, "the agenda never empties"
                 moved += SLICE
-                if timeline.advance_some(self.bank, max(base, self.bank.clock.now), SLICE):
+                until = max(base, self.bank.clock.now)
+                with self._rest(until):
+                    is_there = timeline.advance_some(self.bank, until, SLICE)
+                if is_there:
                     self.pace = Pace(max(base, self.bank.clock.now), self._machine_time(), rate)
                     self.log.note_pace(self.pace)
                     backlog, taken = self._backlog, self._backlog.taken

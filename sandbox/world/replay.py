@@ -15,16 +15,20 @@ from sandbox.world.log.format import StateFileError
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.play import play
 from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.pausing import with_pauses
+
+ACTS_AT_ONCE = 50  # between two pauses
 
 
 def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     """The bank that a beginning and a log give; the opening must be fixed."""
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
-    if isinstance(log, MemoryLog):
-        log.begin_on(bank)
-    play(bank, log)
-    timeline.advance(bank, until)
+    with collector_at_rest():
+        if isinstance(log, MemoryLog):
+            log.begin_on(bank)
+        play(bank, with_pauses(log, ACTS_AT_ONCE))
+        timeline.advance(bank, until)
     return bank
 
 

@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sandbox.bank import timeline
@@ -20,12 +21,15 @@ from sandbox.world.holds import Holds
 from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded, Log
 from sandbox.world.log.backlog import Backlog
+from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.trailed_world import Kept, TrailedWorld, bytes_of, each_kept
+
+MUCH = 1_000  # events
 
 
 class Standing(NamedTuple):
@@ -191,7 +195,14 @@ class Unloadable(TrailedWorld):
             files_ahead.read_beside(unread)
             now = unread.at - files_ahead.JUST
         if now > self.bank.clock.now or (is_due and now == self.bank.clock.now):
-            timeline.advance(self.bank, now)
+            with self._rest(now):
+                timeline.advance(self.bank, now)
+
+    def _rest(self, until: datetime) -> AbstractContextManager[None]:
+        """Where much is due by then: the collector would look at what it leads to again and again, and others wait."""
+        agenda = self.bank.agenda
+        is_much = len(agenda.promises) > MUCH and next(islice(agenda.due(until), MUCH, None), None) is not None
+        return collector_at_rest() if is_much else nullcontext()
 
     def keep(self, name: str, make: Callable[[bytes | None], Kept]) -> Kept:
         """What another room keeps of this world: made once, or from what was packed when it was unloaded."""

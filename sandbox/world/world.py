@@ -263,7 +263,7 @@ class World(Paced):
             log = log.first(count)  # now, as it may be compacted meanwhile
         pace = Pace(at or now, self._machine_time(), self.pace.rate)
         met = self.faults.copy()
-        heard = [exchange for exchange in self.exchanges if at is None or exchange.at <= at]
+        heard = list(self.exchanges) if at is None else [call for call in self.exchanges if call.at <= at]
         faults, calls = (met.rules, met.met), self.exchanges_made
         return partial(Life, beginning=beginning, pace=pace, faults=faults, heard=heard, calls=calls), log, count
 

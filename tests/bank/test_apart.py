@@ -19,7 +19,8 @@ from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.collector import SHORT, Tended, collector_at_rest
 from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act
-from sandbox.world.log.release import release_items
+from sandbox.world.log.pieced_list import PiecedList
+from sandbox.world.log.release import release_pieces
 from sandbox.world.log.state_hash import state_hash, write_hashes
 from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
@@ -193,10 +194,11 @@ def acts_after(store: Store, least: int) -> Callable[[int, Head, Head | None], I
 
 
 def test_acts_that_are_dropped_give_their_memory_back() -> None:
-    acts = [Act(read_instant(MORNING), "verb", (number,)) for number in range(2_500)]
-    release_items(acts)
+    acts = PiecedList(Act(read_instant(MORNING), "verb", (number,)) for number in range(2_500))
+    shared = acts.first(1_000)
+    release_pieces(acts.pieces)
     wait_for_threads("release")
-    assert acts == []
+    assert acts.pieces == [] and [act.arguments for act in shared] == [(number,) for number in range(1_000)]
 
 
 def test_the_collector_sets_aside_only_what_takes_it_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,9 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import Status
 from sandbox.files import reader
 from sandbox.files.reader import AHEAD_MAX, Reading
-from sandbox.world import files_ahead
+from sandbox.world import pausing
 from sandbox.world.log.state_hash import state_hash
+from sandbox.world.pausing import pause
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World
@@ -33,7 +34,7 @@ SOON = 10.0  # seconds, for what must not wait at all
 def _every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "LARGE", 0)
     monkeypatch.setattr(reader, "_ahead", {})
-    monkeypatch.setattr(files_ahead, "PAUSE", 0)
+    monkeypatch.setattr(pausing, "PAUSE", 0)
 
 
 class Slow:
@@ -187,7 +188,7 @@ def test_reports_that_nobody_asks_for_make_room_for_others() -> None:
     packed = zlib.compress(pain(bulk()))
     readings = [Reading("pain.001", packed, TODAY, ahead, 2) for ahead in range(AHEAD_MAX + 1)]
     for reading in readings:
-        reader.read_ahead(reading, files_ahead.pause)
+        reader.read_ahead(reading, pause)
     assert [reader.is_read(reading) for reading in readings] == [False] + [True] * AHEAD_MAX
     assert reader.read_packed(readings[0]).sound and reader.read_packed(readings[1]).sound
     assert not reader.is_read(readings[1])  # handed out once, as the bank writes its own findings into it

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from flask import Response
+
 from sandbox.bank import standing_orders
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Payment
@@ -18,22 +20,22 @@ from sandbox.contract.products import SCT
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.api.replies import order_fields
 from sandbox.web.api.standing_order_bodies import contract_fields
-from sandbox.web.controls.long_lists import read_list
+from sandbox.web.controls.long_lists import list_reply, read_list
 from sandbox.world.world import World
 
 COMING = 12  # occurrences shown ahead
 ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
 
 
-def list_payments(world: World) -> dict[str, Any]:
+def list_payments(world: World) -> Response:
     return _list(world, kinds.PAYMENT)
 
 
-def list_standing_orders(world: World) -> dict[str, Any]:
+def list_standing_orders(world: World) -> Response:
     return _list(world, kinds.STANDING_ORDER)
 
 
-def list_files(world: World) -> dict[str, Any]:
+def list_files(world: World) -> Response:
     return _list(world, kinds.BULK)
 
 
@@ -49,10 +51,10 @@ def show_file(world: World, payment_id: str) -> dict[str, Any]:
     return show(world.ask(find, kinds.BULK, payment_id))
 
 
-def _list(world: World, kind: Kind) -> dict[str, Any]:
+def _list(world: World, kind: Kind) -> Response:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
     rows = read_list(world, lambda bank: map(show, bank.register_of(kind).values()))
-    return {kind.list: rows, kind.list.replace("-", "_"): rows}
+    return list_reply(*dict.fromkeys((kind.list, kind.list.replace("-", "_"))), pieces=rows)
 
 
 def find(bank: Bank, kind: Kind, name: str) -> Initiation:

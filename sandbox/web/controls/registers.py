@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Request
+from flask import Request, Response
 from orjson import Fragment
 
 from sandbox.bank import customers as customer_changes
@@ -11,7 +11,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error
-from sandbox.web.controls.long_lists import write_list
+from sandbox.web.controls.long_lists import list_reply, pieces_of
 from sandbox.web.controls.request_bodies import since_of
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
@@ -108,10 +108,10 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
     }
 
 
-def journal(world: World, request: Request) -> dict[str, Any]:
+def journal(world: World, request: Request) -> Response:
     since = since_of(request)
-    facts = world.ask(lambda bank: bank.journal[since:])
-    return {"journal": write_list(map(_fact, facts))}
+    bank, count = world.ask(lambda bank: (bank, len(bank.journal)))  # it only grows, so its lines are not copied
+    return list_reply("journal", pieces=pieces_of(_fact(bank.journal[place]) for place in range(since, count)))
 
 
 def _fact(fact: Fact) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """A world as one file, out and in (choice 10): the thing to attach to a report of a fault."""
 
+from collections.abc import Generator
+from contextlib import closing
 from io import BytesIO
 from typing import Any
 
@@ -16,6 +18,8 @@ from sandbox.world.transfer.form import ParcelError
 from sandbox.world.transfer.importer import read_life
 from sandbox.world.world import World
 
+PORTION = 1 << 16  # bytes
+
 
 def send(world: World, request: Request) -> Response:
     """The whole world, line by line; `secrets=strip` takes out what its callers kept secret."""
@@ -24,10 +28,25 @@ def send(world: World, request: Request) -> Response:
         raise refuse("secrets", "it is keep or strip")
     name = f"{world.name}.world.jsonl"
     return Response(
-        exported(world, strip=secrets == "strip", findings=findings_to_carry(world)),
+        in_portions(exported(world, strip=secrets == "strip", findings=findings_to_carry(world))),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
+
+
+def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
+    """Each portion costs the server a turn of its own, so single lines are gathered."""
+    portion: list[bytes] = []
+    size = 0
+    with closing(lines):
+        for line in lines:
+            portion.append(line)
+            size += len(line)
+            if size >= PORTION:
+                yield b"".join(portion)
+                portion, size = [], 0
+        if portion:
+            yield b"".join(portion)
 
 
 def take(worlds: Worlds, request: Request) -> Response:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.release import release, release_items
+from sandbox.world.log.pieced_list import PiecedList
+from sandbox.world.log.release import release_pieces
 
 
 class Act(NamedTuple):
@@ -63,7 +64,7 @@ class MemoryLog:
     """
 
     def __init__(self) -> None:
-        self._acts: list[Act] = []  # since the earlier checkpoint
+        self._acts = PiecedList[Act]()  # since the earlier checkpoint
         self.folded: Folded | None = None
         self._later: Folded | None = None
         self._folding: Folding | None = None
@@ -90,7 +91,7 @@ class MemoryLog:
         """A log of its own, with so many acts."""
         earlier = MemoryLog()
         earlier.folded = self.folded
-        earlier._acts = self._acts[: count - self._before]
+        earlier._acts = self._acts.first(count - self._before)
         earlier._passed = self._passed  # or less
         return earlier
 
@@ -98,7 +99,7 @@ class MemoryLog:
         """A log of its own, with the acts up to a time, which lies after what was folded."""
         earlier = MemoryLog()
         earlier.folded = self.folded
-        earlier._acts = [act for act in self._acts if act.at <= at]
+        earlier._acts = PiecedList(act for act in self._acts if act.at <= at)
         earlier._passed = self._passed  # or less
         return earlier
 
@@ -122,15 +123,14 @@ class MemoryLog:
         if folding.done is None:
             return
         if self._later is not None:
-            gone = self._acts[: self._later.acts - self._before]
-            del self._acts[: len(gone)]
+            gone = self._acts.drop_first(self._later.acts - self._before)
             self.folded = self._later
-            release_items(gone)
+            release_pieces(gone)
         self._later = folding.done
 
     def release(self) -> None:
         """Before it is dropped."""
-        release(self, [self._acts])
+        release_pieces(self._acts.pieces, self)
 
     def begin_on(self, bank: Bank) -> None:
         """A fresh bank becomes what was folded; the acts that are left go on from there."""

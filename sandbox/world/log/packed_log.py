@@ -12,8 +12,9 @@ from itertools import islice
 
 from sandbox.world.log.marks import ActRow
 from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.pausing import pause
 
-PIECE = 1_000  # acts
+PIECE = 200  # acts
 
 
 class PackedLog:
@@ -29,6 +30,7 @@ class PackedLog:
         while piece := [tuple(row) for row in islice(rest, PIECE)]:
             self._pieces.append(zlib.compress(marshal.dumps(piece), 1))
             self._length += len(piece)
+            pause()
 
     def until(self, at: datetime) -> MemoryLog:
         """A log of its own, with the acts up to a time."""

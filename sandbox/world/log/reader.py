@@ -10,7 +10,7 @@ from sandbox.world.log.marks import ActRow, Head, MarkError, demand_chain, mark_
 from sandbox.world.log.place import Place
 
 log = getLogger("sandbox")
-PIECE = 1_000  # rows that are read at once
+PIECE = 200  # rows that are read at once; who writes waits for no more
 AT_START_MAX = 20_000  # acts; with more, those before the checkpoints are checked beside the calls
 
 

@@ -1,6 +1,7 @@
 """Gives the memory of a large bank or log back in slices: all at once would stop every thread."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -26,21 +27,20 @@ def release_bank(bank: Bank) -> None:
 def release(owner: object, registers: list[Register]) -> None:
     """The registers of an owner that nobody will look at again."""
     if sum(map(len, registers)) > SMALL:
-        threading.Thread(target=_release, args=(ref(owner), registers), name="release", daemon=True).start()
+        _begin(_release, ref(owner), registers, AT_ONCE)
 
 
-def release_items(items: list[Any]) -> None:
-    """A list that nobody else has."""
-
-    def work() -> None:
-        while items:
-            del items[-AT_ONCE:]
-
-    if len(items) > AT_ONCE:
-        threading.Thread(target=work, name="release", daemon=True).start()
+def release_pieces(pieces: list[list[Any]], owner: object = None) -> None:
+    """A list of lists, some of which others may hold too. Without an owner nobody else has it."""
+    if sum(map(len, pieces)) > SMALL:
+        _begin(_release, (lambda: None) if owner is None else ref(owner), [pieces], 1)
 
 
-def _release(owner: ref[object], registers: list[Register]) -> None:
+def _begin(work: Callable[..., None], *given: Any) -> None:
+    threading.Thread(target=work, args=given, name="release", daemon=True).start()
+
+
+def _release(owner: Callable[[], object], registers: list[Register], at_once: int) -> None:
     """Registers that are held here outlast their owner; then nobody else has them."""
     for _ in range(LOOKS):
         if owner() is None:
@@ -54,4 +54,4 @@ def _release(owner: ref[object], registers: list[Register]) -> None:
                 register.popitem()
         else:
             while register:
-                del register[-AT_ONCE:]
+                del register[-at_once:]

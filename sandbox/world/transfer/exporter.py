@@ -1,6 +1,6 @@
 """From a world to its file: a head, every act, the calls that are still known, and what it came to."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +9,19 @@ from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
-from sandbox.world.log.memory_log import Act
+from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.release import release_bank
 from sandbox.world.log.state_hash import write_hashes
+from sandbox.world.pausing import with_pauses
 from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, finding_row
 from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, exact, is_shipped, line_of, past_print, people_print
 from sandbox.world.transfer.stripping import STRIPPED, stripped
 from sandbox.world.world import Life, World
 
+ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
 
-def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Iterator[bytes]:
+
+def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
     """The file line by line. Secrets of a stripped one are replaced, the same by the same, so that it still replays."""
     life, hashes = (world.life(), None) if strip else world.life_and(write_hashes)
     if life.acts.folded is not None:
@@ -29,16 +33,26 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
     return lines_of(world.name, life._replace(findings=tuple(findings)), hashes, strip)
 
 
-def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Iterator[bytes]:
-    yield line_of(head_of(name, life, strip))
-    for number, act in enumerate(life.acts, 1):
-        yield line_of(act_line(number, act))
-    for exchange in life.heard:
-        yield line_of({"call": call_of(exchange)})
-    for found in life.findings[:FINDINGS_MAX]:
-        yield line_of({"finding": finding_row(found)})
-    state, outcome = b"".join(hashes).decode().split()
-    yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
+def give_back(life: Life) -> None:
+    """What was made for the file alone; large registers are given back in slices."""
+    release_bank(life.bank)
+    if isinstance(life.acts, MemoryLog):
+        life.acts.release()
+
+
+def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Generator[bytes]:
+    try:
+        yield line_of(head_of(name, life, strip))
+        for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
+            yield line_of(act_line(number, act))
+        for exchange in with_pauses(life.heard, CALLS_AT_ONCE):
+            yield line_of({"call": call_of(exchange)})
+        for found in life.findings[:FINDINGS_MAX]:
+            yield line_of({"finding": finding_row(found)})
+        state, outcome = b"".join(hashes).decode().split()
+        yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
+    finally:
+        give_back(life)
 
 
 def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:

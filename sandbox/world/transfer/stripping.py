@@ -19,11 +19,13 @@ from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.pausing import with_pauses
 from sandbox.world.replay import replayed
 from sandbox.world.transfer.form import Drawn, is_shipped
 from sandbox.world.world import Life
 
 STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
+AT_ONCE = 100  # acts between two pauses
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -32,12 +34,13 @@ def stripped(life: Life) -> Life:
     strip = Strip(life)
     beginning = strip.beginning(life.beginning)
     acts = MemoryLog()
-    for act in life.acts:
+    for act in with_pauses(life.acts, AT_ONCE):
         acts.append(strip.act(act))
     plain = MemoryLog()
-    for act in acts:
+    for act in with_pauses(acts, AT_ONCE):
         plain.append(resolved(act, drawn_by(beginning)))
     bank = replayed(beginning, plain, life.pace.base)
+    plain.release()
     calls = [strip.exchange(exchange) for exchange in life.heard]
     return life._replace(beginning=beginning, acts=acts, bank=bank, heard=calls)
 
@@ -51,7 +54,7 @@ class Strip:
         self._names: dict[str, str] = {}
         self._numbers = count(1)
         self._public = {client.secret for client in load_fixtures().clients.values()}
-        for act in life.acts:
+        for act in with_pauses(life.acts, AT_ONCE):
             for name, value in named(act):
                 if name == "verifier" and isinstance(value, str):
                     self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
