@@ -107,7 +107,7 @@ def test_a_referee_that_is_off_says_so_and_is_switched_on(tpp: Tpp, visitor: Vis
     tpp.control("PATCH", "/settings", referee="off")
     tpp.status("x", **NO_ID)
     assert "The referee is off" in seen(visitor) and "no fault" not in seen(visitor).lower()
-    visitor.press("setting", setting="referee", value="on", back="/console/referee")
+    visitor.press("settings", referee="on", back="/console/referee")
     assert "The referee is off" not in visitor.page.text
 
 

@@ -9,6 +9,7 @@ import orjson
 from sandbox.bank.signing_methods import METHODS
 from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.contract.settings import Settings
+from sandbox.contract.variants import AXES
 from sandbox.web.console.control_calls import Ask
 from sandbox.web.controls.client_views import ROLES
 from sandbox.web.controls.control_row import Button, Control
@@ -159,15 +160,31 @@ NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
 LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
 
 
-def _setting(form: Form) -> dict[str, Any]:
-    name, value = form.get("setting", ""), form.get("value", "").strip()
+WAS = "was:"  # before the name of a setting: its value when the page was made
+
+
+def setting_value(name: str, text: str, was: str = "") -> Any:
+    """A setting as it was typed, as its JSON. An axis whose line is gone returns to its first value."""
     if name == "variants":
-        return {
-            name: {axis.strip(): one.strip() for axis, _, one in (row.partition(":") for row in value.splitlines())}
-        }
+        axes = {axis: AXES[axis].default for axis in _variants(was) if axis in AXES}
+        return axes | _variants(text)
     if name in LISTS:
-        return {name: value.splitlines()}
-    return {name: number(value) if name in NUMBERS else value}
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    return number(text) if name in NUMBERS else text
+
+
+def _variants(text: str) -> dict[str, str]:
+    rows = (line.partition(":") for line in text.splitlines() if line.strip())
+    return {axis.strip(): value.strip() for axis, _, value in rows}
+
+
+def _settings(form: Form) -> dict[str, Any]:
+    """The settings that differ from what the page showed, so that an old page takes nobody's change back."""
+    found = {
+        row.name: form.get(row.name, "").strip().replace("\r\n", "\n") for row in fields(Settings) if row.name in form
+    }
+    before = {name: form.get(WAS + name, "").strip().replace("\r\n", "\n") for name in found}
+    return {name: setting_value(name, text, before[name]) for name, text in found.items() if text != before[name]}
 
 
 def _waive(form: Form) -> dict[str, Any]:
@@ -197,7 +214,7 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "change customer": _customer,
     "add account": lambda form: given(form, "customer") | _account(form),
     "change account": _account,
-    "setting": _setting,
+    "settings": _settings,
     "waive": _waive,
     "unwaive": lambda form: {"referee_waives": others(form)},
 }

@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
-from sandbox.web.console import initiation_page, list_pages, play_page, referee_pages, static_files
+from sandbox.web.console import initiation_page, list_pages, play_page, referee_pages, settings_page, static_files
 from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.bare_address import RootRedirect
 from sandbox.web.console.callback_page import CallbackPages
@@ -40,7 +40,7 @@ PAGES: tuple[tuple[str, View], ...] = (
     ("/console/coming", list_pages.events),
     ("/console/journal", list_pages.journal),
     ("/console/scenario", list_pages.scenario),
-    ("/console/settings", list_pages.settings),
+    ("/console/settings", settings_page.settings),
     ("/console/worlds", list_pages.worlds),
 )
 
@@ -139,12 +139,14 @@ def act(visit: Visit, notices: Notices) -> Response:
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
     if not visit.is_proven:
-        return draw(visit, "trouble", status=403, text="The form was not of this console. Go back and load it again.")
+        return draw(visit, "trouble", status=403, text="The form is not of this console. Go back and reload it.")
     ask = action.ask(form)
     line = curl_of(visit, ask)
     try:
         outcome = done(visit, ask)
     except Refusal as refusal:
+        if action.button.action == "settings":
+            return settings_page.refused_page(visit, ask, refusal)
         notice = Notice(visit.session, refusal.text, line, refused=True)
     else:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None

@@ -1,6 +1,5 @@
 """The pages of lists: what a world holds, page by page."""
 
-from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -12,12 +11,9 @@ from sandbox.bank.signing_methods import METHODS
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.contract.settings import Settings, clause_of
 from sandbox.scenario.reading import shipped_scenarios
-from sandbox.scenario.setting_rows import WORDS
 from sandbox.web.api.call_contents import content_of_call
 from sandbox.web.console import balance_curve
-from sandbox.web.console.actions import LISTS
 from sandbox.web.console.call_page import bodies_of
 from sandbox.web.console.inbox import coming, inbox_of
 from sandbox.web.console.initiations import KINDS, page_of, register_of
@@ -26,7 +22,6 @@ from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.explanation import remedy_of
 from sandbox.web.controls.registers import customer_shown
-from sandbox.web.controls.settings_views import settings_row
 from sandbox.world.calls import Exchange
 
 SIZE = 50
@@ -250,24 +245,6 @@ def scenario(visit: Visit) -> Response:
         holds=world.holds.all(),
         rules=world.ask(lambda bank: list(bank.rulebook.rules)),
     )
-
-
-def settings(visit: Visit) -> Response:
-    now = typed(visit.world.ask(lambda bank: settings_row(bank.settings)))
-    at_first = typed(settings_row(Settings()))
-    rows = [(row.name, now[row.name], at_first[row.name], clause_of(row.name)) for row in fields(Settings)]
-    return draw(visit, "settings", here="/console/settings", rows=rows, lists=LISTS, words=WORDS)
-
-
-def typed(values: dict[str, Any]) -> dict[str, str]:
-    """As a person types them: a list has a line for each."""
-    return {name: _typed(value) for name, value in values.items()}
-
-
-def _typed(value: Any) -> str:
-    if isinstance(value, dict):
-        return "\n".join(f"{name}: {one}" for name, one in value.items())
-    return "\n".join(value) if isinstance(value, tuple | list) else str(value)
 
 
 def worlds(visit: Visit) -> Response:

@@ -81,13 +81,13 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "PATCH",
         "/settings",
         "settings_views.change",
-        "Changes settings from now on; what was promised before keeps its time. `variants` is merged: axes that are "
+        "Changes settings from now on; scheduled events keep their times. `variants` is merged: axes that are "
         "not named stay as they are, and an axis at its first value is as it was by default.",
         SETTINGS,
         {"unsigned_after": "5m"},
         commands=(Command("settings"),),
         buttons=(
-            Button("setting", "{setting} is {value} now."),
+            Button("settings", "The changed settings are saved."),
             Button("waive", "{rule} is waved off."),
             Button("unwaive", "{rule} counts again."),
         ),

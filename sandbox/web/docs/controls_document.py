@@ -79,8 +79,11 @@ def document(root: str, listed: Iterable[Control] | None = None) -> dict[str, An
 def composed() -> dict[str, JsonSchema]:
     """The components that scenario tables make, and those that hold a scenario or its name."""
     settings: JsonSchema = SETTINGS.schema()
-    names = [row.name for row in fields_of(Settings)]
-    of_settings = {name: settings["properties"].get(name, {}) for name in names}
+    of_settings = {
+        row.name: {"description": row.metadata["about"], **settings["properties"].get(row.name, {})}
+        for row in fields_of(Settings)
+    }
+    names = list(of_settings)
     whole = {"type": "object", "properties": of_settings, "required": names, "additionalProperties": False}
     seed = {"type": "integer", "minimum": 0}
     named_or_whole = {"anyOf": [{"type": "string"}, reference(control_bodies.SCENARIO)]}

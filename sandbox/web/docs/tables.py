@@ -70,8 +70,11 @@ def settings() -> Table:
     def text(value: object) -> str:
         return write_duration(value) if isinstance(value, timedelta) else str(value)
 
-    rows: list[Row] = [(row.name, text(row.default), str(row.metadata["clause"])) for row in fields(Settings)]
-    return ("setting", "default", "clause", ""), _with_ours(rows)
+    rows: list[Row] = [
+        (row.name, row.metadata["topic"], text(row.default), row.metadata["about"], row.metadata["clause"])
+        for row in fields(Settings)
+    ]
+    return ("setting", "topic", "default", "text", "clause", ""), _with_ours(rows)
 
 
 def referee() -> Table:

@@ -1,0 +1,103 @@
+"""The page of settings: by topic, with one Save, which sends the changed ones (choice 10, 13)."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from flask import Response
+
+from sandbox.contract.errors import Refusal
+from sandbox.contract.settings import Settings, Topic
+from sandbox.contract.variants import AXES
+from sandbox.reader.tree import ScenarioErrors
+from sandbox.scenario.reading import read_changes
+from sandbox.scenario.setting_rows import WORDS
+from sandbox.web.console.actions import LISTS, WAS
+from sandbox.web.console.control_calls import Ask
+from sandbox.web.console.templating import draw
+from sandbox.web.console.visits import Visit
+from sandbox.web.controls.settings_views import settings_row
+
+
+class Row(NamedTuple):
+    """A setting as the page shows it; `value` is what was typed, where that was refused."""
+
+    name: str
+    about: str
+    clause: str
+    value: str
+    was: str
+    default: str
+    words: tuple[str, ...]
+    is_list: bool
+    refused: str
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ")
+
+
+def settings(visit: Visit) -> Response:
+    return page_of(visit)
+
+
+def page_of(visit: Visit, form: Mapping[str, str] | None = None, refused: Mapping[str, str] | None = None) -> Response:
+    """The page; after a refusal with what was typed, and the reason at each field."""
+    now = typed(visit.world.ask(lambda bank: settings_row(bank.settings)))
+    first, form, refused = typed(settings_row(Settings())), form or {}, refused or {}
+    topics: dict[Topic, list[Row]] = {topic: [] for topic in Topic}
+    for field in fields(Settings):
+        name, facts = field.name, field.metadata
+        was = form.get(WAS + name, now[name])
+        row = Row(
+            name,
+            facts["about"],
+            facts["clause"],
+            form.get(name, was),
+            was,
+            first[name],
+            WORDS.get(name, ()),
+            name in LISTS,
+            refused.get(name, ""),
+        )
+        topics[facts["topic"]].append(row)
+    return draw(
+        visit,
+        "settings",
+        here="/console/settings",
+        status=400 if refused else 200,
+        topics=topics,
+        faults=len(refused),
+        axes=AXES,
+    )
+
+
+def refused_page(visit: Visit, ask: Ask, refusal: Refusal) -> Response:
+    """Nothing was saved: the page with what was typed, and the reason at each field."""
+    body = ask.body or {}
+    return page_of(visit, visit.request.form, reasons(body) or dict.fromkeys(list(body)[:1], refusal.text))
+
+
+def reasons(body: Mapping[str, Any]) -> dict[str, str]:
+    """Why each setting is refused, by its name."""
+    try:
+        read_changes(body)
+    except ScenarioErrors as errors:
+        found: dict[str, str] = {}
+        for error in errors.errors:
+            name = error.path.partition(".")[0].partition("[")[0]
+            text = f"{error.text} ({error.hint})" if error.hint else error.text
+            found[name] = f"{found[name]}; {text}" if name in found else text
+        return {name: text for name, text in found.items() if name in body}
+    return {}
+
+
+def typed(values: Mapping[str, Any]) -> dict[str, str]:
+    """As a person types them: a list has a line for each."""
+    return {name: _typed(value) for name, value in values.items()}
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {one}" for name, one in value.items())
+    return "\n".join(value) if isinstance(value, tuple | list) else str(value)
