@@ -1,6 +1,7 @@
 """A page of the browser under a test's eyes."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
@@ -11,6 +12,14 @@ FORM_REFUSED = "the server responded with a status of 422"  # a form with a faul
 LOOKS = 3  # a page that brings itself up to date fades for a moment, and is then looked at again
 SETTLES_MS = 400
 GRAVE = ("serious", "critical")
+VIOLATIONS = """async (options) => (await axe.run(document, options)).violations.map(
+    (rule) => ({ id: rule.id, impact: rule.impact, html: rule.nodes[0].html }))"""
+# Elements that hide a part of what they hold. Fields scroll by themselves, and code that is unfolded may be long.
+CLIPPED = """() => [...document.querySelectorAll("main *, header *")].filter((one) =>
+    one.getBoundingClientRect().width && one.scrollWidth > one.clientWidth + 1 &&
+    getComputedStyle(one).overflowX !== "visible" &&
+    !one.matches("input, textarea, select, .visually-hidden, .visually-hidden *, svg, svg *, pre")
+  ).map((one) => [one.tagName, one.className, one.scrollWidth, one.clientWidth, one.textContent.slice(0, 60)])"""
 
 
 @dataclass
@@ -32,11 +41,21 @@ class Watched:
         self.page.wait_for_load_state()
         assert self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), self.page.url
 
+    def resize(self, size: tuple[int, int], scheme: Literal["light", "dark"]) -> None:
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+
+    def demand_unclipped(self) -> None:
+        """No text is cut, and no table must be moved to be read."""
+        assert self.page.evaluate(CLIPPED) == [], self.page.url
+
     def demand_usable(self, options: dict[str, object] | None = None) -> None:
         """By all: names, roles, order, contrast."""
         for _ in range(LOOKS):
-            found = Axe().run(self.page, options=options).response["violations"]
-            grave = [(rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in GRAVE]
+            if not self.page.evaluate("'axe' in window"):
+                self.page.evaluate(Axe().axe_script)
+            found = self.page.evaluate(VIOLATIONS, {"resultTypes": ["violations"]} | (options or {}))
+            grave = [(rule["id"], rule["html"]) for rule in found if rule["impact"] in GRAVE]
             if not grave:
                 return
             self.page.wait_for_timeout(SETTLES_MS)

@@ -24,6 +24,12 @@ def machine(instant: datetime) -> str:
     return write_instant(instant)
 
 
+def local(instant: datetime) -> str:
+    """As a field of type datetime-local holds it: Brussels time, whole seconds, never earlier than the instant."""
+    whole = instant if not instant.microsecond else instant.replace(microsecond=0) + timedelta(seconds=1)
+    return f"{whole.astimezone(BRUSSELS):%Y-%m-%dT%H:%M:%S}"
+
+
 def span(length: timedelta) -> str:
     """`in 2 d 3 h`: the two largest units of a time ahead."""
     left = max(0, int(length.total_seconds()))

@@ -67,6 +67,7 @@ def templates() -> Environment:
     made.filters |= {
         "moment": formats.moment,
         "machine": formats.machine,
+        "local": formats.local,
         "clock_text": formats.clock_text,
         "span": formats.span,
         "money": formats.amount,
