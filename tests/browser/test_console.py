@@ -113,7 +113,7 @@ def test_a_psu_approves_in_the_inbox_with_the_keyboard(visit: Visit, tpp: Tpp) -
     visit.open("/console/inbox")
     visit.page.keyboard.press("Tab")
     assert visit.page.locator(":focus").inner_text() == "Skip to content"
-    visit.page.locator("select[name=customer]").focus()
+    visit.page.locator("select[name=method]").focus()
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")
     expect(visit.page.get_by_role("status").first).to_contain_text("Approved, as the PSU.")
