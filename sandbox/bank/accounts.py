@@ -1,6 +1,6 @@
 """Checks of a debtor's account before a payment (service 1, choice 5)."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 
 from sandbox.bank.ledger import NOTHING, Compartment
@@ -68,35 +68,43 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> Non
     if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
         raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
     country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
-    demand_profile(bank, account, country, cost(order.amount, "EUR").number)
+    demand_profile(bank, account, country, cost(order.amount, "EUR").number, limit_day(bank, order))
     if direct:
         demand_funds(bank, debtor, cost(order.amount, debtor.currency))
 
 
-def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal) -> None:
-    """The customer's own security settings (service 1)."""
+def limit_day(bank: Bank, order: Order) -> date:
+    """The day on which a payment that is signed now counts for the customer's limits."""
+    today, wanted = bank.clock.today, order.execution_date
+    later = wanted is not None and wanted > today and bank.variant("limits_day") == "execution"
+    return wanted if later and wanted else today
+
+
+def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:
+    """The customer's own security settings (service 1); without a day, today's."""
+    on = on or bank.clock.today
     if account.countries is not None and country not in account.countries:
         why = f"the country {country} is not among those the customer accepts"
         accepted = {"accepted_countries": sorted(account.countries), "country": country}
         raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country, decided=accepted)
-    week = 7 if account.limit_week is None else days_of_week(bank)
+    week = 7 if account.limit_week is None else days_of_week(bank, on)
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
-        if limit is not None and (spent := spent_in(bank, account.iban, days)) + amount > limit.number:
+        if limit is not None and (spent := spent_in(bank, account.iban, days, on)) + amount > limit.number:
             used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
             decided = {"limit": limit, "used": used, "left": left, "amount": Money(amount, "EUR"), "days": days}
             why = f"the {name} limit of the account would be passed"
             raise Refusal(Error.PROFILE_FORBIDS, why=why, which=name, decided=decided)
 
 
-def days_of_week(bank: Bank) -> int:
-    """How many days a weekly limit counts back, today among them."""
-    return 7 if bank.variant("limit_week") == "seven_days" else bank.clock.today.weekday() + 1
+def days_of_week(bank: Bank, on: date) -> int:
+    """How many days a weekly limit counts back, that one among them."""
+    return 7 if bank.variant("limit_week") == "seven_days" else on.weekday() + 1
 
 
-def spent_in(bank: Bank, iban: str, days: int) -> Decimal:
-    """The sum of an account's signed payments of today and the days before."""
-    today = bank.clock.today
-    return sum((bank.spent.get((iban, today - timedelta(days=back)), Decimal()) for back in range(days)), Decimal())
+def spent_in(bank: Bank, iban: str, days: int, on: date | None = None) -> Decimal:
+    """The sum of an account's signed payments of a day, which is today unless another is given, and those before."""
+    last = on or bank.clock.today
+    return sum((bank.spent.get((iban, last - timedelta(days=back)), Decimal()) for back in range(days)), Decimal())
 
 
 def cost(amount: Money, currency: str) -> Money:

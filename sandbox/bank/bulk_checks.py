@@ -14,7 +14,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.files.reader import Reading, read_packed
-from sandbox.files.report import Batch, Findings, Report
+from sandbox.files.report import Batch, Findings, RefusedBatch, Report
 
 BAD_FORMAT = "FF01"
 MESSAGE_ID = "GrpHdr/MsgId"
@@ -27,16 +27,13 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     bulk.message_id = report.message_id
     bulk.findings = report.findings
     _demand_new(bank, bulk)
+    batches = [_left_of(bank, batch) for batch in report.batches]
+    known = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
     _add_by_rule(bank, bulk, report)
-    for number, batch in enumerate(report.batches, 1):
-        part = Part(f"{bulk.id}/{number}", bulk.id, batch)
-        bulk.parts.append(part)
-        if isinstance(batch, Batch):
-            _demand_account(bank, part.findings, batch)
-    faulty = any(part.findings for part in bulk.parts)
-    whole = faulty and bank.variant("bad_transaction") == "the_file"
-    for part in bulk.parts:
-        refused = bool(whole or bulk.findings or part.findings)
+    faulty = [_add_part(bank, bulk, *one) for one in zip(batches, known, strict=True)]
+    whole = any(faulty) and bank.variant("bad_transaction") == "the_file"
+    for part, alone in zip(bulk.parts, faulty, strict=True):
+        refused = bool(whole or bulk.findings or alone)
         bank.move(part, Trigger.INVALID if refused else Trigger.VALIDATED, BAD_FORMAT if refused else None)
     if bulk.payable_parts and not signers(bank, bulk):
         bulk.findings.add("/", "SIGNER", "no customer may sign for all debtor accounts of the file")
@@ -51,6 +48,21 @@ def validate(bank: Bank, bulk: Bulk) -> None:
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, bulk.id, Trigger.REFUSED)
     if bulk.message_id is not None:
         bank.message_ids[bulk.origin.client_id, bulk.message_id] = bulk.id
+
+
+def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
+    """What is left of a bulk where a faulty transfer falls alone (service 2.3)."""
+    rest = batch.rest if isinstance(batch, RefusedBatch) else None
+    return batch if rest is None or bank.variant("bad_transaction") != "it_alone" else rest
+
+
+def _add_part(bank: Bank, bulk: Bulk, batch: Batch | RefusedBatch, known: int) -> bool:
+    """A bulk of the file, and whether more is faulty than the transfers that were left out."""
+    part = Part(f"{bulk.id}/{len(bulk.parts) + 1}", bulk.id, batch)
+    bulk.parts.append(part)
+    if isinstance(batch, Batch):
+        _demand_account(bank, part.findings, batch)
+    return part.findings.count > known
 
 
 def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:

@@ -13,15 +13,26 @@ def lead_back(bank: Bank, uri: str, state: str | None, *, code: str | None = Non
     rows: list[tuple[str, str]] = []
     if code is not None:
         decided = bank.variant("callback_code")
-        given = code[::-1] if decided == "foreign" else code
+        before, state = _mix_up(bank, code, state)
+        given = {"foreign": code[::-1], "other_flow": before}.get(decided, code)
         rows += [("code", given)] * (2 if decided == "twice" else 1)
     if bank.variant("callback_outcome") == "both":
         rows.append(("error", "server_error"))
     return _address(bank, uri, rows, state)
 
 
+def _mix_up(bank: Bank, code: str, state: str | None) -> tuple[str, str | None]:
+    """The code of the client's flow before this one, and the state: of this flow, or where an axis says so of that."""
+    client_id = bank.codes[code].grant.client_id if code in bank.codes else ""
+    before = bank.flows.get(client_id, (code, state))
+    bank.flows[client_id] = (code, state)
+    return before[0], before[1] if state is not None and bank.variant("callback_state") == "other_flow" else state
+
+
 def lead_back_refused(bank: Bank, uri: str, state: str | None, description: str) -> str:
-    """The callback after a no."""
+    """The callback after a no; empty where an axis says that there is none."""
+    if bank.variant("refusal_callback") == "none":
+        return ""
     error = bank.variant("callback_error")
     return _address(bank, uri, [("error", error), ("error_description", description)], state)
 
@@ -30,7 +41,7 @@ def _address(bank: Bank, uri: str, rows: list[tuple[str, str]], state: str | Non
     """The address with more parameters behind its own."""
     if state is not None:
         match bank.variant("callback_state"):
-            case "kept":
+            case "kept" | "other_flow":
                 rows.append(("state", state))
             case "altered":
                 rows.append(("state", ALTERED))

@@ -26,8 +26,9 @@ def ask(
     redirect_uri: str,
     challenge: tuple[str, str],
     language: str | None,
+    languages: tuple[str, ...] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """Addresses to consent at, each with its language: one where the language fits, else all."""
+    """Addresses to consent at, each with its language: one where the language fits, else all, or those given."""
     if iban is not None:
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
@@ -38,7 +39,7 @@ def ask(
     bank.met("consent_address_life")
     until = bank.clock.now + bank.settings_by(rule).consent_address_life
     given: list[tuple[str, str]] = []
-    for screen in (language,) if language else SCREENS:
+    for screen in languages or ((language,) if language else SCREENS):
         address = ConsentAddress(
             bank.mint.secret(),
             client_id,

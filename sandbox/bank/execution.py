@@ -17,6 +17,7 @@ from sandbox.contract.products import PRODUCTS
 AT_SIX = 6  # waiting payments are executed at 06:00 Brussels time
 NO_FUNDS = "AM04"
 CLOSED = "AC04"  # the account that pays, or the beneficiary's
+BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
 
 
 def day_of(bank: Bank, order: Order) -> date | None:
@@ -43,6 +44,7 @@ def complete(bank: Bank, payment: Payment) -> None:
     now, settings = bank.clock.now, bank.settings_of(payment)
     bank.move(payment, Trigger.SIGNED)
     payment.signed_on = bank.clock.today
+    payment.counted_on = accounts.limit_day(bank, payment.order)
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         payment_entries.debit(bank, payment)
@@ -103,9 +105,20 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """A beneficiary's account of this bank that is closed takes nothing: the money returns (choice 10)."""
+    why_not = _refused_by_beneficiary(bank, payment)
+    if why_not is None:
+        _settle(bank, payment, reason)
+    else:
+        reject(bank, payment, why_not)
+
+
+def _refused_by_beneficiary(bank: Bank, payment: Payment) -> str | None:
     if accounts.is_closed(bank, payment.order.creditor.iban):
-        reject(bank, payment, CLOSED)
-        return
+        return CLOSED
+    return BAD_NAME if initiations.is_refused_late(bank, payment.order.creditor_name) else None
+
+
+def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     bank.move(payment, Trigger.SETTLED, reason)
     payment.settled = True
     payment_entries.credit(bank, payment)
@@ -114,7 +127,7 @@ def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Rejects by a rule or a control; returns the money, or releases the reservation."""
     if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.variant("after_debit") == "return":
-        settle(bank, payment)
+        _settle(bank, payment)
         payment_entries.send_back(bank, payment, "return", reason)
         payment.returned = True
         bank.note(payment, Trigger.RETURNED, reason)
@@ -162,7 +175,7 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 
 
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
-    """Counts the amount for the customer's limits, on the day of the signature."""
-    assert payment.debtor is not None and payment.signed_on is not None
-    key = (payment.debtor.iban, payment.signed_on)
+    """Counts the amount for the customer's limits, on the day of the signature unless an axis says otherwise."""
+    assert payment.debtor is not None and payment.counted_on is not None
+    key = (payment.debtor.iban, payment.counted_on)
     bank.spent[key] = bank.spent.get(key, Decimal()) + sign * accounts.cost(payment.order.amount, "EUR").number

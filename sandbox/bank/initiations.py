@@ -72,6 +72,11 @@ def demand_name(bank: Bank, name: str) -> None:
         raise Refusal(Error.INPUT_INVALID, input="creditor_name", why="it has a character outside the SEPA set")
 
 
+def is_refused_late(bank: Bank, name: str) -> bool:
+    """Whether a name with other characters is taken, and refused when the payment settles."""
+    return SEPA_SET.fullmatch(name) is None and bank.variant("names") == "late"
+
+
 def demand_reference(bank: Bank, client_id: str, group: str, reference: str) -> None:
     """Refuse an external reference that was used before, where the bank takes each once."""
     if (client_id, group, reference) in bank.references and bank.variant("duplicate_external") == "refused":

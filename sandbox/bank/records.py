@@ -202,6 +202,7 @@ class Payment:
     sca_token: str | None = None
     history: list[Fact] = field(default_factory=list)
     returned: bool = False  # by the beneficiary's bank, after the settlement
+    counted_on: date | None = None  # for the customer's limits
 
     @property
     def reference_group(self) -> str:

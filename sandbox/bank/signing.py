@@ -7,7 +7,7 @@ from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.callbacks import lead_back, lead_back_refused
 from sandbox.bank.grants import Grant
-from sandbox.bank.records import Account, Customer, Debtor
+from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.signing_methods import demand_method, remember_beneficiary
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
@@ -15,6 +15,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
 PSU_REFUSED = "PSU_REFUSED"
+NO_FUNDS = "AM04"
+FORBIDDEN = "AG01"  # of ISO 20022: the transaction is forbidden
 REFUSED = "The customer refused."
 UNSIGNED = (Status.RCVD, Status.PATC)
 
@@ -66,8 +68,13 @@ def demand_signer(bank: Bank, found: Initiation, customer: str, debtor: Debtor |
 
 def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None) -> str:
     """Signs at the address; returns the callback address."""
-    demand_signer(bank, found, customer, debtor)
-    behaviour_of(found).demand_funds(bank, found)
+    try:
+        demand_signer(bank, found, customer, debtor)
+        behaviour_of(found).demand_funds(bank, found)
+    except Refusal as refusal:
+        if not leads_on(bank, found, refusal):
+            raise
+        return _end_unfit(bank, found, customer, debtor, state, refusal)
     before = behaviour_of(found).looks(found)
     identity = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
     match = rule_effects.meet_again(bank, found, before, identity)
@@ -75,12 +82,56 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     open_subject(bank, found)
     if match is not None:
         found.rule = rule_effects.take(bank, match)
+    _name_payer(bank, found, customer, debtor)
+    remember_beneficiary(bank, found, customer)
+    _add_signature(bank, found, customer)
+    return _record_callback(bank, found, customer, state)
+
+
+def _name_payer(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
     if not isinstance(found, Bulk) and debtor is not None and found.debtor is None:
         found.debtor = debtor
         initiations.list_for_customers(bank, found, (debtor.iban,))
     found.customer = customer
-    remember_beneficiary(bank, found, customer)
-    _add_signature(bank, found, customer)
+
+
+def demand_choice(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None) -> None:
+    """As at the signature; what ends the visit then is no reason to choose again."""
+    try:
+        demand_signer(bank, found, customer, debtor)
+    except Refusal as refusal:
+        if not leads_on(bank, found, refusal):
+            raise
+
+
+def leads_on(bank: Bank, found: Initiation, refusal: Refusal) -> str | None:
+    """Whether a no on the page ends the visit, and how: no other account is chosen (service 1, 7.4)."""
+    if not isinstance(found, Payment):
+        return None
+    given = found.order.debtor is not None
+    if refusal.error is Error.FUNDS_MISSING and not given:
+        decided = bank.variant("funds_missing_after_pick")
+    elif refusal.error is Error.PROFILE_FORBIDS and given:
+        decided = bank.variant("profile_refusal")
+    else:
+        return None
+    return decided if decided in ("callback", "RJCT") else None
+
+
+def _end_unfit(
+    bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, state: str | None, refusal: Refusal
+) -> str:
+    """The way back with an error, or after a signature that is in vain; the answer is the callback."""
+    reason = NO_FUNDS if refusal.error is Error.FUNDS_MISSING else FORBIDDEN
+    open_subject(bank, found)
+    if leads_on(bank, found, refusal) == "callback":
+        behaviour_of(found).refuse(bank, found, reason)
+        return lead_back_refused(bank, found.origin.redirect_uri, state, refusal.text)
+    assert isinstance(found, Payment)
+    _name_payer(bank, found, customer, debtor)
+    found.signatures = (customer,)
+    bank.move(found, Trigger.SIGNED)
+    bank.move(found, Trigger.REJECTED, reason)
     return _record_callback(bank, found, customer, state)
 
 
@@ -119,6 +170,8 @@ def _record_callback(bank: Bank, found: Initiation, customer: str, state: str | 
     if origin.challenge is not None:
         grant = Grant(origin.client_id, customer, "PIS")
         code = tokens.new_code(bank, grant, origin.redirect_uri, origin.challenge, found.rule)
+    elif bank.variant("code_beside_token") == "yes":
+        code = bank.mint.secret()  # nobody can exchange it: the initiation came without a challenge
     return lead_back(bank, origin.redirect_uri, state, code=code)
 
 

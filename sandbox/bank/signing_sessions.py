@@ -41,7 +41,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     record = signing.customer_of(bank, customer)
     debtor = payment.debtor
     if not signing.needs_account(payment):
-        signing.demand_signer(bank, payment, record.id, debtor)
+        signing.demand_choice(bank, payment, record.id, debtor)
     session.customer = record.id
     session.debtor = debtor
     session.code = bank.mint.digits(CODE_DIGITS)
@@ -68,7 +68,7 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     if session.customer is None or not signing.needs_account(payment):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="there is nothing to pick")
     debtor = Debtor(iban, currency)
-    signing.demand_signer(bank, payment, session.customer, debtor)
+    signing.demand_choice(bank, payment, session.customer, debtor)
     session.debtor = debtor
 
 

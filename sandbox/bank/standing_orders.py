@@ -13,7 +13,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import at_brussels, brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
-from sandbox.banking.recurrence import Occurrence, last_number, late, occurrence
+from sandbox.banking.recurrence import Customs, Frequency, Occurrence, has_day, last_number, late, occurrence
 from sandbox.banking.remittance import read_structured
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
@@ -98,13 +98,28 @@ def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 
 
-def nth(order: StandingOrder, number: int) -> Occurrence:
+def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
     """An execution; one that the contract was active too late for follows, on days before that nothing does."""
-    contract, since = order.order, order.active_since
-    found = occurrence(contract.first, contract.frequency, number, contract.variable)
+    contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
+    found = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
     if since is None or six_on(found) >= since or found.planned < brussels_date(since):
         return found
-    return late(found, brussels_date(since))
+    return late(found, brussels_date(since), customs.belgian)
+
+
+def customs_of(bank: Bank, contract: Contract) -> Customs:
+    """How this bank counts days, where the service is silent (service 2.2)."""
+    some_months_lack_it = contract.first.day > 28 and contract.frequency is not Frequency.WEEKLY
+    day_31 = bank.variant("day_31") if some_months_lack_it else "last_day"
+    return Customs(bank.variant("calendar") == "belgian", day_31)
+
+
+def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
+    """Whether a month that lacks the day has no execution."""
+    contract = order.order
+    if customs_of(bank, contract).day_31 != "skipped":
+        return False
+    return not has_day(contract.first, contract.frequency, number)
 
 
 def six_on(day: Occurrence) -> datetime:
@@ -130,7 +145,7 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
     """What was planned and due on days before it was active is passed over; only the next execution is promised."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
-    while (day := nth(order, order.next_number)).planned < bank.clock.today and six_on(day) < bank.clock.now:
+    while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day) < bank.clock.now:
         order.next_number += 1
     _promise(bank, order)
 
@@ -153,7 +168,8 @@ def run(bank: Bank, order: StandingOrder) -> None:
                 bank.move(order, Trigger.ENDED, NO_FUNDS)
                 return
             case "retried" if tried < bank.settings.recycling_tries:
-                again = at_brussels(following_banking_day(bank.clock.today), AT_SIX)
+                belgian = customs_of(bank, order.order).belgian
+                again = at_brussels(following_banking_day(bank.clock.today, belgian), AT_SIX)
                 bank.agenda.add(again, order.id, Trigger.OCCURRED)
                 return
     order.next_number += 1
@@ -187,11 +203,13 @@ def delete(bank: Bank, client_id: str, customer: str, product: str, reference: s
 def _promise(bank: Bank, order: StandingOrder) -> None:
     """Schedules the next occurrence; after the last one the contract ends."""
     last = last_of(order)
+    while is_left_out(bank, order, order.next_number):
+        order.next_number += 1
     if last is not None and order.next_number > last:
         if bank.variant("ended_order") == "CANC":
             bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
         return
-    bank.agenda.add(six_on(nth(order, order.next_number)), order.id, Trigger.OCCURRED)
+    bank.agenda.add(six_on(nth(bank, order, order.next_number)), order.id, Trigger.OCCURRED)
 
 
 def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> None:

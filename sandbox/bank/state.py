@@ -94,6 +94,7 @@ class Bank(Watched):
         self.sessions: dict[str, Session] = {}
         self.approvals: dict[str, str] = {}  # what apps have to approve, to the sessions whose pages wait
         self.codes: dict[str, Code] = {}
+        self.flows: dict[str, tuple[str, str | None]] = Register()  # the last of each client: its code and its state
         self.pairs: dict[PairKey, Pair] = {}
         self.newest_pair: dict[tuple[str, str], PairKey] = Register()  # of a client and scope
         # Every token ever given, by the pair that it belongs or belonged to.

@@ -11,10 +11,11 @@ from sandbox.bank import consents
 from sandbox.bank.accounts import cost, unreserved
 from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
-from sandbox.bank.records import Account, Debtor
+from sandbox.bank.records import Account, Debtor, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
 
 HISTORY_DAYS = 90  # service 4.10: without the SCA token
 
@@ -43,6 +44,7 @@ class Page:
 
     lines: Sequence[Line]
     following: Query | None
+    pending: Sequence[Line] = ()  # signed payments that are not booked, where an axis shows them
 
 
 def balance_in_euro(bank: Bank, account: Account) -> Money:
@@ -136,14 +138,40 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
     one, *others = windows
     lines = heapq.merge(one, *others, key=_place, reverse=backwards) if others else one
-    found = list(islice((line for line in lines if line.number <= seen), query.page_size + 1))
+    waiting = _pending(bank, query, currencies) if query.before is None else []
+    size = query.page_size - len(waiting)
+    found = list(islice((line for line in lines if line.number <= seen), size + 1))
     if found and query.before is None and bank.variant("empty_page") == "first":
         return Page((), replace(query, before=LAST if backwards else FIRST, seen=seen))
-    full = len(found) == query.page_size and bank.variant("exact_last_page") == "key"
-    if len(found) <= query.page_size and not full:
-        return Page(found, None)
-    last = found[query.page_size - 1]
-    return Page(found[: query.page_size], replace(query, before=_place(last), seen=seen))
+    full = len(found) == size and bank.variant("exact_last_page") == "key"
+    if len(found) <= size and not full:
+        return Page(found, None, waiting)
+    return Page(found[:size], replace(query, before=_place(found[size - 1]), seen=seen), waiting)
+
+
+def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
+    """Signed payments that no line shows yet, newest first; never a whole page of them (service 2.8 is silent)."""
+    held = [Debtor(query.iban, name) for name in currencies]
+    if not any(bank.reserved.get(one) or bank.reserved_later.get(one) for one in held):
+        return []
+    if bank.variant("pending_items") == "not_shown":
+        return []
+    listed = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
+    payments = [bank.payments[name] for name in reversed(listed) if name in bank.payments]
+    waiting = [one for one in payments if one.debtor in held and one.status is Status.PDNG]
+    days = (query.date_from or date.min, query.date_to or date.max)
+    lines = [line for line in map(_expected_line, waiting) if days[0] <= line.on < days[1]]
+    return lines[: query.page_size - 1]
+
+
+def _expected_line(payment: Payment) -> Line:
+    """How a payment will be booked."""
+    order, debtor, on = payment.order, payment.debtor, payment.executes_on or payment.signed_on
+    assert debtor is not None and on is not None
+    creditor = order.creditor.iban or order.creditor.bban
+    out = Posting(debtor.iban, -cost(order.amount, debtor.currency), creditor, order.creditor_name)
+    text = order.structured or order.unstructured or ""
+    return Line(on, 0, out, Entry(payment.id, on, on, (out,), text, order.structured is not None, "PENDING"))
 
 
 def window(lines: Sequence[Line], query: Query, oldest: date | None, backwards: bool) -> Iterator[Line]:

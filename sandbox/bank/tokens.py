@@ -34,6 +34,8 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
     if bank.variant("code_characters") == "reserved":
         code = f"+/{code}=="
     until = bank.clock.now + bank.settings_by(rule).code_life
+    if bank.variant("callback_arrival") == "late":
+        until = bank.clock.now
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
     settings = bank.settings
     forget_oldest(bank.codes, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
@@ -99,6 +101,8 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
 
     bank.codes[code] = replace(code_row, used=True)
     issued = _issue(bank, code_row.grant, code)
+    if code_row.grant.scope != "AIS" and bank.variant("sca_token_for") == "ais":
+        return issued
     sca_token = bank.mint.secret()
     until = bank.clock.now + bank.settings.sca_token_life
     bank.sca_tokens[sca_token] = ScaToken(code_row.grant.consent_id, until)

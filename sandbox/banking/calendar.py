@@ -25,32 +25,47 @@ def closing_days(year: int) -> dict[date, str]:
     }
 
 
-def why_closed(day: date) -> str | None:
+@lru_cache(maxsize=64)
+def belgian_days(year: int) -> dict[date, str]:
+    """The holidays on which banks in Belgium are closed and TARGET2 is open."""
+    sunday = easter(year)
+    return {
+        sunday + 39 * DAY: "ascension day",
+        sunday + 50 * DAY: "whit monday",
+        date(year, 7, 21): "national day",
+        date(year, 8, 15): "assumption",
+        date(year, 11, 1): "all saints' day",
+        date(year, 11, 11): "armistice day",
+    }
+
+
+def why_closed(day: date, belgian: bool = False) -> str | None:
     """The name of the holiday, else of the weekend day, on which no bank works; None on a banking day."""
-    return closing_days(day.year).get(day) or WEEKEND.get(day.weekday())
+    holiday = closing_days(day.year).get(day) or (belgian_days(day.year).get(day) if belgian else None)
+    return holiday or WEEKEND.get(day.weekday())
 
 
-def is_banking_day(day: date) -> bool:
-    """Whether TARGET2 is open."""
-    return why_closed(day) is None
+def is_banking_day(day: date, belgian: bool = False) -> bool:
+    """Whether TARGET2 is open, and with `belgian` the banks of Belgium too."""
+    return why_closed(day, belgian) is None
 
 
 @lru_cache(maxsize=4096)  # asked of the same days by every payment that is executed
-def next_banking_day(day: date) -> date:
+def next_banking_day(day: date, belgian: bool = False) -> date:
     """The day itself when open, else the first open one after it."""
-    while not is_banking_day(day):
+    while not is_banking_day(day, belgian):
         day += DAY
     return day
 
 
-def following_banking_day(day: date) -> date:
+def following_banking_day(day: date, belgian: bool = False) -> date:
     """The first open day strictly after it."""
-    return next_banking_day(day + DAY)
+    return next_banking_day(day + DAY, belgian)
 
 
-def previous_banking_day(day: date) -> date:
+def previous_banking_day(day: date, belgian: bool = False) -> date:
     """The day itself when open, else the last open one before it."""
-    while not is_banking_day(day):
+    while not is_banking_day(day, belgian):
         day -= DAY
     return day
 

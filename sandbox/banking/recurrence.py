@@ -20,6 +20,16 @@ MONTHS = {  # of one period; weeks are not counted in months
 }
 
 
+class Customs(NamedTuple):
+    """How a bank counts days: whether Belgian holidays close it, and where a day goes that a month lacks."""
+
+    belgian: bool = False
+    day_31: str = "last_day"
+
+
+USUAL = Customs()
+
+
 class Occurrence(NamedTuple):
     """One execution: the day that the contract names, the banking day it runs on, and why they differ."""
 
@@ -30,21 +40,28 @@ class Occurrence(NamedTuple):
 
 
 @lru_cache(maxsize=16_384)  # contracts by the thousand begin on the same few days
-def occurrence(first: date, frequency: Frequency, number: int, variable: bool) -> Occurrence:
+def occurrence(first: date, frequency: Frequency, number: int, variable: bool, customs: Customs = USUAL) -> Occurrence:
     """The execution with that number, counted from 1; reckoned from the first day, so a 31st comes back."""
     assert number >= 1, number
     if frequency is Frequency.WEEKLY:
         planned = first + (number - 1) * WEEK
     else:
-        planned = _months_later(first, (number - 1) * MONTHS[frequency])
-    on, why = _shifted(planned, variable)
+        planned = _months_later(first, (number - 1) * MONTHS[frequency], customs.day_31)
+    on, why = _shifted(planned, variable, customs.belgian)
     return Occurrence(number, planned, on, why)
 
 
-def late(missed: Occurrence, active: date) -> Occurrence:
+def has_day(first: date, frequency: Frequency, number: int) -> bool:
+    """Whether the month of that execution has the day of the first one."""
+    if frequency is Frequency.WEEKLY:
+        return True
+    return _months_later(first, (number - 1) * MONTHS[frequency]).day == first.day
+
+
+def late(missed: Occurrence, active: date, belgian: bool = False) -> Occurrence:
     """One whose banking day had passed when the contract became active on that day: it is not lost, it follows."""
     why = "passed before the contract was active; following banking day"
-    return missed._replace(on=following_banking_day(active), why=f"{missed.why}, {why}" if missed.why else why)
+    return missed._replace(on=following_banking_day(active, belgian), why=f"{missed.why}, {why}" if missed.why else why)
 
 
 def last_number(first: date, frequency: Frequency, end: date | None) -> int | None:
@@ -62,12 +79,12 @@ def end_month_fits(start: date, frequency: Frequency, end: date) -> bool:
     return frequency is Frequency.WEEKLY or _months_between(start, end) % MONTHS[frequency] == 0
 
 
-def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
+def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | None]:
     """The banking day (service 2.2 rule 4): next for FIXED, previous for VARIABLE, never in another year."""
-    closed = why_closed(planned)
+    closed = why_closed(planned, belgian)
     if closed is None:
         return planned, None
-    later, earlier = next_banking_day(planned), previous_banking_day(planned)
+    later, earlier = next_banking_day(planned, belgian), previous_banking_day(planned, belgian)
     if variable:
         if earlier.year == planned.year:
             return earlier, f"{closed}; previous banking day"
@@ -77,12 +94,14 @@ def _shifted(planned: date, variable: bool) -> tuple[date, str | None]:
     return earlier, f"{closed}; previous banking day, to stay inside the year"
 
 
-def _months_later(first: date, months: int) -> date:
-    """The same day of a later month; a shorter month has it on its last day."""
+def _months_later(first: date, months: int, day_31: str = "last_day") -> date:
+    """The same day of a later month; of a shorter month it is the last day, or the first after it."""
     years, month = divmod(first.month - 1 + months, 12)
     year = first.year + years
-    day = first.day if first.day <= 28 else min(first.day, monthrange(year, month + 1)[1])
-    return date(year, month + 1, day)
+    last = 31 if first.day <= 28 else monthrange(year, month + 1)[1]
+    if first.day > last and day_31 == "first_of_next":
+        return date(year, month + 1, last) + timedelta(days=1)
+    return date(year, month + 1, min(first.day, last))
 
 
 def _months_between(first: date, last: date) -> int:

@@ -1,5 +1,6 @@
 """Accounts and their transactions (service 4.9, 4.10)."""
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
@@ -10,6 +11,7 @@ from sandbox.client.replies import Account, AccountEntry, Compartment, Page, Tok
 from sandbox.client.reply import Reply, field, maybe, number
 from sandbox.client.transport import VERSIONS, Caller, query_text, segment
 
+CAPITAL = re.compile(r"(?<=[a-z])[A-Z]")
 DATE = 10  # characters of a date, also where a time follows it
 
 
@@ -92,6 +94,11 @@ class Accounts:
             yield from page.transactions
 
 
+def snake(name: str) -> str:
+    """A field's name as this client knows it; the service does not show those of a transaction (2.8)."""
+    return CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
+
+
 def _path(logical_id: str) -> str:
     return f"/accounts/{segment(logical_id)}"
 
@@ -103,6 +110,7 @@ def _signed(reply: Reply, entry: Any) -> Decimal:
 
 
 def _transaction(reply: Reply, entry: Any) -> Transaction:
+    entry = {snake(name): value for name, value in entry.items()} if isinstance(entry, dict) else entry
     return Transaction(
         field(reply, "transaction_ref", within=entry),
         _signed(reply, entry),

@@ -26,10 +26,12 @@ class Signer:
         """The key as the bank registers it."""
         return self._key.as_dict(private=False)
 
-    def headers(self, content: bytes) -> dict[str, str]:
-        head, _, signature = jws.serialize_compact(self._header, content, self._key).split(".")
-        return {
-            "Digest": f"SHA-256={b64encode(sha256(content).digest()).decode()}",
-            "Date": format_datetime(self._now().astimezone(UTC), usegmt=True),
-            "Signature": f"{head}..{signature}",
-        }
+    def headers(self, content: bytes, over: str = "body", request_id: str = "") -> dict[str, str]:
+        """Digest, Date and Signature; `over` is what the bank's manual says that is signed."""
+        digest = f"SHA-256={b64encode(sha256(content).digest()).decode()}"
+        date = format_datetime(self._now().astimezone(UTC), usegmt=True)
+        lines = f"request-id: {request_id}\ndigest: {digest}\ndate: {date}".encode()
+        whole = jws.serialize_compact(self._header, lines if over == "headers" else content, self._key)
+        head, _, signature = whole.split(".")
+        proof = whole if over == "attached" else f"{head}..{signature}"
+        return {"Digest": digest, "Date": date, "Signature": proof}

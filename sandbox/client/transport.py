@@ -75,6 +75,7 @@ class Manual:
     scope_in: str = "query"  # or header
     caf_account: str = "iban"  # or account
     sca_token_request: str = "header"  # or query
+    signature_over: str = "body"  # or attached, detached, headers
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Caller:
         elif flow is not None:  # service 4.1: ignored beside a token
             headers |= {"Code-Challenge-Method": "S256", "Code-Challenge": flow.challenge}
         if self.signer is not None and method == "POST":
-            headers |= self.signer.headers(content or b"")
+            headers |= self.signer.headers(content or b"", self.manual.signature_over, headers["Request-ID"])
         headers |= extra or {}
 
         def once() -> Reply:

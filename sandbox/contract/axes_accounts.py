@@ -57,6 +57,15 @@ ROWS: tuple[Axis, ...] = (
         ("number", "A number."), ("string", "A decimal string."),
     ),
     axis(
+        "item_fields", "service 2.8", "How a transaction spells its fields.", "a rigid mapping",
+        ("snake", "transaction_ref, execution_date."), ("camel", "transactionRef, executionDate."),
+    ),
+    axis(
+        "pending_items", "service 2.8", "Signed payments that are not booked yet.", "a payment that is counted twice",
+        ("not_shown", "They are not among the transactions."),
+        ("shown", "They come first, with the field status: PDNG."),
+    ),
+    axis(
         "item_sign", "service 2.8", "How a transaction says its direction.", "a sign that is lost",
         ("signed", "Below 0 is a debit."),
         ("indicator", "The amount has no sign; credit_debit_indicator is CRDT or DBIT."),

@@ -1,7 +1,7 @@
 """Axes of the callback: what a browser may bring back (service 5.3, 6.1, RFC 6749).
 
-Values marked as not within the service's word come from a bad bank or a forger: a right client refuses the callback.
-That a callback comes late, or never, is no row: nothing of the bank differs then. A short code_life shows the first.
+Values marked as not within the service's word come from a bad bank, a forger or a browser: a right client refuses the
+callback, or does without it. One that comes before the reply to the POST was read is no row: no bank decides that.
 """
 
 from sandbox.contract.axis import Axis, axes_of
@@ -12,11 +12,27 @@ ROWS: tuple[Axis, ...] = (
     axis(
         "callback_state", "service 6.1", "The state that comes back.", "no guard against forgery",
         ("kept", "As the TPP gave it."), ("missing", "It is left out.", False), ("altered", "It is another.", False),
+        ("other_flow", "That of the client's flow before.", False),
     ),
     axis(
         "callback_code", "service 6.1", "The code that comes back.", "a code that is exchanged without a look",
         ("given", "The code of this flow."), ("twice", "The parameter stands there twice.", False),
         ("foreign", "A code that the bank did not give to this client.", False),
+        ("other_flow", "That of the client's flow before.", False),
+    ),
+    axis(
+        "callback_arrival", "service 6.1", "How the browser comes to the callback.", "a callback taken for granted",
+        ("once", "Once, at once."), ("twice", "Twice, as after a reload."),
+        ("late", "After the end of its code's life.", False), ("never", "The PSU closed the browser.", False),
+    ),
+    axis(
+        "refusal_callback", "service 6.1", "What follows when the PSU refuses.", "an order that hangs",
+        ("error", "The callback has an error."), ("none", "The bank's page says so, and no callback follows."),
+    ),
+    axis(
+        "code_beside_token", "service 6.1", "A code where an access token was used at the initiation.",
+        "a wrong exchange",
+        ("no", "None."), ("yes", "One that cannot be exchanged, as no challenge was sent."),
     ),
     axis(
         "callback_error", "service 6.1", "The error after a refusal.", "one error taken for all",

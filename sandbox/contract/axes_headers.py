@@ -85,5 +85,6 @@ ROWS: tuple[Axis, ...] = (
         "names", "service 2.1", "Characters of creditor_name outside the SEPA set, such as é.",
         "names that are sent as they were typed",
         ("free", "They are taken."), ("sepa", "400."),
+        ("late", "They are taken, and the payment is RJCT with RR03 when it settles."),
     ),
 )  # fmt: skip

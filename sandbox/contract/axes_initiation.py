@@ -76,6 +76,18 @@ ROWS: tuple[Axis, ...] = (
         ("seven_days", "Today and the six days before."), ("calendar", "Since Monday."),
     ),
     axis(
+        "limits_day", "service 1", "The day on which a future-dated payment counts for the customer's limits.",
+        "a refusal that is not expected",
+        ("signature", "That of its signature."), ("execution", "That of its execution."),
+    ),
+    axis(
+        "funds_missing_after_pick", "service 1", "What follows when the account that the PSU picked lacks funds.",
+        "an order that hangs",
+        ("choose_again", "The page says so, and the PSU may choose another account."),
+        ("callback", "The payment is CANC with AM04, and the callback has an error."),
+        ("RJCT", "The signature is taken, and the payment is RJCT with AM04."),
+    ),
+    axis(
         "savings_as_debtor", "service 1", "A savings account as the debtor account.", "a refusal that nobody sees",
         ("refused", "403."), ("accepted", "It pays."),
     ),
@@ -87,6 +99,7 @@ ROWS: tuple[Axis, ...] = (
         "profile_refusal", "service 7.4", "When the customer's own security settings refuse a payment.",
         "a refusal that comes without a callback",
         ("post", "At the POST, where the debtor account is given."), ("page", "On the bank's page."),
+        ("callback", "At the signature: the payment is CANC with AG01, and the callback has an error."),
     ),
     axis(
         "psu_name_before_login", "service 2.4", "psu_name in details before a PSU is known.", "null taken for a name",

@@ -6,6 +6,16 @@ order, file = axes_of("standing orders"), axes_of("files")
 
 ROWS: tuple[Axis, ...] = (
     order(
+        "calendar", "service 2.2", "The banking days of standing orders.", "a date of execution that is reckoned",
+        ("target2", "Those of TARGET2."), ("belgian", "Belgian bank holidays, such as 21 July, are none either."),
+    ),
+    order(
+        "day_31", "service 2.2", "An order of the 29th, 30th or 31st in a month that lacks the day.",
+        "twelve executions a year taken for granted",
+        ("last_day", "It is executed on the last day of the month."), ("skipped", "That month has no execution."),
+        ("first_of_next", "It is executed on the first day of the next month."),
+    ),
+    order(
         "failed_occurrence", "service 2.2", "What follows when funds are missing.", "a payment that nobody misses",
         ("skipped", "The contract goes on; that execution fails."),
         ("retried", "It is tried again on the following banking days, as payments are."),
@@ -30,10 +40,12 @@ ROWS: tuple[Axis, ...] = (
     file(
         "bad_transaction", "service 2.3", "What a faulty transaction takes with it.", "a partial success",
         ("its_bulk", "Its bulk is RJCT, the rest goes on."), ("the_file", "The file is RJCT."),
+        ("it_alone", "It is left out, its bulk pays the others."),
     ),
     file(
         "bulks_while_rcvd", "service 2.4", "bulks in the status of a file that is not validated yet.", "a missing key",
         ("empty", "An empty list."), ("absent", "The field is left out."),
+        ("listed", "They are there with RCVD, if the file is below 100 kB."),
     ),
     file(
         "file_numbers", "service 2.4", "How JSON holds the numbers of a bulk.", "arithmetic with floats",
@@ -41,7 +53,8 @@ ROWS: tuple[Axis, ...] = (
     ),
     file(
         "payment_information_id", "service 4.6", "The header PaymentInformationID.", "a look-up without a reference",
-        ("optional", "It may be left out."), ("required", "Without it 400."),
+        ("optional", "It may be left out, and is the file's external reference."), ("required", "Without it 400."),
+        ("of_a_bulk", "It is of a bulk: the file's external reference is its MsgId alone."),
     ),
     file(
         "address_at_status", "service 4.6", "The SCA address in a second status call.", "a link that is dead",

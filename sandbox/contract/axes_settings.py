@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from sandbox.contract.axis import Axis, Value
+from sandbox.contract.axis import Axis, Exclusion, Value, axes_of
 from sandbox.contract.settings import Settings
 
 DEFAULTS = Settings()
@@ -32,6 +32,9 @@ def words(name: str, clause: str, topic: str, about: str, brings: str, **others:
     first = str(getattr(DEFAULTS, name))
     rows = [(word, {name: word}, text) for word, text in others.items() if word != first]
     return by_setting(name, clause, topic, about, brings, *rows, first=first, does=others[first])
+
+
+PROOF = axes_of("proof")
 
 
 def seconds(number: float) -> timedelta:
@@ -154,6 +157,18 @@ ROWS: tuple[Axis, ...] = (
         "client_certificates", "service 5.1", "proof", "Whether a client certificate is demanded.",
         "495, and a proxy that forwards no certificate",
         ("proxy", {"client_certificates": "proxy"}, "A proxy passes it on in a header; without one 495."),
+        ("tls", {"client_certificates": "tls"}, "It comes with the handshake; without one 495."),
         first="off", does="None is looked at.",
+    ),
+    words(
+        "certificate_clock", "service 5.1", "proof", "Whose time a certificate must cover.", "a certificate that ends",
+        real="Real time.", bank="The bank's time.",
+    ),
+    PROOF(
+        "signature_over", "service 5.8", "What a signature is over.", "a proof that the bank cannot verify",
+        ("body", "The body, in the payload part or detached."),
+        ("attached", "The body, which stands in the payload part."), ("detached", "The body, detached."),
+        ("headers", "The lines request-id, digest and date, in the payload part or detached."),
+        excludes=tuple(Exclusion(value, "signatures", "off") for value in ("attached", "detached", "headers")),
     ),
 )  # fmt: skip

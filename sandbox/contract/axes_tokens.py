@@ -1,7 +1,8 @@
 """Axes of consents and tokens (service 2.6, 3.5, 4.7, 4.8).
 
-Four points are no rows, as the service decides them: a refresh ends the old access token (3.5 rule 1) and gives a new
-refresh token (3.5 rule 2), expires_in is an integer (2.6), and an access token lives for 1 hour.
+Five points are no rows, as the service decides them: a refresh ends the old access token (3.5 rule 1) and gives a new
+refresh token (3.5 rule 2), expires_in is an integer (2.6), an access token lives for 1 hour, and an unsigned payment
+for 60 minutes (3.3).
 """
 
 from sandbox.contract.axis import Axis, axes_of
@@ -44,6 +45,10 @@ ROWS: tuple[Axis, ...] = (
         ("sca_token", "sca_token."), ("scaToken", "scaToken."),
     ),
     axis(
+        "sca_token_for", "service 2.6", "Which codes an SCA token comes with.", "a missing key",
+        ("every_code", "Every code."), ("ais", "Those of the scope AIS."),
+    ),
+    axis(
         "sca_token_uses", "service 4.8", "How often an SCA token is good.", "a second page without history",
         ("many", "As often as it is sent while it lives."), ("one", "Once; after that it counts as absent."),
     ),
@@ -54,6 +59,16 @@ ROWS: tuple[Axis, ...] = (
     axis(
         "caf_account", "service 4.7", "The name of the account that a CAF consent asks for.", "a rigid query",
         ("iban", "The query parameter iban."), ("account", "The query parameter account."),
+    ),
+    axis(
+        "caf_role", "service 1", "The role that a TPP needs to ask for a CAF consent.",
+        "a certificate without the third role",
+        ("AIS", "AIS."), ("own", "A role of its own, CAF: without it 403."),
+    ),
+    axis(
+        "consent_languages", "service 4.7", "The consent addresses where Accept-Language names several languages.",
+        "the first address taken for the best",
+        ("best", "That of the language that is wanted most."), ("each", "One for each of them, French first."),
     ),
     axis(
         "caf_transactions", "service 1", "Whether a CAF token reads transactions.", "asking for more than is granted",

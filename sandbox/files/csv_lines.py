@@ -10,7 +10,7 @@ from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Order, Seen, Sum
-from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
+from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer, refused, total_of
 
 HEADER = (
     "debtor_iban",
@@ -45,12 +45,13 @@ class Draft:
     findings: Findings
     sum: Sum = field(default_factory=Sum)
     transfers: list[Transfer] = field(default_factory=list)
+    sound_head: bool = True
 
     def close(self) -> Batch | RefusedBatch:
-        if self.findings:
-            return RefusedBatch(self.place, self.name, self.sum.count, self.sum.total, self.findings)
         transfers = tuple(self.transfers)
-        return Batch(
+        if self.findings and not (self.sound_head and transfers):
+            return RefusedBatch(self.place, self.name, self.sum.count, self.sum.total, self.findings)
+        batch = Batch(
             self.place,
             self.name,
             self.debtor,
@@ -58,10 +59,11 @@ class Draft:
             self.day,
             False,
             transfers,
-            self.sum.count,
-            self.sum.total,
+            len(transfers),
+            total_of(transfers),
             self.findings,
         )
+        return batch if not self.findings else refused(batch, self.sum.count, self.sum.total)
 
 
 class Reader:
@@ -114,7 +116,7 @@ class Reader:
 
     def _row(self, place: str, row: dict[str, str]) -> None:
         draft = self._draft(place, row["debtor_iban"], row["requested_execution_date"])
-        order = order_of(place, row)
+        order, known = order_of(place, row), draft.findings.count
         draft.sum.add(order.amount)
         for name, code, text in (*checks.faults(order), *texts(order)):
             draft.findings.add(place, code, f"{COLUMNS.get(name, name)}: {text}")
@@ -125,7 +127,7 @@ class Reader:
         if text != checks.NOT_PROVIDED and self.endtoend.again(text):
             where = "endtoend_identification"
             draft.findings.add(place, "DUPLICATE_ENDTOEND", f"{where}: {text} occurs before in the file")
-        if not draft.findings:
+        if draft.findings.count == known:
             draft.transfers.append(checks.transfer(order))
 
     def _draft(self, place: str, debtor: str, day: str) -> Draft:
@@ -141,6 +143,7 @@ class Reader:
                 draft.day = checks.read_date(day, self.today, self.days_ahead_max)
             except ValueError as error:
                 draft.findings.add(place, "DATE", f"requested_execution_date: {error}")
+            draft.sound_head = not draft.findings
         return draft
 
 

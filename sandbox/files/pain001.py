@@ -11,7 +11,7 @@ from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Seen, Sum
 from sandbox.files.dialect import Dialect, Head
 from sandbox.files.encodings import UndecodableError
-from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer
+from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer, refused, total_of
 from sandbox.files.stream import Part, Stream, UnreadableError
 
 NAME_LENGTH_MAX = 300  # ours: of an identification that is kept though it is too long for the schema (35)
@@ -80,6 +80,7 @@ class Reader:
 
     def _transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft = self.draft
+        known = draft.findings.count
         order = dialect.order(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
         draft.sum.add(order.amount)
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
@@ -96,11 +97,12 @@ class Reader:
         if text != checks.NOT_PROVIDED and self.endtoend.again(text):
             where = f"{order.place}/PmtId/EndToEndId"
             draft.findings.add(where, "DUPLICATE_ENDTOEND", f"{text} occurs before in the file")
-        if not draft.findings:
+        if draft.findings.count == known:
             draft.transfers.append(checks.transfer(order))
 
     def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft, found = self.draft, self.draft.findings
+        known = found.count
         name, day, head = dialect.text(element, "PmtInfId"), self.today, Head(element, dialect, draft.sum)
         invalid = list(schemas.faults(schema, element))
         for below, text in invalid:
@@ -115,7 +117,7 @@ class Reader:
         if name and self.names.again(name):
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.sum.join(draft.sum)
-        self.batches.append(close(draft, head, day))
+        self.batches.append(close(draft, head, day, found.count == known))
 
     def _day(self, draft: Draft, head: Head) -> date:
         """The execution date; today where the bulk is refused for it."""
@@ -174,21 +176,22 @@ def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:
         yield "CtrlSum", "CTRL_SUM", f"it says {declared}, the amounts make {counted.total}"
 
 
-def close(draft: Draft, head: Head, day: date) -> Batch | RefusedBatch:
-    counted = draft.sum
-    if draft.findings:
+def close(draft: Draft, head: Head, day: date, sound_head: bool) -> Batch | RefusedBatch:
+    counted, transfers = draft.sum, tuple(draft.transfers)
+    if draft.findings and not (sound_head and transfers):
         return RefusedBatch(
             draft.place, head.name[:NAME_LENGTH_MAX] or None, counted.count, counted.total, draft.findings
         )
-    return Batch(
+    batch = Batch(
         draft.place,
         head.name,
         head.iban,
         head.currency,
         day,
         head.booking,
-        tuple(draft.transfers),
-        counted.count,
-        counted.total,
+        transfers,
+        len(transfers),
+        total_of(transfers),
         draft.findings,
     )
+    return batch if not draft.findings else refused(batch, counted.count, counted.total)

@@ -90,7 +90,7 @@ class Batch:
     transfers: tuple[Transfer, ...]
     number_of_transactions: int
     control_sum: Decimal
-    findings: Findings  # empty
+    findings: Findings  # empty, but for those of transfers that were left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,16 @@ class RefusedBatch:
     number_of_transactions: int
     control_sum: Decimal
     findings: Findings
+    rest: Batch | None = None  # its sound transfers, where nothing but some transfers is faulty
+
+
+def total_of(transfers: tuple[Transfer, ...]) -> Decimal:
+    return sum((transfer.amount.number for transfer in transfers), Decimal(0))
+
+
+def refused(rest: Batch, count: int, total: Decimal) -> RefusedBatch:
+    """A bulk of which some transfers are faulty, and no more."""
+    return RefusedBatch(rest.place, rest.payment_information_id, count, total, rest.findings, rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ CLIENT_ROW = Table(
     {
         "secret": TEXT,
         "name": TEXT,
-        "roles": Each(one_of(("PIS", "AIS"), "role"), least=1),
+        "roles": Each(one_of(("PIS", "AIS", "CAF"), "role"), least=1),
         "active": FLAG,
         "redirect_uris": Each(TEXT, least=1),
         "organisation": TEXT,

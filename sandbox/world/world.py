@@ -223,6 +223,7 @@ class World(Paced):
 
     def certificate_time(self) -> datetime:
         """The time that a certificate must cover: real, or the bank's (choice 9)."""
+        self.bank.met("certificate_clock")
         return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
 
     def exchange_of(self, request_id: str) -> Exchange | None:

@@ -140,6 +140,29 @@ def test_by_bank_time_advancing_a_year_meets_495(bank: Bank, issue: Issue) -> No
     assert refused(call(by_bank, shown(issue())), 495, "SBX-0495", "it expired")
 
 
+@pytest.mark.parametrize(
+    "variants, today, after_a_year",
+    [
+        ({}, (404, 404), (404, 404)),
+        ({"client_certificates": "proxy"}, (495, 404), (495, 404)),
+        ({"client_certificates": "proxy", "certificate_clock": "bank"}, (495, 404), (495, 495)),
+        ({"client_certificates": "tls"}, (495, 495), (495, 495)),
+    ],
+)
+def test_each_value_of_the_axes_of_certificates_shows_on_the_wire(
+    bank: Bank, issue: Issue, variants: dict[str, str], today: tuple[int, int], after_a_year: tuple[int, int]
+) -> None:
+    """Without a certificate, and with one that lasts a year."""
+    tpp = bank()
+    if variants:
+        assert tpp.control("PATCH", "/settings", variants=variants).status_code == 200
+    for expected in (today, after_a_year):
+        assert (call(tpp, None).status_code, call(tpp, shown(issue())).status_code) == expected
+        tpp.advance("366d")
+    met = {row["name"] for row in tpp.listed("variants") if row["met"]}
+    assert ("certificate_clock" in met) == (variants.get("client_certificates") == "proxy")
+
+
 def test_a_revocation_is_known_with_the_next_call(tpp: Tpp, issue: Issue, pki: Path) -> None:
     place = issue(roles=("PSP_PI", "PSP_AS"))
     assert call(tpp, shown(place)).status_code == 404

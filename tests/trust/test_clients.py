@@ -64,7 +64,7 @@ BAD: tuple[tuple[str, Any], ...] = (
     ("secret", "short"), ("secret", "a" * 257), ("secret", "with blank"), ("secret", "nul\x00nul\x00"),
     ("secret", None),
     ("name", ""), ("name", "line\nbreak"), ("name", "n" * 101), ("name", "\ud7ff\x00"), ("name", 1),
-    ("roles", []), ("roles", ["CAF"]), ("roles", ["PIS", "PIS"]), ("roles", "PIS"), ("roles", [1]),
+    ("roles", []), ("roles", ["CBP"]), ("roles", ["PIS", "PIS"]), ("roles", "PIS"), ("roles", [1]),
     ("active", "yes"), ("active", 1),
     ("redirect_uris", "https://a.example"), ("redirect_uris", ["javascript:alert(1)"]),
     ("redirect_uris", ["//a.example"]),

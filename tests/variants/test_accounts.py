@@ -6,6 +6,7 @@ import pytest
 
 from tests.payer import signed
 from tests.reader import Reader, book, consent_uris, refs
+from tests.spec.bodies import ALICE
 from tests.tpp import Tpp
 from tests.variants.probing import Seen, Table, cases, show
 
@@ -124,6 +125,19 @@ def after_100_days(tpp: Tpp) -> tuple[int, str]:
     return status_and_code(reader.account(first))
 
 
+def waiting_line(tpp: Tpp) -> list[tuple[str, str]]:
+    """What the first page says of a payment before and after it is booked, and how long it is."""
+    reader, paid = Reader(tpp), signed(tpp, requested_execution_date="2027-03-03", debtor_account={"iban": ALICE})
+    found = []
+    for _ in range(2):
+        page = reader.page(query={"pagesize": 20})["transactions"]
+        assert len(page) == 20 and len(set(refs(page))) == 20
+        found += [(row["transaction_ref"][: len(paid.id)], row.get("status", "booked")) for row in page[:3]]
+        tpp.advance("2d")
+        reader.renew()
+    return [(state, ref == paid.id) for ref, state in found if ref == paid.id or state != "booked"]
+
+
 def unknown_id(tpp: Tpp) -> int:
     return Reader(tpp).account("none").status_code
 
@@ -149,6 +163,11 @@ SEEN: Table = {
     "lacking_compartment": Seen(in_yen, {"empty": 200, "404": 404}),
     "item_amount": Seen(kind("amount"), {"number": "float", "string": "str"}),
     "item_sign": Seen(direction, {"signed": (-2.5, None), "indicator": (2.5, "DBIT")}),
+    "item_fields": Seen(
+        lambda tpp: [name for name in Reader(tpp).page()["transactions"][0] if name[:3] == "val"],
+        {"snake": ["value_date"], "camel": ["valueDate"]},
+    ),
+    "pending_items": Seen(waiting_line, {"not_shown": [("booked", True)], "shown": [("PDNG", True), ("booked", True)]}),
     "item_dates": Seen(newest("value_date"), {"date": "2027-03-01", "date_time": "2027-03-01T00:00:00+01:00"}),
     "item_blanks": Seen(newest("counterparty_account"), {"usual": None, "empty": "", "absent": "absent"}),
     "order_of_items": Seen(order, {"newest_first": ("newest", True), "oldest_first": ("oldest", True)}),

@@ -99,8 +99,14 @@ def amount_as_number(tpp: Tpp) -> tuple[int, int]:
     return tpp.initiate(body=payment(instructed_amount__amount=12.5)).status_code, accepted
 
 
-def accents(tpp: Tpp) -> int:
-    return tpp.initiate(body=payment(creditor_name="Hélène")).status_code
+def accents(tpp: Tpp) -> tuple[int, str | None]:
+    """The reply, and what becomes of the payment."""
+    reply = tpp.initiate(body=payment(creditor_name="Hélène"))
+    if reply.status_code != 201:
+        return reply.status_code, None
+    tpp.signed(reply, "alice")
+    tpp.advance("1d")
+    return 201, tpp.status(reply.get_json()["payment_id"]).get_json()["status"]
 
 
 def another_vendor(tpp: Tpp) -> int:
@@ -149,7 +155,7 @@ SEEN: Table = {
     "limits_count": Seen(counted, {"client": (429, 201), "psu": (200, 201), "address": (429, 429)}),
     "unknown_field": Seen(typing_error, {"refused": (400, 400), "ignored": (201, 201)}),
     "amount_as_number": Seen(amount_as_number, {"refused": (400, 400), "accepted": (201, 201)}),
-    "names": Seen(accents, {"free": 201, "sepa": 400}),
+    "names": Seen(accents, {"free": (201, "ACSC"), "sepa": (400, None), "late": (201, "RJCT")}),
     "vendor": Seen(another_vendor, {"service": 406, "bank.example": 201}),
     "request_id_reuse": Seen(id_again, {"replay": (201, 1), "refuse": (400, 1), "allow": (201, 2)}),
     "limits": Seen(many_calls, {"none": (200, 201), "minute": (200, 429), "day": (429, 201)}),

@@ -159,6 +159,20 @@ def over_the_limit(tpp: Tpp) -> tuple[int, int | None]:
     return reply.status_code, page
 
 
+def limit_of_a_day(tpp: Tpp) -> tuple[int, int]:
+    """200 of 250 are signed for another day: what is left of this day, and of that one."""
+    given: dict[str, Any] = {"debtor_account": {"iban": LIMITED}, "instructed_amount__amount": "200.00"}
+    signed(tpp, SCT, "limited", **given, **LATER)
+    return tpp.initiate(body=payment(**given)).status_code, tpp.initiate(body=payment(**given, **LATER)).status_code
+
+
+def poor_account(tpp: Tpp) -> tuple[int, tuple[str, str | None], bool]:
+    """The answer to the signature, the status, and whether the callback has an error."""
+    begun = begin(tpp, instructed_amount__amount="900.00")
+    reply = approve(tpp, begun.address, "poor")
+    return reply.status_code, told(tpp, begun), "error=access_denied" in (reply.get_json().get("redirect") or "")
+
+
 def unknown_psu(tpp: Tpp) -> Any:
     pair = tokens(tpp)
     return details(tpp, begin(tpp), pair).get_json().get("psu_name", "absent")
@@ -318,7 +332,16 @@ SEEN: Table = {
     "limit_week": Seen(week_of_the_limit, {"seven_days": 403, "calendar": 201}),
     "savings_as_debtor": Seen(from_savings, {"refused": 403, "accepted": 201}),
     "self_payment": Seen(to_itself, {"accepted": 201, "refused": 400}),
-    "profile_refusal": Seen(over_the_limit, {"post": (403, None), "page": (201, 403)}),
+    "profile_refusal": Seen(over_the_limit, {"post": (403, None), "page": (201, 403), "callback": (201, 200)}),
+    "limits_day": Seen(limit_of_a_day, {"signature": (403, 403), "execution": (201, 403)}),
+    "funds_missing_after_pick": Seen(
+        poor_account,
+        {
+            "choose_again": (403, ("RCVD", None), False),
+            "callback": (200, ("CANC", "AM04"), True),
+            "RJCT": (200, ("RJCT", "AM04"), False),
+        },
+    ),
     "psu_name_before_login": Seen(unknown_psu, {"absent": "absent", "null": None}),
     "reason": Seen(
         reasons,
@@ -370,3 +393,13 @@ def test_a_browser_signs_at_an_address_with_a_query(app: Flask, tpp: Tpp) -> Non
 def a_code_of(tpp: Tpp) -> str:
     tpp.control("PATCH", "/settings", variants={"no_state": "goes_on"})
     return a_code(tpp)
+
+
+def test_money_that_a_closed_account_does_not_take_returns_once(tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", variants={"after_debit": "return"})
+    bram = tpp.iban_of("bram")
+    before = euro_of_alice(tpp)
+    paid = signed(tpp, debtor_account={"iban": ALICE}, creditor_account={"iban": bram})
+    assert tpp.control("PATCH", f"/accounts/{bram}", closed=True).status_code == 200
+    tpp.advance("5m")
+    assert status(tpp, paid) == "ACSC" and euro_of_alice(tpp) == before

@@ -1,5 +1,6 @@
 """Each axis of standing orders and of files, seen on the wire under each value."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from tests.reader import Reader
 from tests.spec import files
 from tests.spec.bodies import POOR
-from tests.spec.files import FRIDAY, TODAY, bulk, codes, csv, pain, send, sent, statuses, validated
+from tests.spec.files import FRIDAY, TODAY, ask, bulk, codes, csv, pain, send, sent, statuses, validated
 from tests.tpp import Tpp
 from tests.variants import orders
 from tests.variants.probing import Seen, Table, cases, show
@@ -42,6 +43,18 @@ def seconds_later(tpp: Tpp) -> str:
     return str(orders.status(tpp, order)["status"])
 
 
+def days_of(first: str) -> Any:
+    """The first four executions of an order."""
+
+    def probe(tpp: Tpp) -> list[str]:
+        order = orders.signed(tpp, start_date=first)
+        tpp.advance("40d")
+        found = tpp.control("GET", f"/standing-orders/{order}").get_json()["occurrences"]
+        return [row["on"] for row in found[:4]]
+
+    return probe
+
+
 def after_the_last(tpp: Tpp) -> tuple[str, str | None]:
     order = orders.signed(tpp, end_date="2027-05-31")
     tpp.advance("100d")
@@ -52,12 +65,22 @@ def after_the_last(tpp: Tpp) -> tuple[str, str | None]:
 # Files
 
 
-def one_is_bad(tpp: Tpp) -> list[str]:
-    return statuses(tpp, validated(tpp, pain(bulk("10.00"), bulk("20.00", name="B", to="BE00000000000000"))))
+def one_is_bad(tpp: Tpp) -> tuple[list[str], list[str]]:
+    """What the validation says, and what is paid in the end."""
+    good, bad = bulk("5.00", name="B"), bulk("20.00", name="C", to="BE00000000000000")
+    both = replace(good, transactions=good.transactions + bad.transactions)
+    file = validated(tpp, pain(bulk("10.00"), both))
+    found = statuses(tpp, file)
+    if found[0] == "PATC":
+        assert files.approve(tpp, files.address_of(tpp, file)).status_code == 200
+        tpp.advance("2m")
+    lines = Reader(tpp, "bakkerij").page()["transactions"]
+    return found, sorted(f"{-row['amount']:.2f}" for row in lines if row["transaction_ref"].startswith(file))
 
 
 def unvalidated(tpp: Tpp) -> Any:
-    return files.status(tpp, sent(tpp, pain())).get("bulks", "absent")
+    found = files.status(tpp, sent(tpp, pain())).get("bulks", "absent")
+    return found if isinstance(found, str) else [(row["status"], row["control_sum"]) for row in found]
 
 
 def numbers(tpp: Tpp) -> tuple[Any, Any]:
@@ -65,8 +88,11 @@ def numbers(tpp: Tpp) -> tuple[Any, Any]:
     return row["control_sum"], row["number_of_transactions"]
 
 
-def without_header(tpp: Tpp) -> tuple[int, int]:
-    return send(tpp, pain()).status_code, send(tpp, pain(message_id="M-2"), PaymentInformationID="P-1").status_code
+def without_header(tpp: Tpp) -> tuple[int, int, int]:
+    """Without the header, with it, and whether the file is found by it."""
+    without = send(tpp, pain()).status_code
+    given = send(tpp, pain(message_id="M-2"), PaymentInformationID="P-1").status_code
+    return without, given, ask(tpp, "P-1", query="?paymentFileIdType=EXTERNAL").status_code
 
 
 def address_twice(tpp: Tpp) -> tuple[bool, int]:
@@ -141,16 +167,40 @@ def paid_after(tpp: Tpp) -> str:
 
 
 SEEN: Table = {
+    "calendar": Seen(
+        days_of("2027-05-06"),
+        {
+            "target2": ["2027-05-06", "2027-06-07", "2027-07-06", "2027-08-06"],
+            "belgian": ["2027-05-07", "2027-06-07", "2027-07-06", "2027-08-06"],
+        },
+    ),
+    "day_31": Seen(
+        days_of("2027-03-31"),
+        {
+            "last_day": ["2027-03-31", "2027-04-30", "2027-05-31", "2027-06-30"],
+            "skipped": ["2027-03-31", "2027-05-31", "2027-08-02", "2027-08-31"],
+            "first_of_next": ["2027-03-31", "2027-05-03", "2027-05-31", "2027-07-01"],
+        },
+    ),
     "failed_occurrence": Seen(without_funds, {"skipped": ("ACWP", 1), "retried": ("ACWP", 4), "ends": ("CANC", 1)}),
     "order_currency": Seen(without_currency, {"default": (201, 201), "required": (400, 201)}),
     "start_date": Seen(starting(TODAY), {"tomorrow": 400, "today": 201}),
     "signed_order": Seen(just_signed, {"PDNG": "PDNG", "ACWP": "ACWP"}),
     "ended_order": Seen(after_the_last, {"CANC": ("CANC", "CONTRACT_ENDED"), "ACWP": ("ACWP", None)}),
     "contract_activation": Seen(seconds_later, {"at_once": "ACWP", "late": "PDNG"}),
-    "bad_transaction": Seen(one_is_bad, {"its_bulk": ["PATC", "PATC", "RJCT"], "the_file": ["RJCT", "RJCT", "RJCT"]}),
-    "bulks_while_rcvd": Seen(unvalidated, {"empty": [], "absent": "absent"}),
+    "bad_transaction": Seen(
+        one_is_bad,
+        {
+            "its_bulk": (["PATC", "PATC", "RJCT"], ["10.00"]),
+            "the_file": (["RJCT", "RJCT", "RJCT"], []),
+            "it_alone": (["PATC", "PATC", "PATC"], ["10.00", "5.00"]),
+        },
+    ),
+    "bulks_while_rcvd": Seen(unvalidated, {"empty": [], "absent": "absent", "listed": [("RCVD", 10.0)]}),
     "file_numbers": Seen(numbers, {"numbers": (10.0, 1), "strings": ("10.00", "1")}),
-    "payment_information_id": Seen(without_header, {"optional": (201, 201), "required": (400, 201)}),
+    "payment_information_id": Seen(
+        without_header, {"optional": (201, 201, 200), "required": (400, 201, 200), "of_a_bulk": (201, 201, 404)}
+    ),
     "address_at_status": Seen(address_twice, {"same": (True, 200), "new": (False, 404)}),
     "funds_of_today": Seen(
         funds_of_today,

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tests.payer import a_code, post_form
 from tests.reader import (
     CAF,
     Reader,
@@ -103,6 +104,25 @@ def caf_reads(tpp: Tpp) -> int:
     return reader.transactions().status_code
 
 
+def caf_asked(tpp: Tpp) -> tuple[int, int]:
+    """Without the role CAF, and with it."""
+    query = f"scope=CAF&iban={tpp.iban_of('alice')}"
+    without = consent_uris(tpp, query, 3).status_code
+    assert tpp.control("PUT", "/clients/demo-tpp", roles=["PIS", "AIS", "CAF"]).status_code == 200
+    return without, consent_uris(tpp, query, 3).status_code
+
+
+def languages(tpp: Tpp) -> list[list[str]]:
+    asked = ("nl, fr;q=0.5", "nl", "nl, en")
+    return [[row["language"] for row in consent_uris(tpp, accept_language=text).get_json()] for text in asked]
+
+
+def sca_tokens(tpp: Tpp) -> tuple[bool, bool]:
+    """Of a consent, and of a payment."""
+    paid = post_form(tpp, code_form(a_code(tpp))).get_json()
+    return "sca_token" in tokens(tpp, consented(tpp)).get_json(), "sca_token" in paid
+
+
 def token_type(tpp: Tpp) -> str:
     return str(tokens(tpp, consented(tpp)).get_json()["token_type"])
 
@@ -166,6 +186,9 @@ SEEN: Table = {
     "scope_in": Seen(scope_asked, {"query": (200, 400), "header": (400, 200)}),
     "caf_account": Seen(account_asked, {"iban": (200, 400), "account": (400, 200)}),
     "caf_transactions": Seen(caf_reads, {"no": 403, "yes": 200}),
+    "caf_role": Seen(caf_asked, {"AIS": (200, 200), "own": (403, 200)}),
+    "consent_languages": Seen(languages, {"best": [["nl"], ["nl"], ["nl"]], "each": [["fr", "nl"], ["nl"], ["nl"]]}),
+    "sca_token_for": Seen(sca_tokens, {"every_code": (True, True), "ais": (True, False)}),
     "token_type_case": Seen(token_type, {"Bearer": "Bearer", "bearer": "bearer"}),
     "token_length": Seen(length, {"short": (43, 200), "long": (34 * 44 - 1, 200)}),
     "code_characters": Seen(characters, {"plain": (False, 200), "reserved": (True, 200)}),

@@ -13,6 +13,15 @@ YES = {"string": ("false", "true"), "Y": ("N", "Y")}
 ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 DATES = ("execution_date", "value_date")
+CAMEL = {
+    "transaction_ref": "transactionRef",
+    "execution_date": "executionDate",
+    "value_date": "valueDate",
+    "counterparty_account": "counterpartyAccount",
+    "counterparty_info": "counterpartyInfo",
+    "communication_type": "communicationType",
+    "remittance_info": "remittanceInfo",
+}
 
 
 def text_of(number: Fragment) -> str:
@@ -46,6 +55,8 @@ def vary_items(bank: Bank, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
             items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
         case "absent":
             items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
+    if bank.variant("item_fields") == "camel":
+        items = [{CAMEL.get(name, name): value for name, value in item.items()} for item in items]
     return items
 
 

@@ -99,7 +99,8 @@ def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked, sca_token:
         raise Refusal(Error.NOT_FOUND, input="currency")
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
-    items = account_variants.vary_items(bank, [replies.item_of(line) for line in page.lines])
+    waiting = [replies.item_of(line) | {"status": "PDNG"} for line in page.pending]
+    items = account_variants.vary_items(bank, waiting + [replies.item_of(line) for line in page.lines])
     return replies.transactions_reply(logical_id, items, key, call.link)
 
 

@@ -8,11 +8,12 @@ from flask import Response
 from orjson import Fragment
 
 from sandbox.bank import bulks
+from sandbox.bank.bulk_checks import reading_of
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
-from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.files.reader import Kind, admit
+from sandbox.files.admission import FILE_BYTES_MAX, never
+from sandbox.files.reader import Kind, admit, is_large, read_file
 from sandbox.files.report import Finding
 from sandbox.web.api import replies
 from sandbox.web.api.gate import Call
@@ -30,11 +31,13 @@ def bulk_initiation(call: Call) -> Response:
     if reference is not None and REFERENCE.match(reference) is None:
         why = "1 to 35 letters, digits or -"
         raise Refusal(Error.HEADER_INVALID, input="PaymentInformationID", why=why)
-    if reference is None and call.variant("payment_information_id") == "required":
+    named = call.variant("payment_information_id")
+    if reference is None and named == "required":
         raise Refusal(Error.HEADER_MISSING, input="PaymentInformationID")
     packed, message_id = file_of(call, kind)
     demand_dialect(call, kind)
-    reference = reference or message_id  # choice 7
+    if reference is None or named == "of_a_bulk":
+        reference = message_id  # choice 7
     call.world.ask(_demand_room, call, len(packed))
     payment_file_id, status = call.world.act(bulks.initiate, kind, packed, reference, call.origin, call.ask)
     if call.world.history is not None:
@@ -102,7 +105,21 @@ def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str
         if token is None:
             return None
         address = signing_address(call, token)
-    return replies.json_response(vary_bulk(bank, bulk_fields(bulk, address)))
+    content = bulk_fields(bulk, address)
+    if not bulk.parts and bulk.packed and bank.variant("bulks_while_rcvd") == "listed":
+        content["bulks"] = expected_bulks(bank, bulk)
+    return replies.json_response(vary_bulk(bank, content))
+
+
+def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
+    """The bulks of a small file before its validation, without what is wrong with them."""
+    if is_large(bulk.packed):
+        return []
+    asked = reading_of(bank, bulk, bank.clock.today)
+    content = zlib.decompress(asked.packed)
+    report = read_file(asked.kind, content, asked.today, never, asked.days_ahead_max, asked.rules_edition)
+    parts = (Part(f"{bulk.id}/{number}", bulk.id, batch) for number, batch in enumerate(report.batches, 1))
+    return [{name: value for name, value in _part(part).items() if "errors" not in name} for part in parts]
 
 
 def bulk_cancellation(call: Call) -> Response:

@@ -1,5 +1,6 @@
 """Faults where a customer's browser is: on the bank's own pages, and on the way back to the TPP (choice 13)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -21,11 +22,19 @@ class WayBack(NamedTuple):
     times: int = 1
 
 
+ARRIVALS: dict[str, Callable[[str], WayBack]] = {
+    "twice": lambda address: WayBack(address, 2),
+    "never": lambda address: WayBack(None),
+}
+
+
 def way_back(world: World, address: str) -> WayBack:
     """The callback address after the fault that it meets, if any."""
+    if not address:  # the bank leads nobody back after a no
+        return WayBack(None)
     fault = world.fault_for("callback", None)
     if fault is None:
-        return WayBack(address)
+        return ARRIVALS.get(world.variant("callback_arrival"), WayBack)(address)
     pause(fault.delay)
     match fault.callback:
         case "lost":
@@ -53,7 +62,7 @@ def browser_sent(world: World, response: Response) -> Response:
     address = response.headers["Location"]
     way = way_back(world, address)
     if way.address is None:
-        return _page("The way back to the application was lost: a fault rule says so.", response)
+        return _page("The way back to the application was lost: a fault rule or an axis says so.", response)
     if way.times > 1:
         return _twice(address, response)
     response.headers["Location"] = way.address

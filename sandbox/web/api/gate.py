@@ -188,7 +188,10 @@ def signature(call: Call, bank: Bank) -> None:
     if proof is not None:
         now = call.world.certificate_time()
         certified = partial(certificates.seal_key, call.trust, call.client, call.operation.role, now)
-        jws.demand_signature(proof, body, call.client.keys, certified)
+        over = bank.variant("signature_over")
+        jws.demand_form(proof, over)
+        signed = body if over != "headers" else jws.header_lines(call.request_id, digest, date)
+        jws.demand_signature(proof, signed, call.client.keys, certified)
 
 
 def authorization(call: Call, bank: Bank) -> None:

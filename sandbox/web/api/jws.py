@@ -114,6 +114,21 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
         raise refused("Signature", f"{algorithm} with {named} does not verify over {signed}{hint}")
 
 
+def demand_form(header: str, over: str) -> None:
+    """Refuse a payload part where the bank takes detached signatures alone, and a missing one where it takes none."""
+    payload = header.split(".")[1:2]
+    if over == "detached" and any(payload):
+        raise refused("Signature", "its payload part is not empty: this bank takes detached signatures")
+    if over == "attached" and not any(payload):
+        raise refused("Signature", "its payload part is empty: this bank takes the body there")
+
+
+def header_lines(request_id: str, digest: str | None, date: str | None) -> bytes:
+    """What is signed where an axis says so: those of three headers that were sent, a line each."""
+    rows = (("request-id", request_id), ("digest", digest), ("date", date))
+    return "\n".join(f"{name}: {value}" for name, value in rows if value is not None).encode()
+
+
 def _decoded(part: str, name: str) -> bytes:
     if BASE64URL.match(part) is None or len(part) % 4 == 1:
         raise refused("Signature", f"its {name} is not BASE64URL without padding")

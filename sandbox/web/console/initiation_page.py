@@ -45,7 +45,7 @@ def view_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:
         "parts": parts_of(found),
         "more_parts": max(0, len(found.parts) - PARTS_MAX) if isinstance(found, Bulk) else 0,
         "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, Bulk) else [],
-        "occurrences": occurrences_of(found),
+        "occurrences": occurrences_of(bank, found),
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
         "cosigning": cosigning_of(bank, found) if is_partly_signed(found) else None,
@@ -75,8 +75,8 @@ def parts_of(found: Initiation) -> list[tuple[PartRow, Any]]:
     return [(part_of(part), picture_of(part.path, part.history)) for part in parts]
 
 
-def occurrences_of(found: Initiation) -> list[dict[str, Any]]:
+def occurrences_of(bank: Bank, found: Initiation) -> list[dict[str, Any]]:
     """Of a standing order: what was executed, and what comes."""
     if not isinstance(found, StandingOrder):
         return []
-    return occurrences_of_order(found)[-40:]
+    return occurrences_of_order(bank, found)[-40:]

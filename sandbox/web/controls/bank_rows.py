@@ -8,7 +8,7 @@ SECRET = Field("secret", about="8 to 256 printable characters without blanks.")
 CLIENT = (
     SECRET,
     Field("name"),
-    Field("roles", type="array", shape={"items": {"type": "string", "enum": ["PIS", "AIS"]}}),
+    Field("roles", type="array", shape={"items": {"type": "string", "enum": ["PIS", "AIS", "CAF"]}}),
     Field("active", type="boolean"),
     Field("redirect_uris", type="array", shape=TEXTS),
     Field("keys", type="array", about="Public JWKs, each with a kid.", shape={"items": {"type": "object"}}),

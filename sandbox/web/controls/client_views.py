@@ -21,7 +21,7 @@ SECRET = re.compile(r"[!-~]{8,256}\Z")
 NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]{1,100}\Z")
 ORGANISATION = re.compile(r"[A-Z]{3}[A-Z]{2}-[A-Z]{2,8}-[A-Za-z0-9.]{1,40}\Z")
 KID = re.compile(r"[!-~]{1,100}\Z")
-ROLES = ("PIS", "AIS")
+ROLES = ("PIS", "AIS", "CAF")
 LIST_MAX = 50
 LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):\*/\*\Z")
 

@@ -112,17 +112,22 @@ SHOW: dict[Kind, Callable[[Any], dict[str, Any]]] = {
 def _show_standing_order(bank: Bank, payment_id: str) -> dict[str, Any]:
     order = find(bank, kinds.STANDING_ORDER, payment_id)
     assert isinstance(order, StandingOrder)
-    return show(order) | {"occurrences": occurrences_of(order)}
+    return show(order) | {"occurrences": occurrences_of(bank, order)}
 
 
-def occurrences_of(order: StandingOrder) -> list[dict[str, Any]]:
+def occurrences_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     """What was executed, and what comes on which day, and why."""
-    return _past(order) + _coming(order)
+    return _past(bank, order) + _coming(bank, order)
 
 
-def _past(order: StandingOrder) -> list[dict[str, Any]]:
+def _past(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     runs = {run.number: run for run in order.runs}
-    return [_day(order, number) | _outcome(runs.get(number)) for number in range(1, order.next_number)]
+    numbers = _kept(bank, order, range(1, order.next_number))
+    return [_day(bank, order, number) | _outcome(runs.get(number)) for number in numbers]
+
+
+def _kept(bank: Bank, order: StandingOrder, numbers: range) -> list[int]:
+    return [number for number in numbers if not standing_orders.is_left_out(bank, order, number)]
 
 
 def _outcome(run: Run | None) -> dict[str, Any]:
@@ -133,15 +138,15 @@ def _outcome(run: Run | None) -> dict[str, Any]:
     return {"state": state, "at": write_instant(run.at), "amount": run.amount and run.amount.text()}
 
 
-def _coming(order: StandingOrder) -> list[dict[str, Any]]:
+def _coming(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     if order.status not in ACTIVE:
         return []
     last = standing_orders.last_of(order)
     end = order.next_number + COMING
     numbers = range(order.next_number, end if last is None else min(end, last + 1))
-    return [_day(order, number) | {"state": "coming"} for number in numbers]
+    return [_day(bank, order, number) | {"state": "coming"} for number in _kept(bank, order, numbers)]
 
 
-def _day(order: StandingOrder, number: int) -> dict[str, Any]:
-    day = standing_orders.nth(order, number)
+def _day(bank: Bank, order: StandingOrder, number: int) -> dict[str, Any]:
+    day = standing_orders.nth(bank, order, number)
     return {"number": number, "planned": day.planned.isoformat(), "on": day.on.isoformat(), "shifted": day.why}

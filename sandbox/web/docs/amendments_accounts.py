@@ -1,12 +1,20 @@
 """What the axes of account information change in the document."""
 
-from sandbox.web.docs.amending import Amend, both, field, optional, refuses, required
+from sandbox.web.api.account_variants import CAMEL
+from sandbox.web.docs.amending import Amend, Document, both, field, optional, refuses, required, schema
 
 DECIMAL = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}
 NOT_FOUND = ("SBX-0404-000001", "NOT_FOUND")
 READS = ("account", "transactions")
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 ROW = "TransactionRow"
+
+
+def camel(document: Document) -> None:
+    found = schema(document, ROW)
+    found["properties"] = {CAMEL.get(name, name): shape for name, shape in found["properties"].items()}
+    found["required"] = [CAMEL.get(name, name) for name in found["required"]]
+
 
 AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("balances_as", "string"): field("AccountReply", "balance", **DECIMAL),
@@ -19,6 +27,8 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("item_sign", "indicator"): both(
         field(ROW, "credit_debit_indicator", enum=["CRDT", "DBIT"]), required(ROW, "credit_debit_indicator")
     ),
+    ("item_fields", "camel"): camel,
+    ("pending_items", "shown"): field(ROW, "status", enum=["PDNG"]),
     ("item_dates", "date_time"): field(ROW, "execution_date", "value_date", type="string", format="date-time"),
     ("item_blanks", "empty"): field(ROW, *TEXTS, type="string"),
     ("item_blanks", "absent"): both(field(ROW, *TEXTS, type="string", minLength=1), optional(ROW, *TEXTS)),

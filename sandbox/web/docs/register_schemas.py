@@ -28,7 +28,7 @@ class CustomerSettings(Customer):
 class Client(Schema):
     client_id = text()
     name = text()
-    roles = fields.List(fields.String(validate=OneOf(("PIS", "AIS"))), required=True)
+    roles = fields.List(fields.String(validate=OneOf(("PIS", "AIS", "CAF"))), required=True)
     active = flag()
     redirect_uris = texts()
 

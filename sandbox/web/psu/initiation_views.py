@@ -172,8 +172,8 @@ def _order(bank: Bank, found: StandingOrder, debtor: Debtor | None) -> OrderView
     return OrderView(
         found.order,
         source_of(bank, debtor) if debtor else None,
-        standing_orders.nth(found, 1),
-        standing_orders.nth(found, last) if last else None,
+        standing_orders.nth(bank, found, 1),
+        standing_orders.nth(bank, found, last) if last else None,
     )
 
 

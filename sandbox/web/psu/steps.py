@@ -13,6 +13,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.consent_views import ConsentSight, consent_at
+from sandbox.web.psu.endings import Ending, end
 from sandbox.web.psu.formats import country
 from sandbox.web.psu.page_views import Sight, at_address, callback_of
 from sandbox.web.psu.phrases import Line
@@ -204,7 +205,9 @@ def read_code(text: str) -> str | None:
 
 
 def leave(visit: Visit, callback: str) -> Response:
-    """Back to the TPP, and nowhere else."""
+    """Back to the TPP, and nowhere else; where no callback follows a no, the bank's page says how it ended."""
+    if not callback:
+        return end(visit, Ending("cancelled", 200))
     response = go(callback)
     drop(visit, response, address_cookie(visit.path["token"]))
     return browser_sent(visit.world, response)
