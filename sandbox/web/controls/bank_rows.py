@@ -4,7 +4,7 @@ from sandbox.web.controls.body_readers import currency, status, text
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
 
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
-SECRET = Field("secret", about="8 to 256 printable characters without blanks.")
+SECRET = Field("secret", about="1 to 256 printable characters without blanks.")
 CLIENT = (
     SECRET,
     Field("name"),

@@ -17,7 +17,7 @@ from sandbox.web.controls.request_bodies import value_of
 from sandbox.world.world import World
 
 CLIENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
-SECRET = re.compile(r"[!-~]{8,256}\Z")
+SECRET = re.compile(r"[!-~]{1,256}\Z")
 NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]{1,100}\Z")
 ORGANISATION = re.compile(r"[A-Z]{3}[A-Z]{2}-[A-Z]{2,8}-[A-Za-z0-9.]{1,40}\Z")
 KID = re.compile(r"[!-~]{1,100}\Z")
@@ -102,7 +102,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
-    "secret": matching(SECRET, "it is 8 to 256 printable characters without blanks"),
+    "secret": matching(SECRET, "it is 1 to 256 printable characters without blanks"),
     "name": matching(NAME, "it is 1 to 100 characters, none of them a control character"),
     "roles": read_roles,
     "active": read_active,
