@@ -58,9 +58,9 @@ PURE = {"contract", "banking", "files", "bank"}
 CHANCE = {"random", "uuid", "secrets", "time"}
 KNOW_MACHINE = {"cli", "commands", "__init__", "machine", "serve", "shop"}
 CLOCK_READS = {"now", "utcnow", "today"}
-# Where banks are made and held, and what has one at hand: of `seen` only the referee's, which runs within the door.
+# Where banks are made and held, and what has one at hand: of `event` only the referee's, which runs within the door.
 HOLD_BANKS = {"bank", "seed", "world", "world.transfer"}
-HAVE_BANKS = {"seen", "self", "parent"}
+HAVE_BANKS = {"event", "self", "parent"}
 WRITE_NO_STATUS = {"bank", "seed", "world", "world.transfer", "scenario", "web", "web.api", "web.psu", "web.controls"}
 WRITE_NO_STATUS |= {"web.console", "player", "commands"}
 MOVES = "sandbox.bank.state.move"
@@ -81,6 +81,13 @@ WORDS = {
     "info",
     "process",
 }
+
+# Participles and pictures that say nothing of what they name; a name may not consist of one, nor end with one.
+RIDDLES = {"told", "said", "heard", "seen", "lived", "settled", "written", "wanted", "known", "living", "aside"}
+RIDDLES |= {"doorstep", "stories", "tenants", "carrying", "traveller"}
+PREPOSITIONS = {"of", "in", "by", "at", "to", "for", "from", "as", "with", "on"}
+PREDICATES = {"is", "has", "was", "can"}
+NAMES_KEPT = {"settled"}  # a field of payments in state files and exports, and the guard of moves that reads it
 
 
 # Reading
@@ -270,8 +277,28 @@ def names_say_something(house: House) -> list[str]:
 
 
 def empty_words(name: str) -> set[str]:
-    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)}
-    return {word for word in words if word in WORDS or word.removesuffix("s") in WORDS}
+    return {word for word in words_of(name) if word in WORDS or word.removesuffix("s") in WORDS}
+
+
+def names_are_no_riddles(house: House) -> list[str]:
+    """Functions, classes, modules and parameters are named by nouns or verbs, not by `told` or `seen_of`."""
+    found = []
+    for module, source in house.items():
+        names = {*module.split("."), *(node.name for node in definitions(source))}
+        names |= {node.arg for node in ast.walk(tree(source)) if isinstance(node, ast.arg)}
+        found += [f"{module}: {name}" for name in sorted(names - NAMES_KEPT) if is_riddle(name)]
+    return found
+
+
+def is_riddle(name: str) -> bool:
+    words = words_of(name)
+    while words and words[-1] in PREPOSITIONS:
+        words.pop()
+    return bool(words) and words[-1] in RIDDLES and words[0] not in PREDICATES
+
+
+def words_of(name: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)]
 
 
 def packages_left_behind(setup: str, house: House) -> set[str]:
@@ -325,6 +352,7 @@ CHECKS: tuple[Check, ...] = (
     files_stay_small,
     functions_stay_small,
     names_say_something,
+    names_are_no_riddles,
     reads_go_by_the_doors,
     one_function_writes_a_status,
 )

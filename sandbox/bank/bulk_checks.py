@@ -28,9 +28,9 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     bulk.findings = report.findings
     _demand_new(bank, bulk)
     batches = [_left_of(bank, batch) for batch in report.batches]
-    known = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
+    before = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
     _add_by_rule(bank, bulk, report)
-    faulty = [_add_part(bank, bulk, *one) for one in zip(batches, known, strict=True)]
+    faulty = [_add_part(bank, bulk, *one) for one in zip(batches, before, strict=True)]
     whole = any(faulty) and bank.variant("bad_transaction") == "the_file"
     for part, alone in zip(bulk.parts, faulty, strict=True):
         refused = bool(whole or bulk.findings or alone)
@@ -56,13 +56,13 @@ def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
     return batch if rest is None or bank.variant("bad_transaction") != "it_alone" else rest
 
 
-def _add_part(bank: Bank, bulk: Bulk, batch: Batch | RefusedBatch, known: int) -> bool:
+def _add_part(bank: Bank, bulk: Bulk, batch: Batch | RefusedBatch, before: int) -> bool:
     """A bulk of the file, and whether more is faulty than the transfers that were left out."""
     part = Part(f"{bulk.id}/{len(bulk.parts) + 1}", bulk.id, batch)
     bulk.parts.append(part)
     if isinstance(batch, Batch):
         _demand_account(bank, part.findings, batch)
-    return part.findings.count > known
+    return part.findings.count > before
 
 
 def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:

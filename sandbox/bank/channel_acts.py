@@ -37,13 +37,13 @@ def may_cancel(bank: Bank, found: Initiation, customer: str) -> bool:
 
 def _is_theirs(bank: Bank, found: Initiation, customer: str | None) -> bool:
     """Who signed it or may sign it: those decide about it."""
-    known = found.debtor is not None or isinstance(found, Bulk)
-    return customer in found.signatures or (known and customer in behaviour_of(found).may_sign(bank, found))
+    has_debtor = found.debtor is not None or isinstance(found, Bulk)
+    return customer in found.signatures or (has_debtor and customer in behaviour_of(found).may_sign(bank, found))
 
 
 def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     """The same move as DELETE."""
-    (_, customer), found = logged_in(bank, session_id), bank.known(subject_id)
+    (_, customer), found = logged_in(bank, session_id), bank.find_subject(subject_id)
     if found is None or isinstance(found, Part) or not _is_theirs(bank, found, customer):
         raise Refusal(Error.NOT_FOUND, input="payment")
     if isinstance(found, Payment):

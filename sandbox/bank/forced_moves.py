@@ -9,7 +9,7 @@ from sandbox.contract.moves import Status
 
 def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
     """Forces the first move of the table that leads to the status."""
-    subject = bank.known(subject_id)
+    subject = bank.find_subject(subject_id)
     if subject is None:
         raise Refusal(Error.NOT_FOUND, input="payment")
     for row in moves.rows_to(subject.path, subject.status, target):

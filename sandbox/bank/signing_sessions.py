@@ -100,9 +100,9 @@ def enter_channel(bank: Bank) -> str:
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
     session = session_of(bank, session_id, CHANNEL)
-    known = signing.customer_of(bank, customer).id
-    signing.demand_own_channel(bank, known)
-    session.customer = known
+    name = signing.customer_of(bank, customer).id
+    signing.demand_own_channel(bank, name)
+    session.customer = name
     _new_code(bank, session)
 
 

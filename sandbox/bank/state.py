@@ -120,7 +120,7 @@ class Bank(Watched):
             return habit if promised is None else promised
         return min(promised, habit)
 
-    def known(self, subject_id: str) -> Subject | None:
+    def find_subject(self, subject_id: str) -> Subject | None:
         """The subject of that id: an initiation, a bulk of a file, or None."""
         found = self.initiation(subject_id)
         if found is None and "/" in subject_id:
@@ -143,7 +143,7 @@ class Bank(Watched):
         return bulk.parts[place - 1] if bulk and 0 < place <= len(bulk.parts) else None
 
     def subject(self, subject_id: str) -> Subject:
-        found = self.known(subject_id)
+        found = self.find_subject(subject_id)
         assert found is not None, f"nothing is called {subject_id}"
         return found
 

@@ -27,7 +27,7 @@ FIRST, LAST = (date.min, 0), (date.max, 0)  # before and behind every line
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The query of a page; `before` is the last line of the page before, `seen` the newest line at the first page."""
+    """The query of a page; `before` is the last line of the page before, `newest` the newest line at the first page."""
 
     iban: str
     currency: str
@@ -35,7 +35,7 @@ class Query:
     date_to: date | None
     page_size: int
     before: Place | None = None
-    seen: int | None = None
+    newest: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
 
     Lines booked after the first page are left out, also with an earlier date.
     """
-    seen = bank.ledger.count if query.seen is None else query.seen
+    newest = bank.ledger.count if query.newest is None else query.newest
     backwards = bank.variant("order_of_items") == "newest_first"
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
     windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
@@ -140,13 +140,13 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     lines = heapq.merge(one, *others, key=_place, reverse=backwards) if others else one
     waiting = _pending(bank, query, currencies) if query.before is None else []
     size = query.page_size - len(waiting)
-    found = list(islice((line for line in lines if line.number <= seen), size + 1))
+    found = list(islice((line for line in lines if line.number <= newest), size + 1))
     if found and query.before is None and bank.variant("empty_page") == "first":
-        return Page((), replace(query, before=LAST if backwards else FIRST, seen=seen))
+        return Page((), replace(query, before=LAST if backwards else FIRST, newest=newest))
     full = len(found) == size and bank.variant("exact_last_page") == "key"
     if len(found) <= size and not full:
         return Page(found, None, waiting)
-    return Page(found[:size], replace(query, before=_place(found[size - 1]), seen=seen), waiting)
+    return Page(found[:size], replace(query, before=_place(found[size - 1]), newest=newest), waiting)
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:

@@ -33,7 +33,7 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
         rule_actions.consents(bank, subject_id)
         return
-    if trigger is Trigger.PSU_ACTS and bank.known(subject_id) is None:
+    if trigger is Trigger.PSU_ACTS and bank.find_subject(subject_id) is None:
         return  # at a consent address that was forgotten since
     subject = bank.subject(subject_id)
     if trigger in UNATTENDED:
@@ -61,7 +61,7 @@ def matters(bank: Bank, promise: Promise) -> bool:
     """Tells whether the event would still have an effect."""
     if promise.trigger is Trigger.RETURNED:
         return promise.subject_id in bank.refunds
-    subject = bank.known(promise.subject_id)
+    subject = bank.find_subject(promise.subject_id)
     if subject is None:
         address = bank.consent_addresses.get(promise.subject_id)
         return address is not None and address.token not in bank.answered and promise.at < address.until

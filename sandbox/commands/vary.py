@@ -231,7 +231,7 @@ def tell_failure(run: "Run", trial: "CommandRuns") -> None:
 
     click.echo("The command fails against the bank of today, so nothing can be said about other banks:", err=True)
     for name in run.failed:
-        click.echo(f"  {name}: {run.tests[name].seen}", err=True)
+        click.echo(f"  {name}: {run.tests[name].failure}", err=True)
     output = trial.outputs.get(TODAY, "").splitlines()[-OUTPUT_LINES:]
     if output:
         click.echo("\n".join(["The end of its output:", *(f"  {line}" for line in output)]), err=True)

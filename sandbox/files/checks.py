@@ -188,7 +188,7 @@ def decimal(text: str) -> Decimal | None:
 
 
 @dataclass(slots=True)
-class Seen:
+class Duplicates:
     """Detects names that a file uses twice."""
 
     names: set[str] = field(default_factory=set)

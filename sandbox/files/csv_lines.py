@@ -9,7 +9,7 @@ from io import BytesIO, TextIOWrapper
 from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Order, Seen, Sum
+from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Duplicates, Fault, Order, Sum
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer, refused, total_of
 
 HEADER = (
@@ -74,7 +74,7 @@ class Reader:
         self.allowance = Allowance()
         self.findings = Findings(self.allowance)
         self.drafts: dict[tuple[str, str], Draft] = {}
-        self.endtoend = Seen()
+        self.endtoend = Duplicates()
         self.count = 0
 
     def read(self, content: bytes, breathe: Breathe) -> Report:

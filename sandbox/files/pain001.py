@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.banking.iban import is_iban
 from sandbox.files import before_rulebook, checks, rulebook, schemas
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Fault, Seen, Sum
+from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Duplicates, Fault, Sum
 from sandbox.files.dialect import Dialect, Head
 from sandbox.files.encodings import UndecodableError
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer, refused, total_of
@@ -38,7 +38,7 @@ class Reader:
         self.allowance = Allowance()
         self.findings = Findings(self.allowance)
         self.sum = Sum()
-        self.endtoend, self.names = Seen(), Seen()
+        self.endtoend, self.names = Duplicates(), Duplicates()
         self.draft = Draft("", self.findings)
         self.declared: tuple[str, str] = ("", "")
 

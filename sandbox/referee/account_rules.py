@@ -15,9 +15,9 @@ SMALL_PAGE = 10
 SMALL_PAGES_MAX = 10
 
 
-def filters_of(seen: Observation) -> dict[str, str]:
+def filters_of(event: Observation) -> dict[str, str]:
     """The query parameters without the page key."""
-    return {name: value for name, value in seen.query.items() if name != "next"}
+    return {name: value for name, value in event.query.items() if name != "next"}
 
 
 def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
@@ -34,15 +34,15 @@ def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
     TRANSACTIONS,
     close=_stopped,
 )
-def stopped(seen: Observation, own: Own) -> str | None:
-    if seen.asked_next is None and "date_from" not in seen.query:
+def stopped(event: Observation, own: Own) -> str | None:
+    if event.asked_next is None and "date_from" not in event.query:
         return None  # the newest page, or page by page as a person asks for it: nobody promised the whole
-    nothing = seen.exchange, 0, seen.at, seen.ended
-    exchange, pages, at, ended = own.pop((seen.client, seen.asked_next), nothing)
-    if pages == 0 and seen.asked_next is not None:
+    nothing = event.exchange, 0, event.at, event.ended
+    exchange, pages, at, ended = own.pop((event.client, event.asked_next), nothing)
+    if pages == 0 and event.asked_next is not None:
         return None
-    if seen.given_next is not None and (pages == 0 or apart(seen, at, ended) < BY_HAND):
-        own[seen.client, seen.given_next] = exchange, pages + 1, seen.at, seen.ended
+    if event.given_next is not None and (pages == 0 or apart(event, at, ended) < BY_HAND):
+        own[event.client, event.given_next] = exchange, pages + 1, event.at, event.ended
     return None
 
 
@@ -55,11 +55,11 @@ def stopped(seen: Observation, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def filters_changed(seen: Observation, own: Own) -> str | None:
-    filters = filters_of(seen)
-    first = own.pop((seen.client, seen.asked_next), None) if seen.asked_next else filters
-    if seen.given_next is not None and first is not None:
-        own[seen.client, seen.given_next] = first
+def filters_changed(event: Observation, own: Own) -> str | None:
+    filters = filters_of(event)
+    first = own.pop((event.client, event.asked_next), None) if event.asked_next else filters
+    if event.given_next is not None and first is not None:
+        own[event.client, event.given_next] = first
     if first is None:
         return None
     changed = sorted(name for name, value in filters.items() if first.get(name) != value)
@@ -75,13 +75,13 @@ def filters_changed(seen: Observation, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def first_twice(seen: Observation, own: Own) -> str | None:
-    if seen.asked_next is not None or seen.given_next is None:
+def first_twice(event: Observation, own: Own) -> str | None:
+    if event.asked_next is not None or event.given_next is None:
         return None
-    key = (seen.client, seen.account, tuple(sorted(seen.query.items())))
+    key = (event.client, event.account, tuple(sorted(event.query.items())))
     before = own.get(key)
-    own[key] = seen.at, seen.ended
-    if before is None or apart(seen, before[0], before[1]) >= AGAIN_WITHIN:
+    own[key] = event.at, event.ended
+    if before is None or apart(event, before[0], before[1]) >= AGAIN_WITHIN:
         return None
     return "the same first page was given less than a minute before"
 
@@ -95,15 +95,15 @@ def first_twice(seen: Observation, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def small(seen: Observation, own: Own) -> str | None:
-    if seen.asked_next is None:
-        size = seen.query.get("pagesize", "50")
+def small(event: Observation, own: Own) -> str | None:
+    if event.asked_next is None:
+        size = event.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE else None
     else:
-        before = own.pop((seen.client, seen.asked_next), None)
+        before = own.pop((event.client, event.asked_next), None)
         pages = None if before is None else before + 1
-    if pages is not None and seen.given_next is not None:
-        own[seen.client, seen.given_next] = pages
+    if pages is not None and event.given_next is not None:
+        own[event.client, event.given_next] = pages
     return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
 
 
@@ -116,10 +116,10 @@ def small(seen: Observation, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def without_sca(seen: Observation, own: Own) -> str | None:
-    if not seen.behind or seen.sca or seen.fresh:
+def without_sca(event: Observation, own: Own) -> str | None:
+    if not event.behind or event.sca or event.fresh:
         return None
-    return f"date_from is {seen.query.get('date_from')}"
+    return f"date_from is {event.query.get('date_from')}"
 
 
 @rule(
@@ -131,10 +131,10 @@ def without_sca(seen: Observation, own: Own) -> str | None:
     TRANSACTIONS,
     refused=False,
 )
-def sca_old(seen: Observation, own: Own) -> str | None:
-    if not seen.behind or not seen.sca or seen.fresh:
+def sca_old(event: Observation, own: Own) -> str | None:
+    if not event.behind or not event.sca or event.fresh:
         return None
-    return f"date_from is {seen.query.get('date_from')}, and the SCA token no longer counts"
+    return f"date_from is {event.query.get('date_from')}, and the SCA token no longer counts"
 
 
 @rule(
@@ -146,17 +146,17 @@ def sca_old(seen: Observation, own: Own) -> str | None:
     (*TRANSACTIONS, PSU_RETURNS),
     begins=refused_as("SCA_REQUIRED"),
 )
-def sca_retried(seen: Observation, own: Own) -> str | None:
-    if seen.operation == PSU_RETURNS:
-        own.pop(seen.client, None)
+def sca_retried(event: Observation, own: Own) -> str | None:
+    if event.operation == PSU_RETURNS:
+        own.pop(event.client, None)
         return None
-    if seen.error != "SCA_REQUIRED":
+    if event.error != "SCA_REQUIRED":
         return None
-    before = own.get(seen.client)
-    own[seen.client] = seen.bearer, seen.at
-    if before is None or before[0] != seen.bearer:
+    before = own.get(event.client)
+    own[event.client] = event.bearer, event.at
+    if before is None or before[0] != event.bearer:
         return None
-    if seen.at >= before[1] + seen.bank.settings.consent_address_life:
+    if event.at >= before[1] + event.bank.settings.consent_address_life:
         return None  # that address is outdated, and only this call gives a fresh one
     return "SCA_REQUIRED was told before, and no PSU came since"
 
@@ -169,15 +169,15 @@ def sca_retried(seen: Observation, own: Own) -> str | None:
     "Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.",
     (PSU_RETURNS,),
 )
-def anew(seen: Observation, own: Own) -> str | None:
-    grant = seen.grant
+def anew(event: Observation, own: Own) -> str | None:
+    grant = event.grant
     if grant is None or grant.consent_id is None:
         return None
-    earlier = seen.bank.consents.get(own.get(grant.key, ""))
+    earlier = event.bank.consents.get(own.get(grant.key, ""))
     own[grant.key] = grant.consent_id
-    if earlier is None or earlier.ended != "replaced" or seen.bank.clock.now >= earlier.until:
+    if earlier is None or earlier.ended != "replaced" or event.bank.clock.now >= earlier.until:
         return None
-    if not set(earlier.logical_ids.values()) >= set(seen.bank.consents[grant.consent_id].logical_ids.values()):
+    if not set(earlier.logical_ids.values()) >= set(event.bank.consents[grant.consent_id].logical_ids.values()):
         return None  # the PSU adds an account, which only a new consent can
     return f"the {grant.scope} consent of {grant.customer} lived, and ended with this one"
 
@@ -192,11 +192,11 @@ def anew(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("CONSENT_ENDED"),
 )
-def ended_used(seen: Observation, own: Own) -> str | None:
-    key = (seen.client, seen.bearer or seen.refresh)
+def ended_used(event: Observation, own: Own) -> str | None:
+    key = (event.client, event.bearer or event.refresh)
     again = key in own
     own[key] = True
-    return f"NO_ACTIVE_CONSENT was told before: {seen.why}" if again else None
+    return f"NO_ACTIVE_CONSENT was told before: {event.why}" if again else None
 
 
 @rule(
@@ -208,28 +208,28 @@ def ended_used(seen: Observation, own: Own) -> str | None:
     READS,
     only=lambda kind: kind.is_refused or kind.operation == "accounts",
 )
-def stale(seen: Observation, own: Own) -> str | None:
-    if seen.accepted:
-        _remember_ids(seen, own)
+def stale(event: Observation, own: Own) -> str | None:
+    if event.accepted:
+        _remember_ids(event, own)
         return None
-    if seen.input != "logical-id" or _stranger(seen, own):
+    if event.input != "logical-id" or _stranger(event, own):
         return None
     return "the logical-id is none of this consent"
 
 
-def _remember_ids(seen: Observation, own: Own) -> None:
+def _remember_ids(event: Observation, own: Own) -> None:
     """Whose accounts a client read, by logical-id."""
-    grant = seen.grant
-    if seen.operation != "accounts" or grant is None or grant.consent_id is None:
+    grant = event.grant
+    if event.operation != "accounts" or grant is None or grant.consent_id is None:
         return
-    for logical_id in seen.bank.consents[grant.consent_id].logical_ids:
-        own[seen.client, logical_id] = grant.customer
+    for logical_id in event.bank.consents[grant.consent_id].logical_ids:
+        own[event.client, logical_id] = grant.customer
 
 
-def _stranger(seen: Observation, own: Own) -> str | None:
+def _stranger(event: Observation, own: Own) -> str | None:
     """The other PSU to whom the account of this call belongs."""
-    customer: str | None = own.get((seen.client, seen.account))
-    return customer if customer and seen.grant is not None and customer != seen.grant.customer else None
+    customer: str | None = own.get((event.client, event.account))
+    return customer if customer and event.grant is not None and customer != event.grant.customer else None
 
 
 @rule(
@@ -241,9 +241,9 @@ def _stranger(seen: Observation, own: Own) -> str | None:
     READS,
     only=lambda kind: kind.is_refused or kind.operation == "accounts",
 )
-def of_another(seen: Observation, own: Own) -> str | None:
-    if seen.accepted:
-        _remember_ids(seen, own)
+def of_another(event: Observation, own: Own) -> str | None:
+    if event.accepted:
+        _remember_ids(event, own)
         return None
-    owner = _stranger(seen, own) if seen.input == "logical-id" else None
+    owner = _stranger(event, own) if event.input == "logical-id" else None
     return None if owner is None else f"the logical-id is of a consent of {owner}"

@@ -18,11 +18,11 @@ NIGHTS = 3
     ("transactions",),
     refused=False,
 )
-def too_often(seen: Observation, own: Own) -> str | None:
-    if seen.query.get("psu_involved") == "true" or "next" in seen.query or seen.grant is None:
+def too_often(event: Observation, own: Own) -> str | None:
+    if event.query.get("psu_involved") == "true" or "next" in event.query or event.grant is None:
         return None
-    allowed = seen.bank.settings.reads_per_day or UNATTENDED_MAX
-    key = (seen.client, seen.grant.customer, seen.account, seen.at.astimezone(BRUSSELS).date())
+    allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
+    key = (event.client, event.grant.customer, event.account, event.at.astimezone(BRUSSELS).date())
     times = own.get(key, 0) + 1
     own[key] = times
     return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
@@ -36,14 +36,14 @@ def too_often(seen: Observation, own: Own) -> str | None:
     "Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.",
     ("transactions",),
 )
-def always_involved(seen: Observation, own: Own) -> str | None:
-    involved, local = seen.query.get("psu_involved"), seen.at.astimezone(BRUSSELS)
+def always_involved(event: Observation, own: Own) -> str | None:
+    involved, local = event.query.get("psu_involved"), event.at.astimezone(BRUSSELS)
     if involved != "true":
-        if "next" not in seen.query:
-            own[seen.client] = None  # it can tell the two apart
+        if "next" not in event.query:
+            own[event.client] = None  # it can tell the two apart
         return None
-    nights = own.get(seen.client, ())
+    nights = own.get(event.client, ())
     if nights is None or local.hour >= NIGHT_ENDS or (nights and nights[-1] == local.date()):
         return None
-    own[seen.client] = nights = (*nights, local.date())
+    own[event.client] = nights = (*nights, local.date())
     return f"so it was in {NIGHTS} nights" if len(nights) == NIGHTS else None

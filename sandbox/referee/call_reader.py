@@ -55,7 +55,7 @@ def observe_call(
     """Observes one exchange of any operation."""
     call: Call | None = environ.get("sandbox.call")
     status, operation = exchange.status, exchange.operation
-    seen = Observation(
+    event = Observation(
         exchange,
         bank,
         operation,
@@ -65,43 +65,43 @@ def observe_call(
         environ["sandbox.started"],
         ended,
     )
-    seen.state = exchange.state
+    event.state = exchange.state
     if status >= 300:
-        read_refusal(seen, environ, response)
+        read_refusal(event, environ, response)
     fault: Fault | None = environ.get("sandbox.fault")
-    seen.lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
+    event.lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
     if environ.get("QUERY_STRING"):
-        seen.query = dict(parse_qsl(environ["QUERY_STRING"][:QUERY_MAX], keep_blank_values=True))
+        event.query = dict(parse_qsl(environ["QUERY_STRING"][:QUERY_MAX], keep_blank_values=True))
     authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
-        seen.bearer = fingerprint(authorization[7:].strip())
+        event.bearer = fingerprint(authorization[7:].strip())
     if call is not None:
-        seen.version, seen.product = call.version, call.path.get("product", "")[:NAME_MAX] or None
+        event.version, event.product = call.version, call.path.get("product", "")[:NAME_MAX] or None
         read = READERS.get(call.operation.name)
         if read is not None:
-            read(seen, call, response, authorization)
-    seen.key = (
+            read(event, call, response, authorization)
+    event.key = (
         operation,
-        seen.version,
+        event.version,
         status,
-        seen.error,
-        seen.state,
-        seen.product,
+        event.error,
+        event.state,
+        event.product,
         environ.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
-        seen.bearer is not None,
-        bool(seen.query),
-        seen.marks,
+        event.bearer is not None,
+        bool(event.query),
+        event.marks,
     )
-    return seen
+    return event
 
 
-def read_refusal(seen: Observation, environ: dict[str, Any], response: Response) -> None:
+def read_refusal(event: Observation, environ: dict[str, Any], response: Response) -> None:
     refusal: Refusal | None = environ.get("sandbox.refusal")
     if refusal is not None:
-        seen.error, seen.facts = seen.exchange.error, facts_of(refusal)
-    if seen.status in (429, 503):
-        told = response.headers.get("Retry-After", "")
-        seen.retry_after = int(told) if told.isascii() and told.isdigit() else None
+        event.error, event.facts = event.exchange.error, facts_of(refusal)
+    if event.status in (429, 503):
+        seconds = response.headers.get("Retry-After", "")
+        event.retry_after = int(seconds) if seconds.isascii() and seconds.isdigit() else None
 
 
 def facts_of(refusal: Refusal) -> Mapping[str, Any]:
@@ -111,49 +111,49 @@ def facts_of(refusal: Refusal) -> Mapping[str, Any]:
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
-def read_consent(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    read_challenge(seen, call)
-    if seen.accepted:
-        seen.addresses = addresses_of(content_of(response))
+def read_consent(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
+    read_challenge(event, call)
+    if event.accepted:
+        event.addresses = addresses_of(content_of(response))
 
 
-def read_challenge(seen: Observation, call: Call) -> None:
+def read_challenge(event: Observation, call: Call) -> None:
     if call.challenge is not None:
-        seen.challenge = call.challenge[0], fingerprint(call.challenge[1])
+        event.challenge = call.challenge[0], fingerprint(call.challenge[1])
         if call.challenge[0] == PLAIN:
-            seen.marks |= {PLAIN}
+            event.marks |= {PLAIN}
 
 
-def read_initiation(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    if seen.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
+def read_initiation(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
+    if event.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
         content = body_of(call.request)
-        seen.body = call.request.environ.get(PRINT) or fingerprint(content)
-        if seen.accepted or seen.lost:
-            seen.likeness = likeness_of(seen, content)
-    read_challenge(seen, call)
+        event.body = call.request.environ.get(PRINT) or fingerprint(content)
+        if event.accepted or event.lost:
+            event.likeness = likeness_of(event, content)
+    read_challenge(event, call)
     if authorization is not None and call.header("Code-Challenge") is not None:
-        seen.marks |= {BESIDE_TOKEN}
+        event.marks |= {BESIDE_TOKEN}
     proof = call.header("Signature")
     if proof is not None:
-        seen.signed = algorithm_of(proof)
+        event.signed = algorithm_of(proof)
         if call.header("Digest") is None or call.header("Date") is None:
-            seen.marks |= {UNDATED}
-        if seen.signed not in (None, RECOMMENDED):
-            seen.marks |= {OTHER_ALGORITHM}
-    elif seen.accepted and call.client.keys:
-        seen.marks |= {UNSIGNED}
+            event.marks |= {UNDATED}
+        if event.signed not in (None, RECOMMENDED):
+            event.marks |= {OTHER_ALGORITHM}
+    elif event.accepted and call.client.keys:
+        event.marks |= {UNSIGNED}
 
 
-def likeness_of(seen: Observation, content: bytes) -> Likeness | None:
+def likeness_of(event: Observation, content: bytes) -> Likeness | None:
     """Of a payment as the bank took it; of a call that failed, as its body has it."""
-    found = seen.bank.payments.get(seen.subject or "")
+    found = event.bank.payments.get(event.subject or "")
     if found is not None:
         order = found.order
         payee = order.creditor.iban or order.creditor.bban
         payer = order.debtor.iban if order.debtor is not None else ""
         parts = (order.product, payee, f"{order.amount.number:f}", order.amount.currency, payer)
         return Likeness(tuple(str(part or "") for part in parts), order.endtoend_identification)
-    return None if seen.accepted else likeness_in(seen.product or "", content)
+    return None if event.accepted else likeness_in(event.product or "", content)
 
 
 def likeness_in(product: str, content: bytes) -> Likeness | None:
@@ -180,61 +180,61 @@ def algorithm_of(proof: str) -> str | None:
     return found[:20] if isinstance(found, str) else None
 
 
-def read_token(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
+def read_token(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
     """Reads the form of a token call; secrets are kept as fingerprints."""
     if (call.request.content_length or 0) > FORM_MAX:
         return
     form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))
     for field in ("code", "refresh"):
         if value := form.get("refresh_token" if field == "refresh" else field):
-            setattr(seen, field, fingerprint(value))
-    seen.secret_in_form = "client_secret" in form
-    if not seen.accepted and form.get("code", "x") in PLACEHOLDERS:
-        seen.placeholder = form["code"]
+            setattr(event, field, fingerprint(value))
+    event.secret_in_form = "client_secret" in form
+    if not event.accepted and form.get("code", "x") in PLACEHOLDERS:
+        event.placeholder = form["code"]
     verifier = form.get("code_verifier")
-    if not seen.accepted:
+    if not event.accepted:
         return
-    if verifier and seen.code is not None:
+    if verifier and event.code is not None:
         hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
-        seen.proves = (fingerprint(hashed), fingerprint(verifier))
-        seen.letters = len(set(verifier))
+        event.proves = (fingerprint(hashed), fingerprint(verifier))
+        event.letters = len(set(verifier))
     content = content_of(response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
-        seen.given_refresh = fingerprint(content["refresh_token"])
+        event.given_refresh = fingerprint(content["refresh_token"])
 
 
-def read_accounts(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    seen.grant, seen.account = call.grant, call.path.get("logical_id", "")[:NAME_MAX] or None
+def read_accounts(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
+    event.grant, event.account = call.grant, call.path.get("logical_id", "")[:NAME_MAX] or None
 
 
-def read_transactions(seen: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    seen.grant = call.grant
-    seen.account = call.path["logical_id"][:NAME_MAX]
-    if asked := seen.query.get("next"):
-        seen.asked_next = fingerprint(asked)
+def read_transactions(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
+    event.grant = call.grant
+    event.account = call.path["logical_id"][:NAME_MAX]
+    if asked := event.query.get("next"):
+        event.asked_next = fingerprint(asked)
     proof = call.header("SCA-Token")
-    seen.sca = proof is not None
-    if seen.error == "SCA_REQUIRED":
-        seen.addresses = (fingerprint(str(seen.facts["address"])),)
-    if not seen.accepted or call.grant is None:
+    event.sca = proof is not None
+    if event.error == "SCA_REQUIRED":
+        event.addresses = (fingerprint(str(event.facts["address"])),)
+    if not event.accepted or call.grant is None:
         return
     if response.is_sequence:
         body = response.get_data()
         begins = body.rfind(NEXT_KEY)
         if begins >= 0:
             key = body[begins + len(NEXT_KEY) :].partition(b'"')[0]
-            seen.given_next = fingerprint(key)
-    since = seen.query.get("date_from")
-    if since is not None and seen.asked_next is None:
-        seen.behind = date.fromisoformat(since) < statements.oldest_day(seen.bank)
-    if seen.behind:
-        seen.fresh = is_fresh(seen, call, proof)
+            event.given_next = fingerprint(key)
+    since = event.query.get("date_from")
+    if since is not None and event.asked_next is None:
+        event.behind = date.fromisoformat(since) < statements.oldest_day(event.bank)
+    if event.behind:
+        event.fresh = is_fresh(event, call, proof)
 
 
-def is_fresh(seen: Observation, call: Call, proof: str | None) -> bool:
+def is_fresh(event: Observation, call: Call, proof: str | None) -> bool:
     assert call.grant is not None
     try:
-        return statements.is_fresh(seen.bank, call.grant, proof)
+        return statements.is_fresh(event.bank, call.grant, proof)
     except Refusal as refusal:  # the consent ended since the call was answered
         assert refusal.error is Error.CONSENT_ENDED
         return True

@@ -17,7 +17,7 @@ FOLLOWED = {
     "bulk_status": "bulk-payments",
 }
 # What a client that was never tried with it will meet first in production, most useful first.
-WANTED = (
+FIRST = (
     "status payment_status RJCT",
     "status payment_status CANC",
     "error SCA_REQUIRED",
@@ -139,8 +139,8 @@ def most_useful(cells: dict[str, dict[str, bool]]) -> list[str]:
     used = {cell for cell, met in cells["operation"].items() if met}
 
     def rank(text: str) -> tuple[int, int]:
-        if text in WANTED:
-            return 0, WANTED.index(text)
+        if text in FIRST:
+            return 0, FIRST.index(text)
         kind, name = text.split()[:2]
         near = name in used or kind in ("error", "move", "operation")
         return 1 + KINDS.index(kind) + (0 if near else len(KINDS)), 0

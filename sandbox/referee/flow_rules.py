@@ -18,17 +18,17 @@ PROVEN = ""
     (*REDIRECTING, "token"),
     refused=False,
 )
-def challenge_again(seen: Observation, own: Own) -> str | None:
-    if seen.challenge is None:
-        for proof in seen.proves:
-            own[seen.client, proof] = PROVEN  # from here on it is the verifier that is used again
+def challenge_again(event: Observation, own: Own) -> str | None:
+    if event.challenge is None:
+        for proof in event.proves:
+            own[event.client, proof] = PROVEN  # from here on it is the verifier that is used again
         return None
-    key = (seen.client, seen.challenge[1])
+    key = (event.client, event.challenge[1])
     first = own.get(key)
     if first is None:
-        own[key] = seen.exchange.request_id
+        own[key] = event.exchange.request_id
         return None
-    if first in (PROVEN, seen.exchange.request_id):
+    if first in (PROVEN, event.exchange.request_id):
         return None
     return f"the challenge is that of call {first}"
 
@@ -42,10 +42,10 @@ def challenge_again(seen: Observation, own: Own) -> str | None:
     (*REDIRECTING, "token"),
     refused=False,
 )
-def verifier_again(seen: Observation, own: Own) -> str | None:
-    for proof in seen.proves:
-        own[seen.client, proof] = seen.exchange.request_id
-    if seen.challenge is None or (shown := own.get((seen.client, seen.challenge[1]))) is None:
+def verifier_again(event: Observation, own: Own) -> str | None:
+    for proof in event.proves:
+        own[event.client, proof] = event.exchange.request_id
+    if event.challenge is None or (shown := own.get((event.client, event.challenge[1]))) is None:
         return None
     return f"the challenge belongs to the verifier that call {shown} sent"
 
@@ -60,7 +60,7 @@ def verifier_again(seen: Observation, own: Own) -> str | None:
     refused=False,
     only=marked(PLAIN),
 )
-def plain(seen: Observation, own: Own) -> str | None:
+def plain(event: Observation, own: Own) -> str | None:
     return "Code-Challenge-Method is plain"
 
 
@@ -73,8 +73,8 @@ def plain(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=False,
 )
-def weak(seen: Observation, own: Own) -> str | None:
-    return f"the verifier has {seen.letters} different characters" if seen.letters < LETTERS_LEAST else None
+def weak(event: Observation, own: Own) -> str | None:
+    return f"the verifier has {event.letters} different characters" if event.letters < LETTERS_LEAST else None
 
 
 @rule(
@@ -86,8 +86,8 @@ def weak(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def verifier_wrong(seen: Observation, own: Own) -> str | None:
-    return "the code_verifier was refused" if seen.input == "code_verifier" and seen.status == 401 else None
+def verifier_wrong(event: Observation, own: Own) -> str | None:
+    return "the code_verifier was refused" if event.input == "code_verifier" and event.status == 401 else None
 
 
 @rule(
@@ -99,7 +99,7 @@ def verifier_wrong(seen: Observation, own: Own) -> str | None:
     PAYMENTS,
     only=marked(BESIDE_TOKEN),
 )
-def beside_token(seen: Observation, own: Own) -> str | None:
+def beside_token(event: Observation, own: Own) -> str | None:
     return "Code-Challenge was sent with Authorization"
 
 
@@ -111,8 +111,8 @@ def beside_token(seen: Observation, own: Own) -> str | None:
     "Append a state to the address, and check it on the callback.",
     (PSU_OPENS,),
 )
-def state_missing(seen: Observation, own: Own) -> str | None:
-    if seen.mark is not None or FROM_CONSOLE in seen.query:
+def state_missing(event: Observation, own: Own) -> str | None:
+    if event.mark is not None or FROM_CONSOLE in event.query:
         return None
     return "the PSU came to the address without a state"
 
@@ -125,10 +125,10 @@ def state_missing(seen: Observation, own: Own) -> str | None:
     "Draw a fresh state for every redirection.",
     (PSU_OPENS,),
 )
-def state_again(seen: Observation, own: Own) -> str | None:
-    if seen.mark is None:
+def state_again(event: Observation, own: Own) -> str | None:
+    if event.mark is None:
         return None
-    key, address = (seen.client, seen.mark), seen.addresses[0]
+    key, address = (event.client, event.mark), event.addresses[0]
     if own.get(key, address) != address:
         return "the state was on another address before"
     own[key] = address
@@ -143,10 +143,10 @@ def state_again(seen: Observation, own: Own) -> str | None:
     "Draw it at random, 16 characters or more.",
     (PSU_OPENS,),
 )
-def state_short(seen: Observation, own: Own) -> str | None:
-    if seen.mark is None or seen.mark_length >= STATE_LEAST:
+def state_short(event: Observation, own: Own) -> str | None:
+    if event.mark is None or event.mark_length >= STATE_LEAST:
         return None
-    return f"the state has {seen.mark_length} characters"
+    return f"the state has {event.mark_length} characters"
 
 
 @rule(
@@ -158,8 +158,8 @@ def state_short(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def code_late(seen: Observation, own: Own) -> str | None:
-    return "the code was outdated" if seen.input == "code" and "outdated" in seen.why else None
+def code_late(event: Observation, own: Own) -> str | None:
+    return "the code was outdated" if event.input == "code" and "outdated" in event.why else None
 
 
 @rule(
@@ -171,8 +171,8 @@ def code_late(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def code_twice(seen: Observation, own: Own) -> str | None:
-    return "the code was used before" if seen.input == "code" and "used before" in seen.why else None
+def code_twice(event: Observation, own: Own) -> str | None:
+    return "the code was used before" if event.input == "code" and "used before" in event.why else None
 
 
 @rule(
@@ -184,16 +184,16 @@ def code_twice(seen: Observation, own: Own) -> str | None:
     (PSU_RETURNS, "token"),
     also=("token",),
 )
-def code_never_came(seen: Observation, own: Own) -> str | None:
-    if seen.operation == PSU_RETURNS:
-        own[seen.client] = seen.refused
+def code_never_came(event: Observation, own: Own) -> str | None:
+    if event.operation == PSU_RETURNS:
+        own[event.client] = event.refused
         return None
-    if seen.refresh is not None or seen.accepted or seen.status >= 500:
+    if event.refresh is not None or event.accepted or event.status >= 500:
         return None
-    if seen.placeholder is not None:
-        return f"the code is {seen.placeholder[:20]!r}" if seen.placeholder else "the code is empty"
-    refused = own.pop(seen.client, False)
-    if refused and seen.input == "code" and seen.why == "it is unknown":
+    if event.placeholder is not None:
+        return f"the code is {event.placeholder[:20]!r}" if event.placeholder else "the code is empty"
+    refused = own.pop(event.client, False)
+    if refused and event.input == "code" and event.why == "it is unknown":
         return "the last callback brought an error and no code"
     return None
 
@@ -207,8 +207,8 @@ def code_never_came(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def redirect_differs(seen: Observation, own: Own) -> str | None:
-    return "the redirect_uri was refused" if seen.input == "redirect_uri" and seen.status == 401 else None
+def redirect_differs(event: Observation, own: Own) -> str | None:
+    return "the redirect_uri was refused" if event.input == "redirect_uri" and event.status == 401 else None
 
 
 @rule(
@@ -220,8 +220,8 @@ def redirect_differs(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("HEADER_INVALID"),
 )
-def redirect_unregistered(seen: Observation, own: Own) -> str | None:
-    return "the Redirect-URI was refused" if seen.input == "Redirect-URI" else None
+def redirect_unregistered(event: Observation, own: Own) -> str | None:
+    return "the Redirect-URI was refused" if event.input == "Redirect-URI" else None
 
 
 @rule(
@@ -232,5 +232,5 @@ def redirect_unregistered(seen: Observation, own: Own) -> str | None:
     "Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.",
     (PSU_OPENS,),
 )
-def opened_late(seen: Observation, own: Own) -> str | None:
-    return "the PSU found the address outdated" if seen.status == 410 else None
+def opened_late(event: Observation, own: Own) -> str | None:
+    return "the PSU found the address outdated" if event.status == 410 else None

@@ -21,9 +21,9 @@ SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (
     "Every call has the same Request-ID",
     "Draw a fresh version 4 UUID for every call.",
 )
-def constant(seen: Observation, own: Own) -> str | None:
-    before = seen.before
-    if before is None or before.exchange.request_id != seen.exchange.request_id or is_replay(seen, before.body):
+def constant(event: Observation, own: Own) -> str | None:
+    before = event.before
+    if before is None or before.exchange.request_id != event.exchange.request_id or is_replay(event, before.body):
         return None
     return "it is that of the call before"
 
@@ -35,21 +35,21 @@ def constant(seen: Observation, own: Own) -> str | None:
     "A Request-ID is reused later",
     "Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.",
 )
-def reused(seen: Observation, own: Own) -> str | None:
-    name = seen.exchange.request_id
-    key = f"{name} {seen.client}"
+def reused(event: Observation, own: Own) -> str | None:
+    name = event.exchange.request_id
+    key = f"{name} {event.client}"
     body = own.get(key, UNUSED)
     if body is UNUSED:
-        own[key] = seen.body
+        own[key] = event.body
         return None
-    if (seen.before is not None and seen.before.exchange.request_id == name) or is_replay(seen, body):
+    if (event.before is not None and event.before.exchange.request_id == name) or is_replay(event, body):
         return None
     return "an earlier call had it"
 
 
-def is_replay(seen: Observation, body: bytes | None) -> bool:
+def is_replay(event: Observation, body: bytes | None) -> bool:
     """Tells whether the call repeats an identical initiation after a lost reply (choice 2)."""
-    return seen.operation in INITIATIONS and body is not None and body == seen.body
+    return event.operation in INITIATIONS and body is not None and body == event.body
 
 
 @rule(
@@ -59,18 +59,18 @@ def is_replay(seen: Observation, body: bytes | None) -> bool:
     "The next Request-ID can be foretold",
     "Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.",
 )
-def foretold(seen: Observation, own: Own) -> str | None:
-    before, name = seen.before, seen.exchange.request_id
+def foretold(event: Observation, own: Own) -> str | None:
+    before, name = event.before, event.exchange.request_id
     if before is None or before.exchange.request_id == name:
         return None
     last = before.exchange.request_id
     if last[:8] != name[:8] and last[-12:-4] != name[-12:-4]:
-        if seen.client in own:
-            del own[seen.client]
+        if event.client in own:
+            del own[event.client]
         return None
     alike = sum(map(eq, last, name)) - PUNCTUATION
-    times = own.get(seen.client, 0) + 1 if alike >= ALIKE_LEAST else 0
-    own[seen.client] = times
+    times = own.get(event.client, 0) + 1 if alike >= ALIKE_LEAST else 0
+    own[event.client] = times
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
@@ -83,10 +83,10 @@ def foretold(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("HEADER_MISSING", "HEADER_INVALID"),
 )
-def wrong(seen: Observation, own: Own) -> str | None:
-    if seen.input != "Request-ID" or seen.why.startswith("it was used"):
+def wrong(event: Observation, own: Own) -> str | None:
+    if event.input != "Request-ID" or event.why.startswith("it was used"):
         return None
-    return seen.why or "it is missing"
+    return event.why or "it is missing"
 
 
 @rule(
@@ -97,8 +97,8 @@ def wrong(seen: Observation, own: Own) -> str | None:
     "Ask for the newest version of the operation: version 1 is the earlier interface.",
     only=lambda kind: kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND,
 )
-def version_old(seen: Observation, own: Own) -> str | None:
-    return f"version 1 was asked for; the newest is {seen.kind.newest}"
+def version_old(event: Observation, own: Own) -> str | None:
+    return f"version 1 was asked for; the newest is {event.kind.newest}"
 
 
 @rule(
@@ -109,8 +109,8 @@ def version_old(seen: Observation, own: Own) -> str | None:
     "Send ISO 639-1 codes, such as fr or nl.",
     only=lambda kind: bool(strangers(kind.language)),
 )
-def language_unknown(seen: Observation, own: Own) -> str | None:
-    return f"{strangers(seen.kind.language)} is none"
+def language_unknown(event: Observation, own: Own) -> str | None:
+    return f"{strangers(event.kind.language)} is none"
 
 
 def strangers(header: str) -> str:
@@ -132,8 +132,8 @@ def strangers(header: str) -> str:
     refused=False,
     only=lambda kind: not has_screens(kind.language),
 )
-def no_screens(seen: Observation, own: Own) -> str | None:
-    return f"asked for was {seen.kind.language[:40]}"
+def no_screens(event: Observation, own: Own) -> str | None:
+    return f"asked for was {event.kind.language[:40]}"
 
 
 def has_screens(header: str) -> bool:
@@ -151,7 +151,7 @@ def has_screens(header: str) -> bool:
     refused=False,
     only=marked(UNSIGNED),
 )
-def unsigned(seen: Observation, own: Own) -> str | None:
+def unsigned(event: Observation, own: Own) -> str | None:
     return "there is no Signature"
 
 
@@ -164,7 +164,7 @@ def unsigned(seen: Observation, own: Own) -> str | None:
     INITIATIONS,
     only=marked(UNDATED),
 )
-def undated(seen: Observation, own: Own) -> str | None:
+def undated(event: Observation, own: Own) -> str | None:
     return "Signature stands alone"
 
 
@@ -177,5 +177,5 @@ def undated(seen: Observation, own: Own) -> str | None:
     INITIATIONS,
     only=marked(OTHER_ALGORITHM),
 )
-def algorithm(seen: Observation, own: Own) -> str | None:
-    return f"it is {seen.signed}"
+def algorithm(event: Observation, own: Own) -> str | None:
+    return f"it is {event.signed}"

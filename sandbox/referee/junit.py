@@ -39,13 +39,13 @@ def _case(suite: _Element, rule: Rule, findings: list[Finding], failed: bool) ->
     case = SubElement(suite, "testcase", classname="referee", name=rule.id, time="0")
     if not findings:
         return
-    told = clean("\n".join(map(line, findings)) + f"\n{rule.instead} ({rule.clause})")
+    report_text = clean("\n".join(map(line, findings)) + f"\n{rule.instead} ({rule.clause})")
     if failed:
-        SubElement(case, "failure", message=rule.title, type=rule.severity.value).text = told
+        SubElement(case, "failure", message=rule.title, type=rule.severity.value).text = report_text
     elif findings[0].reason is not None:
         SubElement(case, "skipped", message=clean(findings[0].reason))
     else:
-        SubElement(case, "system-out").text = told
+        SubElement(case, "system-out").text = report_text
 
 
 def line(finding: Finding) -> str:

@@ -34,18 +34,18 @@ class Doubtful:
     "Send the identical call with its Request-ID: the bank gives the first reply again, and pays once.",
     PAYMENTS,
 )
-def again_after_doubt(seen: Observation, own: Own) -> str | Proof | None:
-    like = seen.likeness
+def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
+    like = event.likeness
     if like is None:
         return None
-    key = (seen.client, like.order)
-    if seen.lost:
-        own[key] = Doubtful(seen.exchange, like.reference, seen.at, seen.ended)
+    key = (event.client, like.order)
+    if event.lost:
+        own[key] = Doubtful(event.exchange, like.reference, event.at, event.ended)
         return None
     doubt: Doubtful | None = own.pop(key, None)
-    if doubt is None or not seen.accepted or apart(seen, doubt.at, doubt.ended) > DOUBT_SECONDS:
+    if doubt is None or not event.accepted or apart(event, doubt.at, doubt.ended) > DOUBT_SECONDS:
         return None
-    if doubt.reference == like.reference or doubt.exchange.request_id == seen.exchange.request_id:
+    if doubt.reference == like.reference or doubt.exchange.request_id == event.exchange.request_id:
         return None
     changed = (f"endtoend_identification: {doubt.reference} -> {like.reference}",)
     return Proof(f"call {doubt.exchange.request_id} may have made it already", (doubt.exchange,), changed)
@@ -59,14 +59,14 @@ def again_after_doubt(seen: Observation, own: Own) -> str | Proof | None:
     "Wait for the status: a payment that waits for funds (ACSP or PDNG) is tried again by the bank.",
     (PSU_RETURNS,),
 )
-def again_while_recycled(seen: Observation, own: Own) -> str | Proof | None:
-    found = seen.bank.payments.get(seen.subject or "")
-    if found is None or seen.refused or not found.signatures:
+def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
+    found = event.bank.payments.get(event.subject or "")
+    if found is None or event.refused or not found.signatures:
         return None
-    key = (seen.client, found.customer, found.debtor, alike(found.order))
+    key = (event.client, found.customer, found.debtor, alike(found.order))
     before: tuple[str, Exchange] | None = own.get(key)
-    own[key] = found.id, seen.exchange
-    earlier = seen.bank.payments.get(before[0]) if before is not None else None
+    own[key] = found.id, event.exchange
+    earlier = event.bank.payments.get(before[0]) if before is not None else None
     if before is None or earlier is None or earlier.id == found.id or not is_recycled(earlier):
         return None
     what = f"{earlier.id} of the same customer, beneficiary and amount is {earlier.status.value} and is tried again"
@@ -103,15 +103,15 @@ def differences(earlier: Order, later: Order) -> Iterator[str]:
     PAYMENTS,
     refused=False,
 )
-def constant(seen: Observation, own: Own) -> str | None:
-    like = seen.likeness
+def constant(event: Observation, own: Own) -> str | None:
+    like = event.likeness
     if like is None or not like.reference:
         return None
-    reference, subject, times = own.get(seen.client, ("", None, 0))
-    if subject == seen.subject:
+    reference, subject, times = own.get(event.client, ("", None, 0))
+    if subject == event.subject:
         return None
     times = times + 1 if reference == like.reference else 1
-    own[seen.client] = like.reference, seen.subject, times
+    own[event.client] = like.reference, event.subject, times
     if times == (2 if like.reference == NO_REFERENCE else SAME_MAX):
         return f"{times} payments in a row have {like.reference[:40]}"
     return None

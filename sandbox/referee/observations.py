@@ -112,6 +112,6 @@ class Observation:
         return str(self.facts.get("input", ""))
 
 
-def apart(seen: Observation, at: datetime, ended: float) -> float:
+def apart(event: Observation, at: datetime, ended: float) -> float:
     """Seconds since an earlier call: the larger of bank time and machine time."""
-    return max((seen.at - at).total_seconds(), seen.began - ended)
+    return max((event.at - at).total_seconds(), event.began - ended)

@@ -29,14 +29,16 @@ HEADERS = page_headers(f"{POLICY}; base-uri 'none'; frame-ancestors 'none'; form
 
 def as_page(report: Report) -> str:
     standing, waved = len(report.unwaived()), len(report.findings) - len(report.unwaived())
-    told = f"{standing} finding{'' if standing == 1 else 's'}, {waved} waved off." if report.findings else "No finding."
+    summary = (
+        f"{standing} finding{'' if standing == 1 else 's'}, {waved} waved off." if report.findings else "No finding."
+    )
     rows = "".join(map(_article, report.findings))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>Referee: {escape(report.world)}</title><style>{STYLE}</style></head>"
-        f"<body><h1>Referee: world {escape(report.world)}</h1><p>{told}</p>{rows}</body></html>\n"
+        f"<body><h1>Referee: world {escape(report.world)}</h1><p>{summary}</p>{rows}</body></html>\n"
     )
 
 

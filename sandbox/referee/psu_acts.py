@@ -66,39 +66,39 @@ def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None
     if client is None:
         return None
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
-    seen = Observation(place, bank, operation, client, subject)
-    seen.addresses = (fingerprint(token),)
-    seen.key = (operation, 0, seen.status, None, None, None, "", False, False, frozenset())
-    return seen
+    event = Observation(place, bank, operation, client, subject)
+    event.addresses = (fingerprint(token),)
+    event.key = (operation, 0, event.status, None, None, None, "", False, False, frozenset())
+    return event
 
 
 def page_opening(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterator[Observation]:
-    seen = act_at_address(bank, token, PSU_OPENS)
-    if seen is None:
+    event = act_at_address(bank, token, PSU_OPENS)
+    if event is None:
         return
-    seen.status = status
-    seen.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
+    event.status = status
+    event.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
     state = query.get("state")
     if state is not None:
-        seen.mark, seen.mark_length = fingerprint(state), len(state)
-    yield seen
+        event.mark, event.mark_length = fingerprint(state), len(state)
+    yield event
 
 
 def page_return(bank: Bank, token: str, callback: str) -> Iterator[Observation]:
     """The PSU is redirected to the client."""
-    seen = act_at_address(bank, token, PSU_RETURNS)
-    if seen is None:
+    event = act_at_address(bank, token, PSU_RETURNS)
+    if event is None:
         return
     query = dict(parse_qsl(urlsplit(callback).query, keep_blank_values=True))
-    seen.refused = "error" in query
+    event.refused = "error" in query
     code = bank.codes.get(query.get("code", ""))
     if code is not None and code.grant.consent_id is not None:
-        seen.grant = code.grant
-    yield seen
+        event.grant = code.grant
+    yield event
 
 
 def scenario_acts(bank: Bank, callback: Callback) -> Iterator[Observation]:
     """A customer of the scenario acted; the callback names the initiation or the consent address."""
-    found = bank.known(callback.subject)
+    found = bank.find_subject(callback.subject)
     token = getattr(found, "sca_token", None) or callback.subject
     yield from page_return(bank, token, callback.redirect)

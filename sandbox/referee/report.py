@@ -54,14 +54,14 @@ def report_of(world: World, waives: Iterable[str] = ()) -> Report:
 
     def collect(bank: Bank) -> Report:
         referee: Referee = referee_of(world)
-        reasons = dict(map(read_waive, (*known_waives(bank.settings.referee_waives), *waives)))
+        reasons = dict(map(read_waive, (*check_waives(bank.settings.referee_waives), *waives)))
         found = referee.findings(bank)
         return Report(world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.unlisted_counts())
 
     return world.ask(collect)
 
 
-def known_waives(waives: Iterable[str]) -> list[str]:
+def check_waives(waives: Iterable[str]) -> list[str]:
     """The waives of a setting whose rules exist; other versions may have other rules."""
     ids = {row.id for row in TABLE}
     return [text for text in waives if text.partition(":")[0].strip() in ids]

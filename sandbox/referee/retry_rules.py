@@ -22,11 +22,11 @@ ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
     refused=True,
     only=lambda kind: kind.status in (400, 403) and kind.error not in ABOUT_HEADERS,
 )
-def body_again(seen: Observation, own: Own) -> str | None:
-    key = (seen.client, seen.operation, seen.product, seen.body, seen.error)
+def body_again(event: Observation, own: Own) -> str | None:
+    key = (event.client, event.operation, event.product, event.body, event.error)
     first = own.get(key)
-    own[key] = seen.at, seen.ended, seen.exchange.request_id
-    if first is None or apart(seen, first[0], first[1]) > 3600:
+    own[key] = event.at, event.ended, event.exchange.request_id
+    if first is None or apart(event, first[0], first[1]) > 3600:
         return None
     return f"it was refused with the same error in call {first[2]}"
 
@@ -39,13 +39,13 @@ def body_again(seen: Observation, own: Own) -> str | None:
     "Wait as many seconds as Retry-After says before the next call.",
     begins=lambda kind: kind.status in (429, 503),
 )
-def retry_after(seen: Observation, own: Own) -> str | None:
-    told = own.pop((seen.client, seen.operation), None)
-    if seen.retry_after is not None:
-        own[seen.client, seen.operation] = seen.at, seen.ended, seen.retry_after
-    if told is None or (waited := apart(seen, told[0], told[1])) >= told[2]:
+def retry_after(event: Observation, own: Own) -> str | None:
+    delay = own.pop((event.client, event.operation), None)
+    if event.retry_after is not None:
+        own[event.client, event.operation] = event.at, event.ended, event.retry_after
+    if delay is None or (waited := apart(event, delay[0], delay[1])) >= delay[2]:
         return None
-    return f"the next call came after {waited:.1f} s; {told[2]} s were asked for"
+    return f"the next call came after {waited:.1f} s; {delay[2]} s were asked for"
 
 
 @rule(
@@ -56,14 +56,14 @@ def retry_after(seen: Observation, own: Own) -> str | None:
     "Wait longer before every further try, and give up after a few.",
     begins=lambda kind: kind.status in FAILED,
 )
-def without_pause(seen: Observation, own: Own) -> str | None:
-    key = (seen.client, seen.exchange.method, seen.exchange.path)
+def without_pause(event: Observation, own: Own) -> str | None:
+    key = (event.client, event.exchange.method, event.exchange.path)
     before = own.pop(key, None)
-    if seen.status not in FAILED:
+    if event.status not in FAILED:
         return None
-    near = before is not None and apart(seen, before[0], before[1]) < PAUSE
+    near = before is not None and apart(event, before[0], before[1]) < PAUSE
     tries = before[2] + 1 if before is not None and near else 1
-    own[key] = seen.at, seen.ended, tries
+    own[key] = event.at, event.ended, tries
     return f"{tries} tries within a second of each other" if tries >= AGAIN_MAX else None
 
 
@@ -76,18 +76,18 @@ def without_pause(seen: Observation, own: Own) -> str | None:
     INITIATIONS,
     refused=False,
 )
-def doubled(seen: Observation, own: Own) -> str | None:
-    found = seen.bank.initiation(seen.subject) if seen.subject else None
+def doubled(event: Observation, own: Own) -> str | None:
+    found = event.bank.initiation(event.subject) if event.subject else None
     if found is None:
         return None
     reference = getattr(getattr(found, "order", None), "endtoend_identification", None)
-    key = (seen.client, found.reference_group, reference or seen.body)
-    earlier = seen.bank.initiation(own[key]) if key in own else None
+    key = (event.client, found.reference_group, reference or event.body)
+    earlier = event.bank.initiation(own[key]) if key in own else None
     own[key] = found.id
     if earlier is None or earlier.id == found.id or earlier.status not in ALIVE:
         return None
-    address = seen.bank.sca_addresses.get(earlier.sca_token or "")
-    if earlier.status in UNSIGNED and address is not None and seen.bank.clock.now >= address.until:
+    address = event.bank.sca_addresses.get(earlier.sca_token or "")
+    if earlier.status in UNSIGNED and address is not None and event.bank.clock.now >= address.until:
         return None  # service 4.6 rule 3: that is how a fresh address is had
     return f"{earlier.id} has the same reference and is {earlier.status.value}"
 
@@ -100,13 +100,13 @@ def doubled(seen: Observation, own: Own) -> str | None:
     "Look at the product and the status first: service 3.4 says which may be cancelled.",
     CANCELLATIONS,
 )
-def cancel_impossible(seen: Observation, own: Own) -> str | None:
-    key = (seen.client, seen.subject)
-    if seen.lost:
+def cancel_impossible(event: Observation, own: Own) -> str | None:
+    key = (event.client, event.subject)
+    if event.lost:
         own[key] = True
         return None
-    if own.pop(key, False) and seen.facts.get("status") == Status.CANC:
+    if own.pop(key, False) and event.facts.get("status") == Status.CANC:
         return None  # the first DELETE did it, and its reply was lost
-    if seen.error == "NOT_CANCELLABLE":
-        return f"its status was {seen.facts.get('status')}"
-    return f"{seen.product} has no cancellation" if seen.error == "METHOD_NOT_ALLOWED" else None
+    if event.error == "NOT_CANCELLABLE":
+        return f"its status was {event.facts.get('status')}"
+    return f"{event.product} has no cancellation" if event.error == "METHOD_NOT_ALLOWED" else None

@@ -34,11 +34,11 @@ NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)
     STATUSES,
     refused=False,
 )
-def too_fast(seen: Observation, own: Own) -> str | None:
-    key = f"{seen.subject} {seen.client}"
+def too_fast(event: Observation, own: Own) -> str | None:
+    key = f"{event.subject} {event.client}"
     at, ended, fast = own.get(key, NEVER)
-    fast = fast + 1 if seen.began - ended < PAUSE and apart(seen, at, ended) < PAUSE else 0
-    own[key] = seen.exchange.at, seen.ended, fast % FAST_MAX
+    fast = fast + 1 if event.began - ended < PAUSE and apart(event, at, ended) < PAUSE else 0
+    own[key] = event.exchange.at, event.ended, fast % FAST_MAX
     return TOO_FAST if fast >= FAST_MAX else None
 
 
@@ -52,13 +52,13 @@ def too_fast(seen: Observation, own: Own) -> str | None:
     refused=False,
     only=lambda kind: kind.state in PERHAPS_FINAL,
 )
-def after_final(seen: Observation, own: Own) -> str | None:
-    if seen.subject is None:
+def after_final(event: Observation, own: Own) -> str | None:
+    if event.subject is None:
         return None
-    found = seen.bank.known(seen.subject)
+    found = event.bank.find_subject(event.subject)
     if found is None or not (found.settled or is_final(found.path, found.status)):
         return None
-    key = (seen.client, seen.subject)
+    key = (event.client, event.subject)
     times = own.get(key, 0) + 1
     own[key] = times
     return f"{found.status.value} was told {times} times" if times >= FINAL_MAX else None
@@ -79,11 +79,11 @@ def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unasked,
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
-def never_asked(seen: Observation, own: Own) -> str | None:
-    if seen.operation != PSU_RETURNS:
-        own.pop(seen.subject, None)
-    elif seen.subject is not None and not seen.refused:
-        own[seen.subject] = seen.exchange
+def never_asked(event: Observation, own: Own) -> str | None:
+    if event.operation != PSU_RETURNS:
+        own.pop(event.subject, None)
+    elif event.subject is not None and not event.refused:
+        own[event.subject] = event.exchange
     return None
 
 
@@ -102,11 +102,11 @@ def _unresolved(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unresolved,
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
-def final_by_callback(seen: Observation, own: Own) -> str | None:
-    if seen.operation == PSU_RETURNS and seen.refused and seen.subject is not None:
-        own[seen.subject] = seen.exchange
+def final_by_callback(event: Observation, own: Own) -> str | None:
+    if event.operation == PSU_RETURNS and event.refused and event.subject is not None:
+        own[event.subject] = event.exchange
     else:
-        own.pop(seen.subject, None)
+        own.pop(event.subject, None)
     return None
 
 
@@ -120,24 +120,24 @@ def final_by_callback(seen: Observation, own: Own) -> str | None:
     refused=False,
     only=lambda kind: kind.state in UNDER_WAY,
 )
-def before_its_day(seen: Observation, own: Own) -> str | None:
-    found = seen.bank.payments.get(seen.subject or "")
+def before_its_day(event: Observation, own: Own) -> str | None:
+    found = event.bank.payments.get(event.subject or "")
     if found is None or found.executes_on is None:
         return None
-    today = seen.at.astimezone(BRUSSELS).date()
+    today = event.at.astimezone(BRUSSELS).date()
     if found.executes_on <= today:
         return None
-    key = (seen.client, found.id, today)
+    key = (event.client, found.id, today)
     times = own.get(key, 0) + 1
     own[key] = times
     return f"{times} calls in a day; it executes on {found.executes_on}" if times == EARLY_MAX else None
 
 
 def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
-    for subject, (exchange, told) in own.items():
-        found = bank.known(subject)
+    for subject, (exchange, status) in own.items():
+        found = bank.find_subject(subject)
         if found is not None and found.status in FAILED:
-            yield exchange, f"{subject} was last seen as {told}, and is {found.status.value} ({found.reason})"
+            yield exchange, f"{subject} was last seen as {status}, and is {found.status.value} ({found.reason})"
 
 
 @rule(
@@ -151,11 +151,11 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     close=_unseen,
     begins=lambda kind: kind.state in UNDER_WAY and kind.operation in EVERY_STATUS,
 )
-def outcome_unseen(seen: Observation, own: Own) -> str | None:
-    if seen.state in UNDER_WAY and seen.operation in EVERY_STATUS:
-        own[seen.subject] = seen.exchange, seen.state
+def outcome_unseen(event: Observation, own: Own) -> str | None:
+    if event.state in UNDER_WAY and event.operation in EVERY_STATUS:
+        own[event.subject] = event.exchange, event.state
     else:
-        own.pop(seen.subject, None)
+        own.pop(event.subject, None)
     return None
 
 
@@ -176,27 +176,27 @@ def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     close=_lost,
     begins=lambda kind: kind.operation in PAYMENTS,
 )
-def lost(seen: Observation, own: Own) -> str | None:
-    if seen.operation in PAYMENTS:
-        if seen.accepted:
-            _begun(seen, own)
-    elif seen.subject in own and (seen.operation not in STATUSES or seen.bank.clock.now >= own[seen.subject][1]):
-        del own[seen.subject]
+def lost(event: Observation, own: Own) -> str | None:
+    if event.operation in PAYMENTS:
+        if event.accepted:
+            _begun(event, own)
+    elif event.subject in own and (event.operation not in STATUSES or event.bank.clock.now >= own[event.subject][1]):
+        del own[event.subject]
     return None
 
 
-def _begun(seen: Observation, own: Own) -> None:
+def _begun(event: Observation, own: Own) -> None:
     """Stores the address; it replaces that of an earlier initiation with the same reference."""
-    assert seen.subject is not None
-    found = seen.bank.initiation(seen.subject)
+    assert event.subject is not None
+    found = event.bank.initiation(event.subject)
     if found is None:  # the world began again before this was heard of
         return
-    address = seen.bank.sca_addresses.get(found.sca_token or "")
+    address = event.bank.sca_addresses.get(found.sca_token or "")
     reference = getattr(getattr(found, "order", None), "endtoend_identification", "")
-    for earlier in seen.bank.references.get((seen.client, found.reference_group, reference), ())[-2:-1]:
+    for earlier in event.bank.references.get((event.client, found.reference_group, reference), ())[-2:-1]:
         own.pop(earlier, None)
     if address is not None and not found.signatures:
-        own[found.id] = seen.exchange, address.until
+        own[found.id] = event.exchange, address.until
 
 
 @rule(
@@ -209,9 +209,9 @@ def _begun(seen: Observation, own: Own) -> None:
     refused=False,
     begins=lambda kind: kind.operation not in EVERY_STATUS,
 )
-def details_polled(seen: Observation, own: Own) -> str | None:
-    key = (seen.client, seen.subject)
-    if seen.operation in EVERY_STATUS:
+def details_polled(event: Observation, own: Own) -> str | None:
+    key = (event.client, event.subject)
+    if event.operation in EVERY_STATUS:
         own.pop(key, None)
         return None
     times = own.get(key, 0) + 1
@@ -235,11 +235,11 @@ BULK_FAST_MAX = 2
     refused=False,
     only=lambda kind: kind.state == Status.RCVD,
 )
-def bulk_fast(seen: Observation, own: Own) -> str | None:
-    key = (seen.client, seen.subject)
+def bulk_fast(event: Observation, own: Own) -> str | None:
+    key = (event.client, event.subject)
     before = own.get(key)
-    fast = before[2] + 1 if before is not None and apart(seen, before[0], before[1]) < BULK_PAUSE else 0
-    own[key] = seen.at, seen.ended, fast % BULK_FAST_MAX
+    fast = before[2] + 1 if before is not None and apart(event, before[0], before[1]) < BULK_PAUSE else 0
+    own[key] = event.at, event.ended, fast % BULK_FAST_MAX
     return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None
 
 
@@ -251,15 +251,15 @@ def bulk_fast(seen: Observation, own: Own) -> str | None:
     "Correct the errors of the status reply, and send it with a new MsgId.",
     ("bulk_initiation",),
 )
-def file_again(seen: Observation, own: Own) -> str | None:
-    if seen.body is None or (not seen.accepted and seen.status != 400):
+def file_again(event: Observation, own: Own) -> str | None:
+    if event.body is None or (not event.accepted and event.status != 400):
         return None
-    key = (seen.client, seen.body)
+    key = (event.client, event.body)
     earlier = own.get(key)
-    own[key] = seen.subject if seen.accepted else ""
-    if earlier is None or earlier == seen.subject:
+    own[key] = event.subject if event.accepted else ""
+    if earlier is None or earlier == event.subject:
         return None
-    found = seen.bank.bulks.get(earlier)
+    found = event.bank.bulks.get(earlier)
     if earlier and (found is None or found.status is not Status.RJCT):
         return None
     return f"it was {'rejected as ' + earlier if earlier else 'refused at once'} before"
@@ -281,12 +281,12 @@ def _unused(own: Own, bank: Bank) -> Iterator[Open]:
     ("bulk_status", "bulk_cancellation", PSU_RETURNS, *INITIATIONS[-1:]),
     close=_unused,
 )
-def bulk_unused(seen: Observation, own: Own) -> str | None:
-    found = seen.bank.bulks.get(seen.subject or "")
+def bulk_unused(event: Observation, own: Own) -> str | None:
+    found = event.bank.bulks.get(event.subject or "")
     if found is None:
         return None
-    address = seen.bank.sca_addresses.get(found.sca_token or "")
+    address = event.bank.sca_addresses.get(found.sca_token or "")
     own.pop(found.id, None)
-    if seen.operation == "bulk_status" and address is not None:
-        own[found.id] = seen.exchange, address.until
+    if event.operation == "bulk_status" and address is not None:
+        own[found.id] = event.exchange, address.until
     return None

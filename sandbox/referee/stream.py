@@ -72,12 +72,12 @@ class Referee:
             self._over = self._over or over
             return pack(tuple(getattr(self, name) for name in PACKED))
 
-    def judge(self, seen: Observation) -> list[Observation]:
+    def judge(self, event: Observation) -> list[Observation]:
         """Never waits: while another thread applies rules, it takes this observation too.
 
         Returns the observations that came after the world was unloaded.
         """
-        self._waiting.append(seen)
+        self._waiting.append(event)
         while self._waiting and not self._over and self._lock.acquire(False):
             try:
                 self._take_all()
@@ -94,37 +94,37 @@ class Referee:
     def _take_all(self) -> None:
         """Judges the waiting observations in order; the caller holds the lock."""
         while self._waiting and not self._over:
-            seen = self._waiting.popleft()
-            if seen.operation in ACTS:
-                self._judge_act(seen)
+            event = self._waiting.popleft()
+            if event.operation in ACTS:
+                self._judge_act(event)
             else:
-                self._judge_call(seen)
+                self._judge_call(event)
 
-    def _judge_call(self, seen: Observation) -> None:
+    def _judge_call(self, event: Observation) -> None:
         """Judges one exchange, after the acts of scenario customers before it."""
-        if seen.bank.callbacks and seen.bank.callbacks[-1].seq > self._callbacks:
-            self._catch_up(seen.bank)
+        if event.bank.callbacks and event.bank.callbacks[-1].seq > self._callbacks:
+            self._catch_up(event.bank)
         self._calls += 1
         if self._calls % TRIMMED_EVERY == 0:
             self._trim()
-        ours = self._kinds.get(seen.key) or self._sort(seen.key)
+        ours = self._kinds.get(event.key) or self._sort(event.key)
         ours.calls += 1
-        before = seen.before = self._before.get(seen.client)
+        before = event.before = self._before.get(event.client)
         if before is not None:
             before.before = None  # a chain would never end
-        self._before[seen.client] = seen
-        if ours.gives and seen.subject is not None:
-            self._given[seen.subject] = seen.exchange
-        for address in seen.addresses:
-            self._given[address] = seen.exchange
-        self._apply_rules(seen, ours)
+        self._before[event.client] = event
+        if ours.gives and event.subject is not None:
+            self._given[event.subject] = event.exchange
+        for address in event.addresses:
+            self._given[address] = event.exchange
+        self._apply_rules(event, ours)
 
-    def _judge_act(self, seen: Observation) -> None:
+    def _judge_act(self, event: Observation) -> None:
         """Judges an act, with the call that gave its address."""
-        given = self._given.get(seen.subject) or self._given.get(seen.addresses[0])
+        given = self._given.get(event.subject) or self._given.get(event.addresses[0])
         if given is not None:
-            seen.exchange = given
-        self._apply_rules(seen, self._kinds.get(seen.key) or self._sort(seen.key))
+            event.exchange = given
+        self._apply_rules(event, self._kinds.get(event.key) or self._sort(event.key))
 
     def _sort(self, key: Key) -> KindRules:
         kind = Kind(*key)
@@ -136,14 +136,14 @@ class Referee:
         self._kinds[key] = KindRules(kind, rules)
         return self._kinds[key]
 
-    def _apply_rules(self, seen: Observation, ours: KindRules) -> None:
-        seen.kind = ours.kind
+    def _apply_rules(self, event: Observation, ours: KindRules) -> None:
+        event.kind = ours.kind
         for see, own, sleeps, rule in ours.rules:
             if sleeps and not own:
                 continue
-            what = see(seen, own)
+            what = see(event, own)
             if what is not None:
-                self._record(rule, seen.exchange, what)
+                self._record(rule, event.exchange, what)
 
     def _trim(self) -> None:
         """Bounds the state that grows with callers' texts; counts are kept."""
@@ -178,8 +178,8 @@ class Referee:
         callbacks = bank.callbacks[self._callbacks - newest :] if newest > self._callbacks else []
         self._callbacks = newest
         for callback in callbacks:
-            for seen in scenario_acts(bank, callback):
-                self._judge_act(seen)
+            for event in scenario_acts(bank, callback):
+                self._judge_act(event)
 
     def findings(self, bank: Bank) -> list[Found]:
         """All findings, with those about initiations that are still open, in the order of their calls."""
@@ -211,7 +211,7 @@ class Referee:
         with self._lock:
             self._take_all()
             for fact in bank.journal[self._facts :]:
-                subject = bank.known(fact.subject)
+                subject = bank.find_subject(fact.subject)
                 if subject is not None:
                     source = fact.source and fact.source.value
                     self.moves[subject.path, source, fact.trigger.value, str(fact.target)] += 1
@@ -243,8 +243,8 @@ def _made(content: bytes | None, bank: Bank) -> Referee:
 
 def judge_in(world: World, *stream: Observation) -> None:
     """Passes observations to the world's referee, also when the world was unloaded meanwhile."""
-    for seen in stream:
-        judge_in(world, *referee_of(world).judge(seen))
+    for event in stream:
+        judge_in(world, *referee_of(world).judge(event))
         world.touch()
 
 
@@ -266,7 +266,7 @@ def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> No
     if not environ["PATH_INFO"].startswith(PSU_PATHS):
         return
     with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
-        world = worlds.known(environ["sandbox.world"])
+        world = worlds.get_or_default(environ["sandbox.world"])
         if world.settings.referee == "on":
             world.look(lambda bank: judge_in(world, *acts_of(bank, environ, response)))
 

@@ -20,15 +20,15 @@ SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_ver
     also=("token",),
     only=lambda kind: kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED",
 )
-def replaced(seen: Observation, own: Own) -> str | Proof | None:
-    if seen.operation == "token":
-        if seen.accepted:
-            own[seen.client] = seen.ended, seen.exchange, seen.code is not None
+def replaced(event: Observation, own: Own) -> str | Proof | None:
+    if event.operation == "token":
+        if event.accepted:
+            own[event.client] = event.ended, event.exchange, event.code is not None
         return None
-    if seen.why != "replaced":
+    if event.why != "replaced":
         return None
-    ended, by, exchanged = own.get(seen.client, (0.0, None, False))
-    if seen.began < ended:
+    ended, by, exchanged = own.get(event.client, (0.0, None, False))
+    if event.began < ended:
         return None
     if by is None:
         return "the access token was replaced before"
@@ -44,8 +44,8 @@ def replaced(seen: Observation, own: Own) -> str | Proof | None:
     "Keep the tokens of each registration apart.",
     refused=True,
 )
-def foreign(seen: Observation, own: Own) -> str | None:
-    return "the token belongs to another client" if seen.why == "of another client" else None
+def foreign(event: Observation, own: Own) -> str | None:
+    return "the token belongs to another client" if event.why == "of another client" else None
 
 
 @rule(
@@ -57,13 +57,13 @@ def foreign(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("ACCESS_TOKEN_REFUSED"),
 )
-def expired_again(seen: Observation, own: Own) -> str | None:
-    if seen.why != "expired":
+def expired_again(event: Observation, own: Own) -> str | None:
+    if event.why != "expired":
         return None
-    key = (seen.client, seen.bearer)
+    key = (event.client, event.bearer)
     if key in own:
         return f"it was told expired in call {own[key]}"
-    own[key] = seen.exchange.request_id
+    own[key] = event.exchange.request_id
     return None
 
 
@@ -75,13 +75,13 @@ def expired_again(seen: Observation, own: Own) -> str | None:
     "Let one caller refresh while the others wait: only one of the two new pairs is valid.",
     ("token",),
 )
-def race(seen: Observation, own: Own) -> str | None:
-    if seen.refresh is None:
+def race(event: Observation, own: Own) -> str | None:
+    if event.refresh is None:
         return None
-    key = (seen.client, seen.refresh)
+    key = (event.client, event.refresh)
     other = own.get(key)
-    own[key] = seen.ended, seen.exchange.request_id
-    if other is None or seen.began >= other[0]:
+    own[key] = event.ended, event.exchange.request_id
+    if other is None or event.began >= other[0]:
         return None
     return f"call {other[1]} with the same refresh token was under way"
 
@@ -94,13 +94,13 @@ def race(seen: Observation, own: Own) -> str | None:
     "Store the new pair before using it; the old one is invalid.",
     ("token",),
 )
-def refresh_reused(seen: Observation, own: Own) -> str | None:
-    if seen.refresh is None:
+def refresh_reused(event: Observation, own: Own) -> str | None:
+    if event.refresh is None:
         return None
-    key = (seen.client, seen.refresh)
-    if seen.accepted:
-        own[key] = seen.ended
-    elif seen.error == "REFRESH_TOKEN_REFUSED" and seen.began >= own.get(key, seen.ended):
+    key = (event.client, event.refresh)
+    if event.accepted:
+        own[key] = event.ended
+    elif event.error == "REFRESH_TOKEN_REFUSED" and event.began >= own.get(key, event.ended):
         return "it was exchanged before"
     return None
 
@@ -114,12 +114,12 @@ def refresh_reused(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=False,
 )
-def refreshed_always(seen: Observation, own: Own) -> str | None:
-    given = own.pop((seen.client, seen.refresh), None)
+def refreshed_always(event: Observation, own: Own) -> str | None:
+    given = own.pop((event.client, event.refresh), None)
     if given is not None:
-        early = (seen.at - given[0]) * 2 < seen.bank.settings.access_token_life
+        early = (event.at - given[0]) * 2 < event.bank.settings.access_token_life
         given = given[1] + 1 if early else 0
-    own[seen.client, seen.given_refresh] = seen.at, given or 0
+    own[event.client, event.given_refresh] = event.at, given or 0
     return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
 
 
@@ -132,13 +132,13 @@ def refreshed_always(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=False,
 )
-def refreshed_late(seen: Observation, own: Own) -> str | None:
-    if seen.refresh is None:
+def refreshed_late(event: Observation, own: Own) -> str | None:
+    if event.refresh is None:
         return None
-    before = seen.before
+    before = event.before
     late = before is not None and before.error == "ACCESS_TOKEN_REFUSED" and before.why == "expired"
-    times = own.get(seen.client, 0) + 1 if late else 0
-    own[seen.client] = times
+    times = own.get(event.client, 0) + 1 if late else 0
+    own[event.client] = times
     return f"{times} refreshes in a row came after a 401" if times == LATE_MAX else None
 
 
@@ -150,8 +150,8 @@ def refreshed_late(seen: Observation, own: Own) -> str | None:
     "Send client_id and secret in the Authorization header alone; forms are written into logs.",
     ("token",),
 )
-def secret_in_form(seen: Observation, own: Own) -> str | None:
-    return "the form has a field client_secret" if seen.secret_in_form else None
+def secret_in_form(event: Observation, own: Own) -> str | None:
+    return "the form has a field client_secret" if event.secret_in_form else None
 
 
 @rule(
@@ -163,8 +163,8 @@ def secret_in_form(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("ACCESS_DENIED"),
 )
-def scope_wrong(seen: Observation, own: Own) -> str | None:
-    return f"the token is {seen.why}" if seen.why.startswith("of the scope") else None
+def scope_wrong(event: Observation, own: Own) -> str | None:
+    return f"the token is {event.why}" if event.why.startswith("of the scope") else None
 
 
 @rule(
@@ -177,8 +177,8 @@ def scope_wrong(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("NOT_ACCEPTABLE"),
 )
-def scope_version(seen: Observation, own: Own) -> str | None:
-    return seen.why if "does not serve" in seen.why else None
+def scope_version(event: Observation, own: Own) -> str | None:
+    return event.why if "does not serve" in event.why else None
 
 
 @rule(
@@ -189,8 +189,8 @@ def scope_version(seen: Observation, own: Own) -> str | None:
     "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
     only=lambda kind: kind.queried,
 )
-def in_address(seen: Observation, own: Own) -> str | None:
-    return _secret_in_query(seen)
+def in_address(event: Observation, own: Own) -> str | None:
+    return _secret_in_query(event)
 
 
 @rule(
@@ -201,23 +201,23 @@ def in_address(seen: Observation, own: Own) -> str | None:
     "Append only the state, as the PSU's browser sees the address.",
     (PSU_OPENS,),
 )
-def on_redirection(seen: Observation, own: Own) -> str | None:
-    return _secret_in_query(seen)
+def on_redirection(event: Observation, own: Own) -> str | None:
+    return _secret_in_query(event)
 
 
-def _secret_in_query(seen: Observation) -> str | None:
-    for name, value in seen.query.items():
-        if name.lower() in SECRET_NAMES or is_secret(seen, value):
+def _secret_in_query(event: Observation) -> str | None:
+    for name, value in event.query.items():
+        if name.lower() in SECRET_NAMES or is_secret(event, value):
             return f"the query parameter {name[:40]} carries it"
     return None
 
 
-def is_secret(seen: Observation, value: str) -> bool:
+def is_secret(event: Observation, value: str) -> bool:
     """Tells whether the text is a token that the bank issued, or the client's secret."""
-    bank = seen.bank
+    bank = event.bank
     if value in bank.access_tokens or value in bank.refresh_tokens or value in bank.sca_tokens:
         return True
-    client = bank.clients.get(seen.client)
+    client = bank.clients.get(event.client)
     return client is not None and value == client.secret
 
 
@@ -230,7 +230,7 @@ def is_secret(seen: Observation, value: str) -> bool:
     NO_TOKEN,
     only=lambda kind: kind.bearing,
 )
-def where_none(seen: Observation, own: Own) -> str | None:
+def where_none(event: Observation, own: Own) -> str | None:
     return "Authorization was sent"
 
 
@@ -243,8 +243,8 @@ def where_none(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def chunked(seen: Observation, own: Own) -> str | None:
-    return "Transfer-Encoding is chunked" if seen.input == "Transfer-Encoding" else None
+def chunked(event: Observation, own: Own) -> str | None:
+    return "Transfer-Encoding is chunked" if event.input == "Transfer-Encoding" else None
 
 
 @rule(
@@ -256,8 +256,8 @@ def chunked(seen: Observation, own: Own) -> str | None:
     ("token",),
     refused=True,
 )
-def mixed(seen: Observation, own: Own) -> str | None:
-    return f"{seen.input} {seen.why[3:]}" if seen.why.startswith("it does not go with") else None
+def mixed(event: Observation, own: Own) -> str | None:
+    return f"{event.input} {event.why[3:]}" if event.why.startswith("it does not go with") else None
 
 
 @rule(
@@ -268,12 +268,12 @@ def mixed(seen: Observation, own: Own) -> str | None:
     "Stop at the first 401 of a token call: the client_id or its secret is wrong.",
     ("token",),
 )
-def credentials_again(seen: Observation, own: Own) -> str | None:
-    if seen.error != "CREDENTIALS_REFUSED":
-        own.pop(seen.client, None)
+def credentials_again(event: Observation, own: Own) -> str | None:
+    if event.error != "CREDENTIALS_REFUSED":
+        own.pop(event.client, None)
         return None
-    again = seen.client in own
-    own[seen.client] = True
+    again = event.client in own
+    own[event.client] = True
     return "the credentials were refused in the call before too" if again else None
 
 
@@ -287,10 +287,10 @@ def credentials_again(seen: Observation, own: Own) -> str | None:
     refused=True,
     only=refused_as("ACCESS_TOKEN_REFUSED"),
 )
-def initiation_again(seen: Observation, own: Own) -> str | None:
-    if seen.bearer is None or seen.why != "unknown":
+def initiation_again(event: Observation, own: Own) -> str | None:
+    if event.bearer is None or event.why != "unknown":
         return None
-    key = (seen.client, seen.bearer)
+    key = (event.client, event.bearer)
     again = key in own
     own[key] = True
     return "the same token was refused as unknown before" if again else None

@@ -149,7 +149,7 @@ class Peers:
 
     def _lives(self, peer: Peer) -> bool:
         try:
-            return any(one.id == peer.id for one in self.placement.living())
+            return any(one.id == peer.id for one in self.placement.live_peers())
         except StateFileError:
             return True
 

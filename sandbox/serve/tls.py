@@ -129,7 +129,7 @@ def context_of(pki: Path) -> SSL.Context:
     context.set_options(SSL.OP_NO_RENEGOTIATION)
     context.use_privatekey_file(str(pki / "server.key"))
     context.use_certificate_chain_file(str(pki / "server-chain.pem"))
-    context.set_verify(SSL.VERIFY_PEER, lambda *seen: True)
+    context.set_verify(SSL.VERIFY_PEER, lambda *chain: True)
     context.set_session_cache_mode(SSL.SESS_CACHE_OFF)
     context.set_session_id(b"sandbox")
     return context

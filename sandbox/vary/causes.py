@@ -77,4 +77,4 @@ def _demand_same(test: str, variant: Variant, runs: Runs) -> None:
     first, again = runs.of(variant).result(test), runs.of(variant, 1).result(test)
     if first.passed != again.passed:
         failed = again if first.passed else first
-        raise Flaky(f"passed once and failed once with {str(variant) or 'the bank of today'}: {failed.seen}")
+        raise Flaky(f"passed once and failed once with {str(variant) or 'the bank of today'}: {failed.failure}")

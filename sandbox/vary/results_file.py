@@ -33,7 +33,7 @@ class ResultsFile:
 
     def keep(self, key: Key, run: Run) -> None:
         variant, attempt = key
-        tests = {name: [one.passed, one.seen, one.call] for name, one in run.tests.items()}
+        tests = {name: [one.passed, one.failure, one.call] for name, one in run.tests.items()}
         row = {"variant": variant.changes, "attempt": attempt, "tests": tests, "met": sorted(run.met)}
         line = json.dumps(row | {"seconds": run.seconds, "calls": run.calls, "partial": run.partial})
         with self._lock, self.path.open("a", encoding="utf-8") as file:

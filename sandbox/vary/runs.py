@@ -16,7 +16,7 @@ class Result:
     """One test in one run: whether it passed, else what it said and the call that was its last."""
 
     passed: bool
-    seen: str = ""
+    failure: str = ""
     call: str = ""
 
 

@@ -30,8 +30,8 @@ def describe_variant(variant: Variant, axes: Axes) -> str:
 
 def describe_details(found: Break, axes: Axes, again: str = "--variants") -> Iterator[str]:
     """What the test said, its last call, what the axes bring to light, and how to run it again."""
-    if found.result.seen:
-        yield f"Seen: {found.result.seen}"
+    if found.result.failure:
+        yield f"Seen: {found.result.failure}"
     if found.result.call:
         yield f"Call: {found.result.call}"
     for axis, _ in found.variant.changes:
@@ -114,7 +114,7 @@ def _break_as_json(found: Break, axes: Axes) -> dict[str, Any]:
         "text": describe_break(found, axes),
         "variants": dict(found.variant.changes),
         "axes": rows,
-        "seen": found.result.seen,
+        "seen": found.result.failure,
         "call": found.result.call,
         "allowed": found.allowed,
     }

@@ -12,7 +12,7 @@ def verdict_row(verdict: Verdict) -> dict[str, Any]:
         "tests": list(verdict.tests),
         "met": sorted(verdict.met),
         "breaks": [
-            [one.test, [list(choice) for choice in one.variant.changes], one.result.seen, one.result.call]
+            [one.test, [list(choice) for choice in one.variant.changes], one.result.failure, one.result.call]
             for one in verdict.breaks
         ],
         "flaky": dict(verdict.flaky),

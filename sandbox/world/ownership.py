@@ -167,7 +167,7 @@ class Ownership:
 
     def peers(self) -> list[Peer]:
         """All servers that live, with this one."""
-        return self.leases.living()
+        return self.leases.live_servers()
 
     def drain(self) -> None:
         """No world is meant for this server any more, says its row."""

@@ -62,7 +62,7 @@ class Placement:
         self._counted = threading.Condition()  # of calls and leaving
         self._calls: Counter[str] = Counter()
         self._leaving: set[str] = set()
-        self._living: tuple[float, list[Peer]] = float("-inf"), []
+        self._peers: tuple[float, list[Peer]] = float("-inf"), []
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._balance_until_closed, name="balance", daemon=True)
 
@@ -106,7 +106,7 @@ class Placement:
         owner = None if row is None else self.ownership.leases.owner(row.id)
         if owner is not None:
             return self._at(owner, name, dead)
-        others = [] if handed or not self.hands_on else self.living()
+        others = [] if handed or not self.hands_on else self.live_peers()
         first = preferred(name, [peer for peer in others if peer.id not in dead])
         if first is not None and not self._is_own(first):
             return first
@@ -125,7 +125,7 @@ class Placement:
         return peer.id == self.ownership.id or peer.url == self.ownership.address
 
     def _has_others(self) -> bool:
-        return any(not peer.drains for peer in self.living())
+        return any(not peer.drains for peer in self.live_peers())
 
     def _taken(self, name: str) -> Peer | Where:
         """Before the call itself, so that one that cannot be answered here has done nothing."""
@@ -137,16 +137,16 @@ class Placement:
             pass
         return HERE
 
-    def living(self) -> list[Peer]:
+    def live_peers(self) -> list[Peer]:
         """All servers, as of not long ago."""
         now = self._elapsed()
-        if now - self._living[0] > self.ownership.lease / LOOKS:
-            self._living = now, self.ownership.peers()
-        return self._living[1]
+        if now - self._peers[0] > self.ownership.lease / LOOKS:
+            self._peers = now, self.ownership.peers()
+        return self._peers[1]
 
     def balance(self) -> None:
         """A server that joined gets its share: each world that it should have is given up between two calls."""
-        peers = self.living()
+        peers = self.live_peers()
         for world in self.worlds.in_memory():
             first = preferred(world.name, peers) if self.hands_on else None
             if first is not None and not self._is_own(first) and world.is_here:
@@ -174,7 +174,7 @@ class Placement:
         self._ends.set()
         with suppress(StateFileError):
             self.ownership.drain()
-            self._living = float("-inf"), []
+            self._peers = float("-inf"), []
             self._give_all_up(ends)
         self.drained_at = self._elapsed()
 

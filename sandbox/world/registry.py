@@ -71,7 +71,7 @@ class Worlds:
         self._keeper = CallKeeper(store) if store else None
         shared = store if store is not None and store.is_shared else None
         self._roll = SharedRoll(shared, self.machine_time, self._adopt) if shared else Roll()
-        self.history = History(room.history_max, self._roll.known)
+        self.history = History(room.history_max, self._roll.in_memory)
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
             self._add(World.unloaded(name, store, row, beginnings, self.machine_time))
@@ -128,7 +128,7 @@ class Worlds:
         self._unload(world, world.used)
         return world.is_unloaded
 
-    def known(self, name: str) -> World:
+    def get_or_default(self, name: str) -> World:
         """For a call that reached no operation: its world if that is there, else the default one."""
         return self.get(name if self._roll.find(name) else "default")
 
@@ -165,7 +165,7 @@ class Worlds:
         """Make a world that goes on from a life led elsewhere."""
 
         def make() -> World:
-            return World.settled(name, life, self.machine_time, self.store, not replacing)
+            return World.from_life(name, life, self.machine_time, self.store, not replacing)
 
         return self._settle(name, replacing, make)
 
@@ -199,7 +199,7 @@ class Worlds:
         return self._roll.each()
 
     def in_memory(self) -> list[World]:
-        return [world for world in self._roll.known() if not world.is_unloaded]
+        return [world for world in self._roll.in_memory() if not world.is_unloaded]
 
     @property
     def counts(self) -> tuple[int, int]:

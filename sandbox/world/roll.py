@@ -27,7 +27,7 @@ class Roll:
         """In the order of their names, unloaded ones too; looking at what they hold reloads them."""
         yield from (self._worlds[name] for name in sorted(self._worlds))
 
-    def known(self) -> list[World]:
+    def in_memory(self) -> list[World]:
         """Those of which memory holds anything."""
         return list(self._worlds.values())
 
@@ -87,7 +87,7 @@ class SharedRoll(Roll):
                 yield world if world is not None and world.is_here else self._world(row)
             after = rows[-1].name
 
-    def known(self) -> list[World]:
+    def in_memory(self) -> list[World]:
         return list(self._held.values())
 
     def add(self, world: World) -> None:

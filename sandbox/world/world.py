@@ -37,7 +37,7 @@ class Life(NamedTuple):
     bank: Bank
     acts: Acts
     faults: tuple[tuple[Fault, ...], dict[int, int]]  # the rules, and how often each was met
-    heard: list[Exchange]
+    exchanges: list[Exchange]
     calls: int  # ever
     findings: tuple[Any, ...] = ()  # of the referee, from a file
 
@@ -80,7 +80,7 @@ class World(Paced):
         return world
 
     @classmethod
-    def settled(
+    def from_life(
         cls, name: str, life: Life, machine_time: Time, store: StateStore | None = None, new: bool = False
     ) -> "World":
         """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
@@ -96,7 +96,7 @@ class World(Paced):
             assert isinstance(life.acts, MemoryLog)
             log = life.acts
         world._begin(beginning, opening, pace, life.faults)
-        world._hold(life.bank, log, life.heard)
+        world._hold(life.bank, log, life.exchanges)
         world.exchanges_made = life.calls
         return world
 
@@ -229,7 +229,7 @@ class World(Paced):
     def exchange_of(self, request_id: str) -> Exchange | None:
         """The last call under an id, as far back as calls are kept."""
         with self._lock:
-            return next((known for known in reversed(self.exchanges) if known.request_id == request_id), None)
+            return next((one for one in reversed(self.exchanges) if one.request_id == request_id), None)
 
     def life(self, at: datetime | None = None) -> Life:
         """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
@@ -264,13 +264,14 @@ class World(Paced):
             log = log.first(count)  # now, as it may be compacted meanwhile
         pace = Pace(at or now, self._machine_time(), self.pace.rate)
         met = self.faults.copy()
-        heard = list(self.exchanges) if at is None else [call for call in self.exchanges if call.at <= at]
-        faults, calls = (met.rules, met.met), self.exchanges_made
-        return partial(Life, beginning=beginning, pace=pace, faults=faults, heard=heard, calls=calls), log, count
+        calls = list(self.exchanges) if at is None else [call for call in self.exchanges if call.at <= at]
+        faults, made = (met.rules, met.met), self.exchanges_made
+        life = partial(Life, beginning=beginning, pace=pace, faults=faults, exchanges=calls, calls=made)
+        return life, log, count
 
     def fork(self, name: str, at: datetime | None, new: bool = False) -> "World":
         """A second world: this one as it is, or as it was; its log is this one's up to then."""
-        return World.settled(name, self.life(at), self._machine_time, self._store, new)
+        return World.from_life(name, self.life(at), self._machine_time, self._store, new)
 
     def _demand_unfolded(self, at: datetime | None) -> None:
         folded = self.log.folded
@@ -279,7 +280,7 @@ class World(Paced):
             why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
             raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
 
-    def heard(self, since: int) -> list[Exchange]:
+    def calls_after(self, since: int) -> list[Exchange]:
         """The calls after a number."""
         with self._lock:
             return [exchange for exchange in self.exchanges if exchange.seq > since]

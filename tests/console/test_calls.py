@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.web.api.call_contents import SAID_MAX
+from sandbox.web.api.call_contents import BODY_MAX
 from sandbox.web.console.call_page import TOKEN, laid_out
 from sandbox.world.registry import Worlds
 from tests.console.visitor import Visitor
@@ -95,8 +95,8 @@ def test_what_a_client_sent_stays_text(tpp: Tpp, visitor: Visitor) -> None:
 
 
 def test_a_long_body_is_cut_and_says_so(tpp: Tpp, visitor: Visitor) -> None:
-    tpp.initiate(body={"creditor_name": "W" * SAID_MAX})
-    tpp.call("POST", "/bulk-payments/csv", data=b"debtor_iban\n" + b"x" * SAID_MAX, content_type="text/csv")
+    tpp.initiate(body={"creditor_name": "W" * BODY_MAX})
+    tpp.call("POST", "/bulk-payments/csv", data=b"debtor_iban\n" + b"x" * BODY_MAX, content_type="text/csv")
     assert "bytes, which are not kept" in seen(visitor, 1)
     assert "'@body'" in seen(visitor, 2) or "--data-binary @body" in seen(visitor, 2)
 

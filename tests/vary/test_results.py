@@ -83,8 +83,8 @@ def test_junit_is_read_test_by_test(tmp_path: Path) -> None:
         "pay::test_three": False,
         "test four": False,
     }
-    assert found["pay::test_three"].seen == "AssertionError: a < b assert 1"
-    assert found["test four"].seen == "TypeError: no float"
+    assert found["pay::test_three"].failure == "AssertionError: a < b assert 1"
+    assert found["test four"].failure == "TypeError: no float"
 
 
 @pytest.mark.parametrize("text", ["", "<a", "no xml", "<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&c;"])
@@ -100,7 +100,7 @@ def test_no_entity_of_a_report_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "junit.xml"
     path.write_text(f"""<!DOCTYPE a [<!ENTITY b SYSTEM "{tmp_path}/secret">]>
     <a><testcase name="x"><failure>&b;</failure></testcase></a>""")
-    assert "hush" not in read_report(path)["x"].seen
+    assert "hush" not in read_report(path)["x"].failure
 
 
 def test_only_known_placeholders_are_filled() -> None:

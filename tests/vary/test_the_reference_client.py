@@ -84,5 +84,5 @@ def test_it_withstands_every_axis_that_it_meets(server: Bank, flow: Callable[[Ba
 
     space = space_of(AXES)
     verdict = judge(Runs(trial), space.only(space.axes.keys() - {*SLOW}), 1, 1)
-    assert [f"{one.variant}: {one.result.seen}" for one in verdict.breaks] == []
+    assert [f"{one.variant}: {one.result.failure}" for one in verdict.breaks] == []
     assert len(verdict.withstood) > 20

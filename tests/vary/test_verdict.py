@@ -152,7 +152,7 @@ def test_a_test_that_does_not_run_under_a_variant_fails_there() -> None:
         return Run({"one": run.tests["one"]}, run.met) if found.holds(variant("c=1")) else run
 
     (found,) = judge(Runs(trial), SPACE, 2, 1).breaks
-    assert (found.test, str(found.variant), found.result.seen) == ("other", "c=1", "it did not run")
+    assert (found.test, str(found.variant), found.result.failure) == ("other", "c=1", "it did not run")
 
 
 def test_several_verdicts_make_one() -> None:

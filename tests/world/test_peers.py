@@ -73,7 +73,7 @@ def nodes(database: str) -> Iterator[list[Node]]:
         machine = Machine()
         made = [Node(database, machine, stack) for _ in range(2)]
         for node in made:
-            node.placement._living = float("-inf"), []
+            node.placement._peers = float("-inf"), []
         yield made
 
 

@@ -41,7 +41,7 @@ Announce = Callable[[Exchange, str, float], None]
 class Listener(NamedTuple):
     """Is called with every answer, once it is complete."""
 
-    heard: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
+    on_call: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
     acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
 
 
@@ -158,7 +158,7 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     if operation is None and (rule is not None or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)):
         return
     name = environ["sandbox.world"]
-    world = worlds.known(name) if rule is None else worlds.get(name)
+    world = worlds.get_or_default(name) if rule is None else worlds.get(name)
     settings = worlds.settings_of(world)
     if settings.client_certificates == "off":
         return
@@ -262,7 +262,7 @@ def note(
 ) -> None:
     call: Call | None = environ.get("sandbox.call")
     name = environ["sandbox.world"]
-    world = call.world if call else worlds.known(name)
+    world = call.world if call else worlds.get_or_default(name)
     exchange = world.note(exchange_of, environ, response)
     varied = call is not None and "sandbox.fault" not in environ and bool(world.settings.variants)
     response.headers["Response-ID"] = exchange.request_id
@@ -275,6 +275,6 @@ def note(
     if announce is not None:
         announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
     if listener is not None:
-        listener.heard(environ, response, world, exchange, ended)
+        listener.on_call(environ, response, world, exchange, ended)
     if call is not None and varied:
         cut_in_pieces(call, response)

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from sandbox.world.calls import Recent, cut
 from sandbox.world.world import World
 
-SAID_MAX = 16_384  # bytes of a body; what is longer is cut
+BODY_MAX = 16_384  # bytes of a body; what is longer is cut
 HEADERS_MAX = 16_384  # bytes of all headers of a request, names and values
 QUERY_MAX = 4_000  # characters
 TYPE_MAX = 200
@@ -45,7 +45,7 @@ def keep_content(world: World, seq: int, environ: dict[str, Any], response: Resp
     reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
     query, headers, missing = head_of(environ)
     sent = sent_in(environ["werkzeug.request"], length, response.status_code) if length else b""
-    reply, replied = (None, 0) if reply is None else (reply[:SAID_MAX], len(reply))
+    reply, replied = (None, 0) if reply is None else (reply[:BODY_MAX], len(reply))
     kind = cut(environ.get("CONTENT_TYPE", ""), TYPE_MAX)
     weight = FIXED + A_HEADER * len(headers) + sum(map(len, (query, kind, sent, reply or b"", *headers.values())))
     content = Content(
@@ -82,7 +82,7 @@ def head_of(environ: dict[str, Any]) -> tuple[str, dict[str, str], str]:
 
 def sent_in(request: Request, length: int, status: int) -> bytes:
     """The head of the body. A long one that was refused unread stays unread."""
-    return b"" if length > SAID_MAX and status >= 300 else body_of(request)[:SAID_MAX]
+    return b"" if length > BODY_MAX and status >= 300 else body_of(request)[:BODY_MAX]
 
 
 def body_of(request: Request) -> bytes:

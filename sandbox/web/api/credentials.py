@@ -40,5 +40,5 @@ def client_named(bank: Bank, header: str | None) -> str | None:
     fitting = tokens.client_fitting(bank, found)
     if fitting is not None:
         return fitting.id
-    known = (client_id for client_id, _ in found if client_id in bank.clients)
-    return next(known, found[0][0] if found else None)
+    ids = (client_id for client_id, _ in found if client_id in bank.clients)
+    return next(ids, found[0][0] if found else None)

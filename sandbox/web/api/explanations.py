@@ -36,7 +36,7 @@ def why(bank: Bank, environ: dict[str, Any]) -> Why:
     subject = None if call is None else call.subject
     state = rule = None
     if call is not None and subject is not None:
-        found = bank.known(subject)
+        found = bank.find_subject(subject)
         if found is not None:
             state, rule = state_of(call, found, refused=refusal is not None), bank.title_of(found)
     fault = environ.get("sandbox.fault")

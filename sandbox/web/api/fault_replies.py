@@ -124,9 +124,9 @@ def _turned(value: Any) -> Any:
 
 def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A bank may always offer all the languages that it has."""
-    known = {row.get("language") for row in rows}
+    languages = {row.get("language") for row in rows}
     first = rows[0] if rows else {}
-    return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in known]
+    return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in languages]
 
 
 class HangingUp(Response):

@@ -222,13 +222,13 @@ def query(call: Call, bank: Bank) -> None:
     if not call.request.query_string:
         return
     for name, values in call.request.args.lists():
-        if name not in call.operation.query and not _is_known(call, name):
+        if name not in call.operation.query and not _is_own_parameter(call, name):
             raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
         if len(values) > 1:
             raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is given twice")
 
 
-def _is_known(call: Call, name: str) -> bool:
+def _is_own_parameter(call: Call, name: str) -> bool:
     """A query input by a name that an axis gives it."""
     match call.operation.name, name:
         case "transactions", "sca_token":

@@ -64,8 +64,8 @@ def demand_date(header: str, bank: datetime, real: datetime, tolerance: timedelt
         minutes = f"{tolerance.total_seconds() / 60:g}"
         raise refused(
             "Date",
-            f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_told(bank)} and from real time "
-            f"{_told(real)}",
+            f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_iso_text(bank)} and from real time "
+            f"{_iso_text(real)}",
         )
 
 
@@ -82,7 +82,7 @@ def _read_date(header: str) -> datetime:
     return found
 
 
-def _told(when: datetime) -> str:
+def _iso_text(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -183,12 +183,12 @@ def _demand_payload(part: str, body: bytes) -> None:
 def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callable[[bytes], Key]) -> tuple[Key, str]:
     """The registered key that `kid` names, else that of the certificate in `x5c`."""
     kid = protected.get("kid")
-    known = {row["kid"]: row for row in map(json.loads, keys)}
-    if isinstance(kid, str) and kid in known:
-        return read_key(known[kid]), f"the key {kid!a}"
+    by_id = {row["kid"]: row for row in map(json.loads, keys)}
+    if isinstance(kid, str) and kid in by_id:
+        return read_key(by_id[kid]), f"the key {kid!a}"
     if "x5c" in protected:
         return certified(_first_certificate(protected["x5c"])), "the key of the certificate in x5c"
-    registered = f"registered are {', '.join(known)}" if known else "the client has registered no key"
+    registered = f"registered are {', '.join(by_id)}" if by_id else "the client has registered no key"
     if kid is None:
         raise refused("Signature", f"its header names no key, by kid or x5c; {registered}")
     raise refused("Signature", f"the key {str(kid)[:100]!a} is not known; {registered}")

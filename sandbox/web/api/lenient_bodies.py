@@ -32,23 +32,23 @@ def read_leniently(call: Call, schema: Schema, read: Callable[[Any], T], content
 
 def ease(call: Call, schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """The body as a lenient bank takes it; only what differs asks for its axis."""
-    known = known_part(schema, content)
-    if known != content and call.variant("unknown_field") == "refused":
-        known = content
-    written = with_texts(known)
-    if written != known and call.variant("amount_as_number") == "refused":
-        return known
-    return written
+    fitting = without_unknown(schema, content)
+    if fitting != content and call.variant("unknown_field") == "refused":
+        fitting = content
+    texts = with_texts(fitting)
+    if texts != fitting and call.variant("amount_as_number") == "refused":
+        return fitting
+    return texts
 
 
-def known_part(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
+def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that the schema has, at every depth."""
     found = {}
     for name, value in content.items():
         field = schema.fields.get(name)
         if field is not None:
             nested = isinstance(field, fields.Nested) and isinstance(value, dict)
-            found[name] = known_part(field.schema, value) if nested else value  # type: ignore[attr-defined]
+            found[name] = without_unknown(field.schema, value) if nested else value  # type: ignore[attr-defined]
     return found
 
 

@@ -31,7 +31,7 @@ def names_no_version(header: str | None, vendor: str) -> bool:
     if header is None:
         return True
     ours = ("*/*", "application/*", "application/json", f"application/vnd.{vendor}.api+json".lower())
-    ranges = (parse_options_header(wanted) for wanted, quality in parse_accept_header(header) if quality > 0)
+    ranges = (parse_options_header(versions) for versions, quality in parse_accept_header(header) if quality > 0)
     return any(media.lower() in ours and "version" not in options for media, options in ranges)
 
 
@@ -41,20 +41,20 @@ def languages_asked(header: str) -> tuple[str, ...]:
 
 
 def _versions(header: str, vendor: str) -> tuple[int, ...]:
-    wanted_media = f"application/vnd.{vendor}.api+json".lower()
-    wanted: list[tuple[float, int]] = []
+    own_media = f"application/vnd.{vendor}.api+json".lower()
+    versions: list[tuple[float, int]] = []
     for media_range, quality in parse_accept_header(header):
         media, options = parse_options_header(media_range)
         version = options.get("version", "")
-        if media.lower() == wanted_media and version.isascii() and version.isdigit() and quality > 0:
-            wanted.append((-quality, -int(version[:9])))
-    return tuple(-version for _, version in sorted(wanted))
+        if media.lower() == own_media and version.isascii() and version.isdigit() and quality > 0:
+            versions.append((-quality, -int(version[:9])))
+    return tuple(-version for _, version in sorted(versions))
 
 
 def _languages(header: str) -> tuple[str, ...]:
     ranges = ((tag.lower().partition("-")[0], quality) for tag, quality in parse_accept_header(header))
-    known = [(quality, tag) for tag, quality in ranges if quality > 0 and (tag == "*" or tag in LANGUAGES)]
-    return tuple(tag for _, tag in sorted(known, key=lambda pair: -pair[0]))
+    tags = [(quality, tag) for tag, quality in ranges if quality > 0 and (tag == "*" or tag in LANGUAGES)]
+    return tuple(tag for _, tag in sorted(tags, key=lambda pair: -pair[0]))
 
 
 _versions_kept, _languages_kept = lru_cache(maxsize=1024)(_versions), lru_cache(maxsize=1024)(_languages)

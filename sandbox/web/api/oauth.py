@@ -48,10 +48,10 @@ def read_form(call: Call) -> dict[str, str]:
     if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why="chunked is not supported")
     pairs = _pairs(call)
-    known = {"grant_type"}.union(*(required + optional for required, optional in VARIANTS.values()))
+    names = {"grant_type"}.union(*(required + optional for required, optional in VARIANTS.values()))
     form: dict[str, str] = {}
     for name, value in pairs:
-        if name in known:
+        if name in names:
             if name in form:
                 raise Refusal(Error.INPUT_INVALID, input=name, why="it is given twice")
             form[name] = value

@@ -20,7 +20,7 @@ def _sealed(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
 
 def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
     assert query.before is not None
-    row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.seen)
+    row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.newest)
     content = orjson.dumps(row)
     return _text(_sealed(mint, consent_id, content) + content)
 
@@ -40,10 +40,10 @@ def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
         raise _refused()
     if not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
         raise _refused()
-    owner, currency, date_from, date_to, page_size, on, number, seen = orjson.loads(content)
+    owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
     if owner != iban:
         raise _refused()
-    return Query(iban, currency, _day(date_from), _day(date_to), page_size, (date.fromisoformat(on), number), seen)
+    return Query(iban, currency, _day(date_from), _day(date_to), page_size, (date.fromisoformat(on), number), newest)
 
 
 def _day(text: str | None) -> date | None:

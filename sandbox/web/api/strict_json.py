@@ -39,8 +39,8 @@ def _deeper(value: Any, left: int) -> bool:
 def _demand_single(pairs: list[tuple[str, Any]]) -> None:
     """Parsers differ in which of two equal keys wins, so neither does."""
     if len(pairs) > 1:
-        seen = set()
+        names = set()
         for name, _ in pairs:
-            if name in seen:
+            if name in names:
                 raise ValueError(f"the key {name[:100]} is there twice")
-            seen.add(name)
+            names.add(name)

@@ -92,7 +92,7 @@ def reshaped(call: Call, body: bytes) -> bytes:
     absent = MAY_BE_ABSENT.get(call.operation.name, ()) if call.variant("absent_fields") == "null" else ()
     indented = call.variant("json_layout") == "indented"
     if fields or turned or digits != "all" or absent or indented:
-        content = json.loads(body, parse_float=lambda text: Fragment(written(text, digits)))
+        content = json.loads(body, parse_float=lambda text: Fragment(number_text(text, digits)))
         if absent and isinstance(content, dict) and "error_code" not in content:
             content |= {name: None for name in absent if name not in content}
         content = _reshaped(content, fields, turned)
@@ -109,7 +109,7 @@ def _reshaped(value: Any, fields: bool, turned: bool) -> Any:
     return [_reshaped(item, fields, turned) for item in value] if isinstance(value, list) else value
 
 
-def written(text: str, digits: str) -> str:
+def number_text(text: str, digits: str) -> str:
     """A number of JSON with other digits and the same worth."""
     match digits:
         case "shortest":

@@ -23,18 +23,21 @@ def raw_path(environ: dict[str, Any]) -> str:
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     absolute = ABSOLUTE.match(target)
     path = (absolute[2] if absolute else target).partition("?")[0] or ("/" if absolute else "")
-    known, root = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
+    decoded_path, root = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
     for prefix in (root, ""):
         # waitress takes the first slashes for one, and cheroot keeps %2F in what it decoded.
-        if path.startswith(prefix) and same(path[len(prefix) :], known):
+        if path.startswith(prefix) and same(path[len(prefix) :], decoded_path):
             return path[len(prefix) :]
-    return quote(known, safe=PLAIN, encoding="latin-1")
+    return quote(decoded_path, safe=PLAIN, encoding="latin-1")
 
 
-def same(path: str, known: str) -> bool:
+def same(path: str, decoded_path: str) -> bool:
     """Whether the server decoded this path to that one; a middleware in between may have set another."""
     decoded = text_of(path)
-    return known in (path, decoded) or decoded.lstrip("/") in (known.lstrip("/"), text_of(known).lstrip("/"))
+    return decoded_path in (path, decoded) or decoded.lstrip("/") in (
+        decoded_path.lstrip("/"),
+        text_of(decoded_path).lstrip("/"),
+    )
 
 
 def text_of(path: str) -> str:

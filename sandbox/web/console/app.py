@@ -158,7 +158,11 @@ def act(visit: Visit, notices: Notices) -> Response:
 
 def follow(visit: Visit, back: str, number: int) -> str:
     """A page of this console and of no other place; a world that was dropped leads to the default one."""
-    root = visit.root if visit.worlds.known(visit.world.name).name == visit.world.name else f"{visit.prefix}/_sandbox"
+    root = (
+        visit.root
+        if visit.worlds.get_or_default(visit.world.name).name == visit.world.name
+        else f"{visit.prefix}/_sandbox"
+    )
     path = inside(root, back)
     return f"{path}{'&' if '?' in path else '?'}notice={number}"
 

@@ -131,7 +131,7 @@ def coming(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:
     promises = list(islice(timeline.coming(bank), (number - 1) * size, number * size + 1))
     found = []
     for promise in promises[:size]:
-        subject = bank.known(promise.subject_id)
+        subject = bank.find_subject(promise.subject_id)
         whole = bank.bulks[subject.bulk_id] if isinstance(subject, Part) else subject
         found.append(
             Due(

@@ -43,7 +43,7 @@ def overview(visit: Visit) -> Response:
         kinds=KINDS,
         listed=listed,
         glimpse=GLIMPSE,
-        calls=list(reversed(world.heard(world.exchanges_made - GLIMPSE))),
+        calls=list(reversed(world.calls_after(world.exchanges_made - GLIMPSE))),
         next_at=due[0].at if due else None,
     )
 
@@ -90,12 +90,12 @@ def calls(visit: Visit) -> Response:
     world, number = visit.world, visit.number
     filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
     if any(filters.values()):
-        fitting = [one for one in world.heard(0) if fits_filters(one, filters)]
+        fitting = [one for one in world.calls_after(0) if fits_filters(one, filters)]
         end = max(0, len(fitting) - (number - 1) * SIZE)
         calls, more = fitting[max(0, end - SIZE) : end], end > SIZE
     else:
         newest = world.exchanges_made - (number - 1) * SIZE
-        calls = [one for one in world.heard(newest - SIZE) if one.seq <= newest]
+        calls = [one for one in world.calls_after(newest - SIZE) if one.seq <= newest]
         more = bool(calls) and calls[0].seq > (world.exchanges[0].seq if world.exchanges else 0)
     return draw(
         visit,
@@ -121,7 +121,7 @@ def fits_filters(one: Exchange, filters: dict[str, str]) -> bool:
 
 def call(visit: Visit) -> Response:
     number = visit.path["seq"]
-    found = next((one for one in visit.world.heard(int(number) - 1)[:1] if str(one.seq) == number), None)
+    found = next((one for one in visit.world.calls_after(int(number) - 1)[:1] if str(one.seq) == number), None)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="call")
     content = content_of_call(visit.world, found.seq)

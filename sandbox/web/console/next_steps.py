@@ -63,7 +63,7 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
 
 
 def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
-    found = bank.known(name)
+    found = bank.find_subject(name)
     if found is None or not isinstance(found, Initiation) or found.kind.list != kind:
         return None
     match found:

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 
 from sandbox.referee.coverage import coverage_of, describe_cell
-from sandbox.referee.report import Finding, Report, known_waives, read_waive, report_of
+from sandbox.referee.report import Finding, Report, check_waives, read_waive, report_of
 from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import BY_ID, TABLE
 from sandbox.web.console.templating import draw
@@ -62,7 +62,7 @@ def referee(visit: Visit) -> Response:
         last=max((call.seq for call in visit.world.exchanges), default=0),
         watching=settings.referee == "on",
         waives="\n".join(settings.referee_waives),
-        reasons=dict(map(read_waive, known_waives(settings.referee_waives))),
+        reasons=dict(map(read_waive, check_waives(settings.referee_waives))),
         rules=len(TABLE),
         coverage=coverage_of(visit.world),
         in_words=describe_cell,

@@ -9,7 +9,7 @@ import orjson
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario.matching import MISSING, differences, same
-from sandbox.web.api.call_contents import SAID_MAX, Content
+from sandbox.web.api.call_contents import BODY_MAX, Content
 from sandbox.world.calls import Exchange
 
 FORM = "application/x-www-form-urlencoded"
@@ -51,7 +51,7 @@ def content_misfits(matcher: Matcher, content: Content | None) -> list[str] | No
         return []
     if content is None or (content.cut and matcher.headers):
         return None
-    if matcher.body is not MISSING and content.length > SAID_MAX:
+    if matcher.body is not MISSING and content.length > BODY_MAX:
         return None
     sent = {"content-type": content.kind or None} | {
         name.removeprefix("HTTP_").replace("_", "-").lower(): value for name, value in content.headers.items()

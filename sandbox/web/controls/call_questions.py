@@ -56,7 +56,7 @@ def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
 
 
 def _calls_of(world: World) -> tuple[list[Exchange], Find]:
-    calls = world.heard(0)
+    calls = world.calls_after(0)
     kept: dict[int, Content] = {content.seq: content for content in list(world.kept.get("contents") or ())}
     return calls, kept.get
 

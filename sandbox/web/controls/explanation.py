@@ -45,7 +45,7 @@ def remedy_of(exchange: Exchange) -> str | None:
 
 def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
     """How the subject came to the state at which the call was judged."""
-    found = bank.known(exchange.subject) if exchange.subject else None
+    found = bank.find_subject(exchange.subject) if exchange.subject else None
     if found is None:
         return
     debtor = None if isinstance(found, Bulk) else getattr(found, "debtor", None)

@@ -128,7 +128,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
 
 
 def requests(world: World, request: Request) -> dict[str, Any]:
-    exchanges = world.heard(since_of(request))
+    exchanges = world.calls_after(since_of(request))
     return {
         "requests": [
             {

@@ -25,8 +25,8 @@ def ways_of(bank: Bank, session: Session, found: Initiation | None) -> Ways:
     """Methods that are permitted or that a risk refuses; of what the customer does not have no page speaks."""
     if session.customer is None:
         return Ways()
-    known = signing_methods.offers(bank, found, session.customer)
-    offers = tuple(offer for offer in known if offer.cause not in ("inactive", "bank"))
+    methods = signing_methods.offers(bank, found, session.customer)
+    offers = tuple(offer for offer in methods if offer.cause not in ("inactive", "bank"))
     first = next((offer.method for offer in offers if not offer.cause), CARD_READER)
     if session.subject is not None and (found is None or found.id != session.subject):
         return Ways(offers, first)  # in the channel: what was chosen is about another initiation

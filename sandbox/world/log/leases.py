@@ -73,7 +73,7 @@ class Leases:
         """All that it still has is free at once."""
         self.line.run(lambda database: database.execute("DELETE FROM servers WHERE id = ?", (server,)))
 
-    def living(self) -> list[Peer]:
+    def live_servers(self) -> list[Peer]:
         """All servers whose lease has not ended, in the order of their ids."""
         query = "SELECT id, address FROM servers WHERE until > now() ORDER BY id"
         return [Peer(*row) for row in self.line.run(lambda database: database.execute(query).fetchall())]

@@ -45,7 +45,7 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Gen
         yield line_of(head_of(name, life, strip))
         for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
             yield line_of(act_line(number, act))
-        for exchange in with_pauses(life.heard, CALLS_AT_ONCE):
+        for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
             yield line_of({"call": call_of(exchange)})
         for found in life.findings[:FINDINGS_MAX]:
             yield line_of({"finding": finding_row(found)})

@@ -41,8 +41,8 @@ def stripped(life: Life) -> Life:
         plain.append(resolved(act, drawn_by(beginning)))
     bank = replayed(beginning, plain, life.pace.base)
     plain.release()
-    calls = [strip.exchange(exchange) for exchange in life.heard]
-    return life._replace(beginning=beginning, acts=acts, bank=bank, heard=calls)
+    calls = [strip.exchange(exchange) for exchange in life.exchanges]
+    return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
 
 
 class Strip:
