@@ -61,32 +61,31 @@ class Leases:
 
     def register(self, address: str, lease: float) -> int:
         """A new server; the answer is its id."""
-        row = self.line.run(lambda database: database.execute(REGISTER, (address, lease)).fetchone())
+        row = self.line.run_one(REGISTER, address, lease).fetchone()
         assert row is not None
         return int(row[0])
 
     def renew(self, server: int, address: str, lease: float) -> bool:
         """False once the row is gone: other servers may have taken its worlds."""
-        return self.line.run(lambda database: database.execute(RENEW, (lease, address, server)).rowcount) == 1
+        return self.line.run_one(RENEW, lease, address, server).rowcount == 1
 
     def leave(self, server: int) -> None:
         """All that it still has is free at once."""
-        self.line.run(lambda database: database.execute("DELETE FROM servers WHERE id = ?", (server,)))
+        self.line.run_one("DELETE FROM servers WHERE id = ?", server)
 
     def live_servers(self) -> list[Peer]:
         """All servers whose lease has not ended, in the order of their ids."""
         query = "SELECT id, address FROM servers WHERE until > now() ORDER BY id"
-        return [Peer(*row) for row in self.line.run(lambda database: database.execute(query).fetchall())]
+        return [Peer(*row) for row in self.line.run_one(query).fetchall()]
 
     def owner(self, world: int) -> Peer | None:
         """The living server that has a world."""
-        row = self.line.run(lambda database: database.execute(OWNER, (world,)).fetchone())
+        row = self.line.run_one(OWNER, world).fetchone()
         return None if row is None else Peer(*row)
 
     def places(self) -> dict[int, str]:
         """Where each world is that a living server has."""
-        rows = self.line.run(lambda database: database.execute(PLACES).fetchall())
-        return {int(world): Peer(0, address).url for world, address in rows}
+        return {int(world): Peer(0, address).url for world, address in self.line.run_one(PLACES).fetchall()}
 
     def take(self, world: int, server: int) -> Taken | None:
         """None where another server has it, or where it is gone."""
@@ -94,7 +93,7 @@ class Leases:
 
     def give(self, world: int, server: int, epoch: int) -> bool:
         """Whether it was still this server's to give up."""
-        return self.line.run(lambda database: database.execute(GIVE, (world, server, epoch)).rowcount) == 1
+        return self.line.run_one(GIVE, world, server, epoch).rowcount == 1
 
 
 def take(database: "Statements", world: int, server: int) -> Taken | None:

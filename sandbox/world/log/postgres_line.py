@@ -2,7 +2,7 @@
 
 import select
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -19,6 +19,7 @@ CONNECT_WAITS = 5  # seconds
 # What the database says where two transactions met; done again, they pass. Two servers may also make the same at once.
 AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation, errors.DuplicateTable)
 READABLE, WRITABLE = 1, 2  # what psycopg's generators wait for
+DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 
 class DatabaseError(StateFileError):
@@ -59,15 +60,47 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
         except StopIteration as end:
             return end.value
 
+    def send(self, query: bytes, values: Sequence[bytes | None]) -> pq.abc.PGresult:
+        """One statement, `$1` for a value: as bytes in PostgreSQL's binary form, so that nothing is left to find out
+        about them. As with `wait`, one caller at a time."""
+        line, result = self.pgconn, None
+        line.send_query_params(query, values, None, [pq.Format.BINARY] * len(values), pq.Format.BINARY)
+        while line.flush():
+            self._await(select.POLLIN | select.POLLOUT)
+            line.consume_input()
+        while True:
+            while line.is_busy():
+                self._await(select.POLLIN)
+                line.consume_input()
+            found = line.get_result()
+            if found is None:
+                break
+            result = found
+        if result is None or result.status not in DONE:
+            raise errors.error_from_result(result) if result else psycopg.OperationalError("no reply")
+        return result
+
+    def _await(self, events: int) -> None:
+        poll = select.poll()
+        poll.register(self.pgconn.socket, events)
+        if not poll.poll(int(self.reply_waits * 1000)):
+            self.pgconn.finish()
+            raise SilentError(f"no reply within {self.reply_waits:g} s")
+
 
 class Statements:
     """Executes statements that are written as SQLite's, with `?` for a value."""
 
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def __init__(self, connection: _Bounded) -> None:
         self.connection = connection
 
     def execute(self, query: str, values: tuple[Any, ...] = ()) -> psycopg.Cursor[tuple[Any, ...]]:
         return self.connection.execute(query.replace("?", "%s").encode(), values)
+
+    def send(self, query: bytes, values: Sequence[bytes | None]) -> list[bytes | None]:
+        """A statement with values in binary form; the first column of what it returns."""
+        result = self.connection.send(query, values)
+        return [result.get_value(row, 0) for row in range(result.ntuples)]
 
     def executemany(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
         with self.connection.cursor() as cursor:
@@ -100,14 +133,23 @@ class Line:
 
     def run(self, work: Callable[[Statements], T]) -> T:
         """A transaction, done again where the database could not put it in order with others."""
-        for left in reversed(range(TRIES)):
-            try:
-                with self.transaction() as database:
-                    return work(database)
-            except AgainError:
-                if not left:
-                    raise
-        raise AssertionError("the last try returns or raises")
+
+        @again
+        def run() -> T:
+            with self.transaction() as database:
+                return work(database)
+
+        return run()
+
+    def run_one(self, query: str, *values: Any) -> psycopg.Cursor[tuple[Any, ...]]:
+        """The same with one statement, which is a transaction by itself: one trip to the database, not three."""
+
+        @again
+        def run() -> psycopg.Cursor[tuple[Any, ...]]:
+            with self.statements() as database:
+                return database.execute(query, values)
+
+        return run()
 
     def close(self) -> None:
         self.is_closed = True

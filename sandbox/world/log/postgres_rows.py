@@ -1,21 +1,25 @@
 """How worlds come into PostgreSQL and leave it: each in one transaction, which no other one waits for."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.backlog import Backlog
-from sandbox.world.log.codec import encode_text
-from sandbox.world.log.format import ACT, OF_A_WORLD
+from sandbox.world.log.codec import written
+from sandbox.world.log.format import OF_A_WORLD
 from sandbox.world.log.leases import take
 from sandbox.world.log.marks import ActRow, Head, mark_of, root_of
 from sandbox.world.log.memory_log import Act
+from sandbox.world.log.postgres_arrays import contents, numbers, packed, placeholders, texts
 from sandbox.world.log.postgres_connection import PostgresConnection
 from sandbox.world.log.postgres_line import Statements, again
-from sandbox.world.log.world_rows import row_of
+from sandbox.world.log.world_rows import SLICE, row_of
 from sandbox.world.ownership import ElsewhereError
 
 MADE = "INSERT INTO worlds (name, beginning, mark) VALUES (?, ?, 0) RETURNING id"
+ROW = (numbers, numbers, texts, texts, contents, numbers, numbers)
+ADD = f"INSERT INTO acts SELECT * FROM unnest({placeholders(ROW)})".encode()
 HEAD = "INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 Noted = tuple[bytes, bytes | None]
 
@@ -46,7 +50,9 @@ class PostgresRows:
         world = int(row[0])
         database.execute("UPDATE worlds SET mark = ? WHERE id = ?", (mark_of(world, name, content), world))
         chain = Chain(world, Head(0, root_of(content)))
-        database.executemany(ACT, chain.rows(acts))
+        rows = chain.rows(acts)
+        while piece := list(islice(rows, SLICE)):
+            database.send(ADD, packed(ROW, piece))
         backlog = Backlog(world, chain.head, server=self.ownership.id, epoch=1, noted=noted)
         head = (*chain.head, mark_of(world, *chain.head))
         database.execute(HEAD, (world, *noted, mark_of(world, *noted), *head, backlog.server, backlog.epoch))
@@ -84,4 +90,4 @@ class Chain:
 
 
 def noted_of(pace: Any, faults: Any) -> Noted:
-    return encode_text(pace), None if faults is None else encode_text(faults)
+    return written(pace), None if faults is None else written(faults)

@@ -1,27 +1,29 @@
 """Writing what was gathered to PostgreSQL: one statement for all of it, so one trip to the database."""
 
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
 from typing import Any
 
 from sandbox.world.log.backlog import Backlog, Batch, Logs
 from sandbox.world.log.marks import mark_of
 from sandbox.world.log.place import Database
+from sandbox.world.log.postgres_arrays import contents, numbers, packed, placeholders, texts
 from sandbox.world.log.postgres_connection import PostgresConnection
 from sandbox.world.log.postgres_line import TRIES, AgainError, BrokenError, DatabaseError, SilentError
 from sandbox.world.log.writer import Writer
 
+HEAD = (numbers, numbers, numbers, numbers, numbers, numbers, numbers, contents, contents, numbers)
+ACT = (numbers, numbers, texts, texts, contents, numbers, numbers)
 # The head of a world changes only under the epoch that it was taken under, and only after the act that it stood at;
-# its acts and its notes are written where that held, and nowhere else.
-GROWN = """WITH grown AS (
+# its acts and its notes are written where that held, and nowhere else. Always the same statement, however many rows.
+QUERY = f"""WITH grown AS (
   UPDATE heads SET acts = n.acts, head = n.head, mark = n.mark, pace = n.pace, faults = n.faults, noted = n.noted
-  FROM (VALUES {heads}) AS n (place, world, epoch, was, acts, head, mark, pace, faults, noted)
-  WHERE heads.world = n.world AND heads.epoch = n.epoch AND heads.head = n.was RETURNING n.place, n.world)"""
-ADDED = """, added AS (
+  FROM unnest({placeholders(HEAD)}) AS n (place, world, epoch, was, acts, head, mark, pace, faults, noted)
+  WHERE heads.world = n.world AND heads.epoch = n.epoch AND heads.head = n.was RETURNING n.place, n.world),
+added AS (
   INSERT INTO acts SELECT grown.world, a.number, a.at, a.verb, a.given, a.made, a.mark
-  FROM (VALUES {acts}) AS a (place, number, at, verb, given, made, mark) JOIN grown ON grown.place = a.place)"""
-HEAD = ("int", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bytea", "bytea", "bigint")
-ACT = ("int", "bigint", "text", "text", "bytea", "bigint", "bigint")
+  FROM unnest({placeholders(ACT, len(HEAD) + 1)}) AS a (place, number, at, verb, given, made, mark)
+  JOIN grown ON grown.place = a.place)
+SELECT place FROM grown""".encode()
 
 
 class PostgresWriter(Writer):
@@ -44,23 +46,21 @@ class PostgresWriter(Writer):
             whole = (*head, mark_of(world, *head), *notes[backlog], mark_of(world, *notes[backlog]))
             heads.append((place, world, backlog.epoch, backlog.head.mark, *whole))
             rows += [(place, *row[1:]) for row in new]
-        values = tuple(value for row in (*heads, *rows) for value in row)
-        places = {place for (place,) in self._execute(query_of(len(heads), len(rows)), values)}
+        places = self._send([*packed(HEAD, heads), *packed(ACT, rows)])
         for place, backlog in enumerate(batch.taken):
             if place in places:
                 backlog.noted = notes[backlog]
             else:
                 backlog.lost = True
 
-    def _execute(self, query: bytes, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    def _send(self, values: list[bytes]) -> set[int]:
         """Done again where the database could not put it in order with others, and once where the line broke: what was
         written after all finds another head then, and is read back."""
         broke = False
         for left in reversed(range(TRIES)):
             try:
                 with self.connection.write_alone() as database:
-                    found: list[tuple[Any, ...]] = database.connection.execute(query, values).fetchall()
-                    return found
+                    return {int.from_bytes(place or b"") for place in database.send(QUERY, values)}
             except AgainError:
                 if not left:
                     raise
@@ -76,19 +76,3 @@ def _noted(batch: Batch, backlog: Backlog) -> tuple[bytes, bytes | None]:
     assert backlog.noted is not None, "a world is taken before it is written"
     pace, faults = backlog.noted
     return batch.noted.get(("pace", backlog), pace), batch.noted.get(("faults", backlog), faults)
-
-
-@lru_cache(maxsize=64)
-def query_of(heads: int, rows: int) -> bytes:
-    """For so many worlds and acts; the same bytes each time, which psycopg then reads once."""
-    query = GROWN.format(heads=_values(HEAD, heads))
-    if rows:
-        query += ADDED.format(acts=_values(ACT, rows))
-    return f"{query} SELECT place FROM grown".encode()
-
-
-def _values(types: tuple[str, ...], count: int) -> str:
-    """So many rows of places for values; the first says their types."""
-    first = ", ".join(f"%s::{kind}" for kind in types)
-    other = ", ".join(["%s"] * len(types))
-    return ", ".join([f"({first})", *[f"({other})"] * (count - 1)])
