@@ -42,7 +42,8 @@ from sandbox.web.controls.rows import CONTROLS
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.log.opening import Sync
-    from sandbox.world.registry import PlayedStep, Worlds
+    from sandbox.world.played_step import PlayedStep
+    from sandbox.world.registry import Worlds
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's

@@ -11,7 +11,7 @@ from sandbox.commands.options import Span
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
-    from sandbox.world.registry import Room
+    from sandbox.world.room import Room
 
 Option = Callable[..., Any]
 
@@ -27,7 +27,7 @@ class CapacityOptions:
 
     @property
     def room(self) -> "Room":
-        from sandbox.world.registry import Room
+        from sandbox.world.room import Room
 
         return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.log.opening import Sync
     from sandbox.world.log.state_store import StateStore
-    from sandbox.world.registry import Room, Worlds
+    from sandbox.world.registry import Worlds
+    from sandbox.world.room import Room
 
 Option = Callable[..., Any]
 PLAIN = re.compile(r"[!-~]+")

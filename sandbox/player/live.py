@@ -12,7 +12,8 @@ from sandbox.client import Controls, Refused, Unreadable
 from sandbox.player.line_log import RecordingTransport
 from sandbox.player.playback import play
 from sandbox.player.runs import MachineTime, read_script, stage_of, world_name
-from sandbox.world.registry import PlayedStep, Worlds
+from sandbox.world.played_step import PlayedStep
+from sandbox.world.registry import Worlds
 
 HOST = "http://127.0.0.1"
 

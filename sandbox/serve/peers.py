@@ -7,13 +7,14 @@ that it has not the world; then nothing was done, and the call goes where the wo
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import unquote
 
 from flask import Flask, Response
+from werkzeug.routing import Map
 from werkzeug.wsgi import ClosingIterator
 
 from sandbox.banking.names import is_world_name
@@ -22,15 +23,17 @@ from sandbox.serve.hop import HEADER, NOT_HERE, hop_of, take_hop
 from sandbox.serve.relay import Answer, LostError, Relay, UnreachedError
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.gate import UUID_4
-from sandbox.web.api.target import raw_path
+from sandbox.web.api.target import raw_path, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Peer
-from sandbox.world.placement import AGAIN, HERE, Placement
+from sandbox.world.placement import AGAIN, HERE, Placement, Wakes
 
 PAUSE = 0.05  # seconds between two looks for a world that is on its way
 AFTER_LEASE = 1.0  # seconds: a dead server's worlds answer at the latest so long after its lease
 LINGERS, LINGERS_MAX = 0.3, 5.0  # seconds without a call, after the last world was given up
+GIVE = "give"  # the door of a server's own call: to give a world up
+GIVES_WITHIN = 5.0  # seconds for the calls of the world that are under way
 SAFE = ("GET", "HEAD", "OPTIONS")  # may be sent again though the first one may have been answered
 OF_THIS_SERVER = ("/_sandbox/health", "/_sandbox/metrics", "/_sandbox/worlds")
 
@@ -46,11 +49,13 @@ class Peers:
         self._key = key
         self._elapsed = elapsed
         self._behind: dict[str, Application] = {}
+        self._routes: dict[str, Map] = {}
         self._counted = threading.Condition()
         self._under_way = 0  # calls
+        placement.worlds.fetch = self.fetch
 
     def stand_before(self, app: Flask, door: str) -> None:
-        self._behind[door] = app.wsgi_app
+        self._behind[door], self._routes[door] = app.wsgi_app, app.url_map
         app.wsgi_app = partial(self.answer, door)  # type: ignore[method-assign]
 
     def answer(self, door: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -80,6 +85,8 @@ class Peers:
 
     def _answer(self, door: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         hop = take_hop(environ, self._key)
+        if hop is not None and hop.door == GIVE:
+            return self._gives(environ, start_response)
         if hop is not None:
             door = hop.door if hop.door in self._behind else door
             hop.apply_to(environ)
@@ -89,7 +96,7 @@ class Peers:
         if name is None:
             return inner(environ, start_response)
         try:
-            found = self._found(name, wakes, door, environ, hop is not None)
+            found = self._found(name, lambda: wakes and self._is_routed(door, environ), door, environ, hop is not None)
         except StateFileError:
             return self._refused(environ, start_response)
         if isinstance(found, Answer):
@@ -105,7 +112,14 @@ class Peers:
             self.placement.leave(name)
             raise
 
-    def _found(self, name: str, wakes: bool, door: str, environ: dict[str, Any], handed: bool) -> Any:
+    def _is_routed(self, door: str, environ: dict[str, Any]) -> bool:
+        """A path that is none makes no world."""
+        path = raw_path(environ)
+        path = f"/{path[8:].partition('/')[2]}" if path.startswith("/worlds/") else path
+        routes = self._routes[door].bind("", script_name="/")
+        return bool(routes.allowed_methods(text_of(path)))
+
+    def _found(self, name: str, wakes: Wakes, door: str, environ: dict[str, Any], handed: bool) -> Any:
         """HERE, or the answer of the server that has the world; AGAIN where nobody had it for too long."""
         ends = self._elapsed() + self.placement.ownership.lease + AFTER_LEASE
         dead: set[int] = set()
@@ -120,9 +134,34 @@ class Peers:
                 answer = self._handed_on(where, door, environ, dead)
                 if answer is not None:
                     return answer
+                self.placement.forget_owner(name)
             if self._elapsed() >= ends:
                 return AGAIN
             pause(PAUSE)
+
+    def fetch(self, name: str, owner: Peer | None) -> bool:
+        """Asks the server that has a world to give it up; False where it cannot be had, or not for now."""
+        if owner is None or self._key is None or owner.id == self.placement.ownership.id:
+            return False
+        target, host = f"/worlds/{name}/", owner.url.partition("//")[2]
+        asked = {"REQUEST_METHOD": "POST", "REQUEST_URI": target, "HTTP_HOST": host, "wsgi.url_scheme": "http"}
+        self.placement.forget_owner(name)
+        try:
+            answer = self.relay.send(
+                owner.url, asked, hop_of(GIVE, asked).header_value(self._key), lambda: self._lives(owner)
+            )
+        except (UnreachedError, LostError):
+            return False
+        _drop(answer)
+        return answer.status.startswith("204")
+
+    def _gives(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Another server needs the name of a world: it replaces it, or makes it at the same moment."""
+        name, _ = world_of(environ)
+        world = self.placement.worlds.held(name or "")
+        given = world is None or not world.is_here or self.placement.give_up(world, GIVES_WITHIN)
+        start_response("204 No Content" if given else "409 Conflict", [])
+        return []
 
     def _handed_on(self, peer: Peer, door: str, environ: dict[str, Any], dead: set[int]) -> Any:
         """None where nothing was done, or nothing that must not be done twice."""
@@ -141,8 +180,7 @@ class Peers:
             dead.add(peer.id)
             return None if environ["REQUEST_METHOD"] in SAFE else AGAIN
         if answer.note == NOT_HERE:
-            for _ in answer.body:
-                pass
+            _drop(answer)
             return None
         self.placement.ownership.handed_on += 1
         return answer
@@ -166,6 +204,13 @@ class Peers:
 @contextmanager
 def _alone() -> Iterator[bool]:
     yield True
+
+
+def _drop(answer: Answer) -> None:
+    """Reads an answer that nobody needs, so that its line can be used again."""
+    with suppress(OSError, HTTPException):
+        for _ in answer.body:
+            pass
 
 
 def _whole(body: Iterable[bytes], error: type[Exception]) -> Iterator[bytes]:

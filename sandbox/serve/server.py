@@ -23,6 +23,7 @@ from sandbox.world.line import LINE, Line
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
+READY_MAX = 16
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
 END_SECONDS_MAX = 5  # for the lines that are still open
@@ -35,6 +36,9 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         super().__init__()
         self.least = threads
         self.waiting = 0
+        self._ready = (
+            0  # workers that stay for calls that are handed on: a thread for each would cost more than the call
+        )
         self._counting = threading.Lock()
         self._ending = threading.Event()
         self._held: set[threading.Event] = set()
@@ -65,6 +69,7 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         """While a call is at another server, which may hand one of its own to this one: False where no worker is left
         for that."""
         has_room = self._count(+1)
+        self._ready = min(READY_MAX, max(self._ready, self.waiting))
         try:
             yield has_room
         finally:
@@ -83,7 +88,7 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
             if self._ending.is_set() or self.waiting + change > WAITING_MAX:
                 return False
             self.waiting += change
-            self.set_thread_count(self.least + self.waiting)
+            self.set_thread_count(self.least + max(self.waiting, self._ready))
             return True
 
 

@@ -29,6 +29,13 @@ DRAINS_WITHIN = 20.0  # seconds in which a server that ends gives up its worlds
 LOOKS = 5  # in one lease: how often living servers are read anew
 
 
+Wakes = Callable[[], bool]  # whether a call is one for the bank of its world, which is made or read for it
+
+
+def always() -> bool:
+    return True
+
+
 class Where(Enum):
     """Who answers, where it is no other server."""
 
@@ -63,6 +70,7 @@ class Placement:
         self._calls: Counter[str] = Counter()
         self._leaving: set[str] = set()
         self._peers: tuple[float, list[Peer]] = float("-inf"), []
+        self._owners: tuple[float, dict[str, Peer]] = float("-inf"), {}  # of worlds that were called here
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._balance_until_closed, name="balance", daemon=True)
 
@@ -73,7 +81,7 @@ class Placement:
     def is_draining(self) -> bool:
         return self.ownership.drains
 
-    def enter(self, name: str, handed: bool = False, wakes: bool = True, dead: Collection[int] = ()) -> Peer | Where:
+    def enter(self, name: str, handed: bool = False, wakes: Wakes = always, dead: Collection[int] = ()) -> Peer | Where:
         """A call begins. One that was handed on is answered here or nowhere; `dead` are servers that were not
         reached."""
         with self._counted:
@@ -97,11 +105,14 @@ class Placement:
                 del self._calls[name]
                 self._counted.notify_all()
 
-    def _where(self, name: str, handed: bool, wakes: bool, dead: Collection[int]) -> Peer | Where:
+    def _where(self, name: str, handed: bool, wakes: Wakes, dead: Collection[int]) -> Peer | Where:
         world = self.worlds.held(name)
         if world is not None and world.is_here:
             return HERE
         self.ownership.demand()
+        known = self._known_owners().get(name)
+        if known is not None and not handed and known.id not in dead:
+            return known
         row = self.store.listed(name)
         owner = None if row is None else self.ownership.leases.owner(row.id)
         if owner is not None:
@@ -110,16 +121,25 @@ class Placement:
         first = preferred(name, [peer for peer in others if peer.id not in dead])
         if first is not None and not self._is_own(first):
             return first
-        if row is not None and wakes:
-            return self._taken(name)
-        return HERE
+        return self._taken(name) if wakes() else HERE
 
     def _at(self, owner: Peer, name: str, dead: Collection[int]) -> Peer | Where:
         if owner.id == self.ownership.id:  # a checkpoint of it is still being written, perhaps
             return AGAIN if self.is_draining and self._has_others() else HERE
         if owner.id in dead or self._is_own(owner):  # an earlier run of this server: its lease must end
             return AGAIN
+        self._known_owners()[name] = owner
         return owner
+
+    def _known_owners(self) -> dict[str, Peer]:
+        """As of not long ago; one that has the world no more says so."""
+        now = self._elapsed()
+        if now - self._owners[0] > self.ownership.lease / LOOKS:
+            self._owners = now, {}
+        return self._owners[1]
+
+    def forget_owner(self, name: str) -> None:
+        self._owners[1].pop(name, None)
 
     def _is_own(self, peer: Peer) -> bool:
         return peer.id == self.ownership.id or peer.url == self.ownership.address
@@ -130,10 +150,10 @@ class Placement:
     def _taken(self, name: str) -> Peer | Where:
         """Before the call itself, so that one that cannot be answered here has done nothing."""
         try:
-            self.worlds.find(name).loaded()
+            self.worlds.get(name).loaded()
         except ElsewhereError as error:
             return AGAIN if error.owner is None or self._is_own(error.owner) else error.owner
-        except Refusal:  # it was dropped: the call says so
+        except Refusal:  # it was dropped, or must be declared: the call says so
             pass
         return HERE
 

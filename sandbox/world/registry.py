@@ -4,10 +4,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from logging import getLogger
-from typing import NamedTuple
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
@@ -18,31 +17,18 @@ from sandbox.world.counters import Tally
 from sandbox.world.history import History
 from sandbox.world.line import Line
 from sandbox.world.log import checkpoint
+from sandbox.world.log.leases import Peer
 from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.ownership import ElsewhereError
+from sandbox.world.played_step import PlayedStep
 from sandbox.world.roll import Roll, SharedRoll
+from sandbox.world.room import USUAL, Room
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Life, World
 
 log = getLogger("sandbox")
+FETCHES = 5  # tries to have a world for which several servers ask
 AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
-
-
-class PlayedStep(NamedTuple):
-    """A step of a scenario that is played: `holds`, `fails` or `skipped`; `world` names the world it is played in."""
-
-    word: str
-    text: str
-    faults: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """How much a server holds."""
-
-    worlds_max: int = 10_000  # in memory; without a state file there are no more than these
-    put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a state file
-    history_max: int = 500_000_000  # bytes that memory keeps beside money: calls, acts, files that wait
 
 
 class Worlds:
@@ -53,7 +39,7 @@ class Worlds:
         beginning: Beginning,
         machine_time: Callable[[], float],
         store: StateStore | None = None,
-        room: Room = Room(),
+        room: Room = USUAL,
         guarded: bool = False,
     ) -> None:
         self.beginning = beginning
@@ -62,6 +48,7 @@ class Worlds:
         self.room = room
         self.tally: Tally | None = None  # where somebody can read it
         self.play: Callable[[str], Iterator[PlayedStep]] | None = None  # a scenario by its name
+        self.fetch: Callable[[str, Peer | None], bool] = lambda name, owner: False  # asks its server to give it up
         self.line = Line()
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
@@ -136,20 +123,34 @@ class Worlds:
         """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
+        return self._fetched(name, lambda: self._make(name, beginning, replacing))
+
+    def _make(self, name: str, beginning: Beginning | None, replacing: bool) -> World:
         with self._turn(name):
-            there = self._roll.find(name) if beginning is None else None  # made meanwhile
-            if there is not None:
+            if beginning is not None:
+                self._demand_name(name, replacing)
+            elif there := self._roll.find(name):  # made meanwhile
                 return there
-            self._demand_name(name, replacing)
             self._demand_room(name)
             began = beginning or self.beginning_of(name)
             try:
-                return self._add(World(name, began, self.machine_time, self.store, not replacing))
+                with self._roll.making(name):
+                    return self._add(World(name, began, self.machine_time, self.store, not replacing))
             except Refusal as refusal:  # another server made it meanwhile
-                there = self._roll.find(name)
-                if beginning is not None or there is None or refusal.error is not Error.WORLD_TAKEN:
+                found = self._roll.find(name)
+                if beginning is not None or found is None or refusal.error is not Error.WORLD_TAKEN:
                     raise
-                return there
+                return found
+
+    def _fetched(self, name: str, make: Callable[[], World]) -> World:
+        """Again, once the server that has a world of that name gave it up."""
+        for left in reversed(range(FETCHES)):
+            try:
+                return make()
+            except ElsewhereError as error:
+                if not left or not self.fetch(name, error.owner):
+                    raise
+        raise AssertionError("the last try returns or raises")
 
     def beginning_of(self, name: str) -> Beginning:
         """The server's, with a seed and a secret of the world's own."""
@@ -170,20 +171,24 @@ class Worlds:
         return self._settle(name, replacing, make)
 
     def _settle(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
+        return self._fetched(name, lambda: self._settle_once(name, replacing, make))
+
+    def _settle_once(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
         """Only calls that make a world of the same name wait for it."""
         with self._turn(name):
             self._demand_name(name, replacing)
             self._demand_room(name)
             self._coming[name] = threading.Event()
         try:
-            world = make()
-            with self._lock:
-                return self._add(world)
+            with self._roll.making(name):
+                world = make()
+                with self._lock:
+                    return self._add(world)
         finally:
             self._coming.pop(name).set()
 
     def drop(self, name: str) -> None:
-        with self._lock:
+        with self._turn(name):
             world = self.find(name)
             if self.store is not None:
                 self.store.drop(name)  # first, as it may be refused

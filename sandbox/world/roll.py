@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from weakref import WeakValueDictionary
 
 from sandbox.world.log.state_store import Listed, StateStore
@@ -34,6 +35,10 @@ class Roll:
     def add(self, world: World) -> None:
         self._worlds[world.name] = world
 
+    def making(self, name: str) -> AbstractContextManager[None]:
+        """While a world is made, until it is added."""
+        return nullcontext()
+
     def remove(self, world: World) -> None:
         if self._worlds.get(world.name) is world:
             del self._worlds[world.name]
@@ -52,6 +57,7 @@ class SharedRoll(Roll):
         self._adopt = adopt
         self._lock = threading.Lock()
         self._held: WeakValueDictionary[str, World] = WeakValueDictionary()
+        self._makers: dict[str, tuple[int, threading.Event]] = {}  # threads
 
     def find(self, name: str) -> World | None:
         """Nothing is answered of a world without a lease: another server may have it."""
@@ -69,7 +75,21 @@ class SharedRoll(Roll):
     def held(self, name: str) -> World | None:
         return self._held.get(name)
 
+    @contextmanager
+    def making(self, name: str) -> Iterator[None]:
+        """Its row may be found before it is added: others wait, so that there is one object for it."""
+        added = threading.Event()
+        self._makers[name] = threading.get_ident(), added
+        try:
+            yield
+        finally:
+            del self._makers[name]
+            added.set()
+
     def _world(self, row: Listed) -> World:
+        maker, added = self._makers.get(row.name, (0, None))
+        if added is not None and maker != threading.get_ident():
+            added.wait()
         with self._lock:
             world = self._held.get(row.name)
             if world is not None and (world.is_here or world._row == row.id):

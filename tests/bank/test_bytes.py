@@ -16,8 +16,9 @@ from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent
 from sandbox.world.history import History, forget_calls, weight_of
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.registry import Room, Worlds
+from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
+from sandbox.world.room import Room
 from sandbox.world.world import World
 from tests.spec import files
 from tests.stories import explained

@@ -18,7 +18,8 @@ from sandbox.serve.call_line import LONGEST
 from sandbox.web.controls import metrics
 from sandbox.web.controls.lock import Lock
 from sandbox.world.log.store import Store
-from sandbox.world.registry import Room, Worlds
+from sandbox.world.registry import Worlds
+from sandbox.world.room import Room
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment, refused
 

@@ -15,7 +15,8 @@ from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
 from sandbox.world.log.store import Store
-from sandbox.world.registry import Room, Worlds
+from sandbox.world.registry import Worlds
+from sandbox.world.room import Room
 from tests.simulation import faulty, images
 from tests.simulation.acts import ACTS, NAMES, Acts
 from tests.simulation.faulty import Faulty

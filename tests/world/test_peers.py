@@ -229,6 +229,70 @@ def test_a_body_that_was_sent_on_in_vain_is_read_here(nodes: list[Node], monkeyp
     assert one.pay("w") and one.has()
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/_sandbox/worlds/here/fork", {"as": "w", "replace": True}),
+        ("PUT", "/worlds/here/_sandbox/worlds/w", {"replace": True}),
+        ("POST", "/worlds/here/_sandbox/import?as=w&replace=true", None),
+    ],
+)
+def test_a_world_that_another_server_has_is_replaced_from_here(
+    nodes: list[Node], method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    one, two = nodes
+    one.take("here")
+    two.take()
+    made = one.pay("here")
+    two.pay("w")
+    file = one.call("GET", "/worlds/here/_sandbox/export").content  # type: ignore[attr-defined]
+    kept = path.replace("&replace=true", ""), {name: body[name] for name in body if name != "replace"} if body else None
+    for (where, content), status in ((kept, 409), ((path, body), 201)):
+        sent = file if content is None and "import" in where else json.dumps(content).encode()
+        assert one.call(method, where, sent, Content_Type="application/json").status == status
+        assert Tpp(two.app, "here").listed("payments")[0]["payment_id"] == made
+    found = [row["payment_id"] for row in Tpp(two.app, "w").listed("payments")]
+    assert found == ([] if method == "PUT" else [made])
+
+
+def test_two_servers_that_make_a_world_at_the_same_moment_both_answer(
+    nodes: list[Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.world.placement.preferred", lambda name, peers: None)  # neither knows of the other
+    start = threading.Barrier(2)
+    answers: list[int] = []
+
+    def call(node: Node, number: int) -> None:
+        start.wait(10)
+        answers.append(node.call("GET", f"/worlds/new-{number}/_sandbox/clock").status)
+
+    for number in range(6):
+        threads = [threading.Thread(target=call, args=(node, number)) for node in nodes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+    assert answers == [200] * 12
+
+
+def test_where_a_world_is_is_not_looked_up_for_each_call(nodes: list[Node], monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = nodes
+    one.take()
+    looked: list[int] = []
+    find = two.store.ownership.leases.owner
+
+    def look(row: int) -> Peer | None:
+        looked.append(row)
+        return find(row)
+
+    monkeypatch.setattr(two.store.ownership.leases, "owner", look)
+    assert [two.call("GET", CLOCK).status for _ in range(5)] == [200] * 5
+    assert len(looked) == 1
+    one.placement.give_up(one.worlds.find("w"), 1)
+    two.take()
+    assert two.call("GET", CLOCK).status == 200 and one.call("GET", CLOCK).status == 200
+
+
 def test_it_is_seen_which_server_has_a_world(nodes: list[Node]) -> None:
     one, two = nodes
     one.take()

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.backlog import Backlog
-from sandbox.world.log.codec import written
+from sandbox.world.log.codec import encode_text
 from sandbox.world.log.format import OF_A_WORLD
 from sandbox.world.log.leases import take
 from sandbox.world.log.marks import ActRow, Head, mark_of, root_of
@@ -90,4 +90,4 @@ class Chain:
 
 
 def noted_of(pace: Any, faults: Any) -> Noted:
-    return written(pace), None if faults is None else written(faults)
+    return encode_text(pace), None if faults is None else encode_text(faults)
