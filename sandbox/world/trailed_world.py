@@ -31,6 +31,10 @@ def each_kept(held: dict[str, Any]) -> Iterator[tuple[str, Kept | bytes]]:
     return ((name, kept) for name, kept in held.items() if isinstance(kept, bytes | Kept))
 
 
+def with_rest(trail: Trail, packed: dict[str, bytes]) -> Trail:
+    return trail._replace(rest=write_rest(trail.made, trail.limits, packed))
+
+
 class TrailedWorld(ABC):
     """The part of a world that may be a second behind after a kill, and is never behind after an orderly end."""
 
@@ -61,11 +65,12 @@ class TrailedWorld(ABC):
                 return None
             held = self.in_memory
             assert held is not None
-            kept, trail = dict(held.kept), self._trail(held, {})
+            kept, trail = dict(held.kept), self._trail(held)
+        # Packing takes long, so it comes after the lock.
         copies = {name: each if isinstance(each, bytes) else each.copied() for name, each in each_kept(kept)}
-        return trail._replace(rest=write_rest(trail.made, trail.limits, copies))
+        return with_rest(trail, copies)
 
-    def _trail(self, held: Loaded, packed: dict[str, bytes]) -> Trail:
+    def _trail(self, held: Loaded) -> Trail:
         calls_kept: Recent[Exchange] = held.exchanges
         calls: list[tuple[Any, ...]] = []
         for call in reversed(calls_kept):
@@ -73,8 +78,7 @@ class TrailedWorld(ABC):
                 break
             calls.append(tuple(call))
         oldest, made = (calls_kept[0].seq if calls_kept else self.exchanges_made + 1), self.exchanges_made
-        limits = self.limits.kept()
-        return Trail(self._row, calls[::-1], oldest, made, limits, write_rest(made, limits, packed))
+        return Trail(self._row, calls[::-1], oldest, made, self.limits.kept(), b"")
 
     def note_trail(self, trail: Trail) -> None:
         if trail.calls and trail.world == self._row:

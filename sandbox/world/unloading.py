@@ -27,7 +27,7 @@ from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back
 from sandbox.world.steady_clock import SteadyClock
-from sandbox.world.trailed_world import Kept, TrailedWorld, bytes_of, each_kept
+from sandbox.world.trailed_world import Kept, TrailedWorld, bytes_of, each_kept, with_rest
 
 MUCH = 1_000  # events
 
@@ -159,7 +159,7 @@ class Unloadable(TrailedWorld):
             assert isinstance(self.log, StoredLog)
             self._store.writer.settle(self._backlog, self._backlog.taken)
             leave = self.log.keep_last_checkpoint(self.bank)
-            self._store.trails.keep([self._trail(self.loaded(), packed)])
+            self._store.trails.keep([with_rest(self._trail(self.loaded()), packed)])
             self._due_next = None if due is None else due.at
             self.loaded().release()
             self.in_memory = None
