@@ -1,27 +1,40 @@
 """The longest call of a full world while something large goes on in it: `python -m bench.stalls`."""
 
-import http.client
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from threading import Thread
 
-from bench.bulks import Desk, pain
+from bench import works
 from bench.load import Load, Outcome
 from bench.servers import INITIATION, STATUS, Server
 from bench.table import Figure, printed
 
 LARGE = 200_000  # payments
-LINES = 100_000  # of a bulk file
+MIDDLE = 20_000  # of the world that is imported
+DUE = 8_000
 CONNECTIONS = 2
 ROUND = 0.25  # seconds: the load asks in short rounds until the work beside it is done
 AFTER = 8  # rounds after that, as some of it goes on when its call is answered
 LONGEST = 50  # ms
+INSTANT = 150  # ms
 
 Work = Callable[[], object]
 Ask = tuple[str, int]
 
+WORKS: tuple[tuple[str, Callable[[Server], None]], ...] = (
+    ("an export", works.export),
+    ("a list of all payments", works.list_payments),
+    ("the whole journal", works.list_journal),
+    ("a fork", works.fork),
+    ("a rewind", works.rewind),
+    ("the end of a world as large", works.drop),
+    ("ten years of another world", works.travel),
+    ("a file of 60 MB for another world", works.upload),
+    (f"a validation of {works.LINES:,} lines", works.validate),
+)
 PUT: Ask = (INITIATION, 201)
 GET: Ask = (STATUS, 200)
 
@@ -47,24 +60,6 @@ def longest(load: Load, server: Server, ask: Ask, work: Work | None = None, targ
     return Outcome(calls, 0, rate, p50, p99, max(one.longest for one in outcomes), 0.0)
 
 
-def validate(server: Server) -> None:
-    """A file goes to the same world, and its time moves past the end of its validation."""
-    desk = Desk(server.port)
-    sent = desk.call("POST", "/bulk-payments/pain.001", pain(LINES), media="application/xml")
-    desk.call("POST", "/_sandbox/clock", b'{"advance": "120s"}', media="application/json")
-    path = f"/bulk-payments/pain.001/{sent['payment_file_id']}/status"
-    assert desk.call("GET", path)["status"] == "PATC"
-
-
-def export(server: Server) -> None:
-    line = http.client.HTTPConnection("127.0.0.1", server.port)
-    line.request("GET", "/_sandbox/export")
-    reply, end = line.getresponse(), b""
-    while piece := reply.read(1 << 20):
-        end = (end + piece)[-200:]
-    assert b'"end"' in end, end
-
-
 def stalls(load: Load, folder: str | None = None) -> Iterator[Figure]:
     """The floor is the same call in a world that holds little, in the same run, with nothing beside it."""
     kept = "with a state file" if folder else "in memory"
@@ -80,12 +75,24 @@ def stalls(load: Load, folder: str | None = None) -> Iterator[Figure]:
             )  # fmt: skip
 
         yield figure("a checkpoint" if folder else "a compaction", PUT)
-        yield figure("an export", GET, lambda: export(full))
-        yield figure(f"a validation of {LINES:,} lines", GET, lambda: validate(full))
+        with filled(MIDDLE, None) as middle:
+            file = works.exported(middle)
+        for name, work in WORKS:
+            yield figure(name, GET, partial(work, full))
+        yield figure("an import", GET, lambda: works.take_in(full, file))
         yield figure(f"nothing else, at {LARGE:,} payments", PUT)
 
 
+def at_one_instant(load: Load) -> Figure:
+    """One instant is never divided: a call sees all of it, or nothing."""
+    with Server("due", "-m", "bench.filled", f"due:{DUE}", "4") as server:
+        found = longest(load, server, GET, partial(works.settle, server), server.payments(100))
+    name = f"longest call while {DUE:,} payments are executed at one instant"
+    return Figure(name, found.longest, "ms", None, None, found.p50, found.p99, None, INSTANT)
+
+
 def both(load: Load) -> Iterator[Figure]:
+    yield at_one_instant(load)
     yield from stalls(load)
     with TemporaryDirectory() as folder:
         yield from stalls(load, folder)
