@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import NamedTuple
 
 from sandbox.bank import timeline
 from sandbox.contract.errors import Error, Refusal
@@ -12,11 +13,22 @@ from sandbox.world.unloading import Unloadable
 
 SLICE = 200  # events
 
+MOVES_KEPT = 200
+
 Change = Callable[[datetime], tuple[datetime, float]]
+
+
+class ClockMove(NamedTuple):
+    """Bank time before and after a tester moved the clock."""
+
+    begin: datetime
+    end: datetime
 
 
 class Paced(Unloadable):
     """The part of a world that moves its clock."""
+
+    clock_moves: tuple[ClockMove, ...] = ()  # the last ones since this server has the world, for the console's picture
 
     def set_pace(self, change: Change) -> None:
         """Moves the clock: from its now to where it stands next, and how fast it goes on. Large files on the way are
@@ -42,10 +54,12 @@ class Paced(Unloadable):
     def _move(self, base: datetime, rate: float) -> None:
         """A file that has not been read by now is read when its validation is due."""
         moved = 0
+        begin: datetime | None = None
         while True:
             with self._lock:
                 self._demand_kept()
                 self._catch_up()
+                begin = begin or self.bank.clock.now
                 assert moved <= self.bank.settings.due_events_max, "the agenda never empties"
                 moved += SLICE
                 until = max(base, self.bank.clock.now)
@@ -54,6 +68,8 @@ class Paced(Unloadable):
                 if is_there:
                     self.pace = Pace(max(base, self.bank.clock.now), self._machine_time(), rate)
                     self.log.note_pace(self.pace)
+                    if self.pace.base > begin:
+                        self.clock_moves = (*self.clock_moves, ClockMove(begin, self.pace.base))[-MOVES_KEPT:]
                     backlog, taken = self._backlog, self._backlog.taken
                     break
         self._settle(backlog, taken)

@@ -1,5 +1,6 @@
 """A real browser at the console: it stays fresh, asks nobody else, and suits eyes, keyboards and phones (choice 10)."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -135,6 +136,24 @@ def test_a_finding_appears_and_leads_to_its_call_by_keyboard(visit: Visit, tpp: 
     visit.page.keyboard.press("Enter")
     expect(visit.page.get_by_role("heading", name="What the referee says")).to_be_visible()
     expect(visit.page.locator("pre.body")).to_contain_text('"error": "INVALID_INPUT"')
+    visit.demand_quiet()
+
+
+def test_the_timeline_is_zoomed_by_wheel_and_keys(visit: Visit, tpp: Tpp) -> None:
+    tpp.initiated(creditor_name="Zoomed")
+    tpp.advance("2h")
+    visit.open("/console/timeline")
+    box = visit.page.locator(".timeline")
+    whole = box.get_attribute("data-begin")
+    box.focus()
+    visit.page.keyboard.press("+")
+    expect(box).not_to_have_attribute("data-begin", whole or "")
+    visit.page.keyboard.press("0")
+    expect(box).to_have_attribute("data-begin", whole or "")
+    box.hover()
+    visit.page.mouse.wheel(0, -100)
+    expect(visit.page).to_have_url(re.compile("from="))
+    expect(visit.page.locator("#timeline > p").first).to_contain_text("0 calls")
     visit.demand_quiet()
 
 

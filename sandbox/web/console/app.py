@@ -8,7 +8,15 @@ from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
-from sandbox.web.console import initiation_page, list_pages, play_page, referee_pages, settings_page, static_files
+from sandbox.web.console import (
+    initiation_page,
+    list_pages,
+    play_page,
+    referee_pages,
+    settings_page,
+    static_files,
+    timeline_page,
+)
 from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.bare_address import RootRedirect
 from sandbox.web.console.callback_page import CallbackPages
@@ -38,6 +46,7 @@ PAGES: tuple[tuple[str, View], ...] = (
     ("/console/calls/<int(max=999999999999):seq>", list_pages.call),
     ("/console/referee", referee_pages.referee),
     ("/console/coming", list_pages.events),
+    ("/console/timeline", timeline_page.timeline),
     ("/console/journal", list_pages.journal),
     ("/console/scenario", list_pages.scenario),
     ("/console/settings", settings_page.settings),

@@ -43,6 +43,7 @@ MENU = (
     ("/console/calls", "Calls"),
     ("/console/referee", "Referee"),
     ("/console/coming", "Coming events"),
+    ("/console/timeline", "Timeline"),
     ("/console/journal", "Journal"),
     ("/console/scenario", "Scenario & faults"),
     ("/console/settings", "Settings"),

@@ -84,6 +84,42 @@
     setTimeout(tick, every);
   };
 
+  // The timeline: the wheel zooms at the pointer, keys do as the links, and the new stretch replaces the old in place.
+  let wanted = null;
+  const show = async (address) => {
+    history.replaceState(null, "", address);
+    await reread();
+  };
+  const stretch = (box, begin, end) => {
+    const page = new URL(location.href);
+    page.searchParams.set("from", new Date(begin * 1000).toISOString());
+    page.searchParams.set("until", new Date(end * 1000).toISOString());
+    clearTimeout(wanted);
+    wanted = setTimeout(() => show(page.href), 120);
+    box.dataset.begin = begin;
+    box.dataset.end = end;
+  };
+  document.addEventListener("wheel", (event) => {
+    const box = event.target.closest?.(".timeline");
+    if (!box || event.ctrlKey || !event.deltaY) return;
+    event.preventDefault();
+    const area = box.querySelector("svg").getBoundingClientRect();
+    const left = +box.dataset.left, right = +box.dataset.right;
+    const share = Math.min(1, Math.max(0, ((event.clientX - area.left) / area.width - left) / (1 - left - right)));
+    const begin = +box.dataset.begin, end = +box.dataset.end;
+    const at = begin + share * (end - begin), factor = event.deltaY > 0 ? 1.5 : 1 / 1.5;
+    if ((end - begin) * factor < 1 || (end - begin) * factor > 9e9) return;
+    stretch(box, at - (at - begin) * factor, at + (end - at) * factor);
+  }, { passive: false });
+  const ways = { "+": "Zoom in", "-": "Zoom out", ArrowLeft: "Earlier", ArrowRight: "Later", 0: "Whole" };
+  document.addEventListener("keydown", (event) => {
+    if (!event.target.matches?.(".timeline") || event.ctrlKey || event.altKey || event.metaKey) return;
+    const link = ways[event.key] && document.querySelector(`#timeline [data-way="${ways[event.key]}"]`);
+    if (!link) return;
+    event.preventDefault();
+    show(link.href);
+  });
+
   const here = document.querySelector(".menu [aria-current]");
   if (here) here.closest(".menu").scrollLeft = here.offsetLeft - 16;
   // A picture that is wider than its panel shows where it stands now.
