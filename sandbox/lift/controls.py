@@ -1,10 +1,11 @@
 """Makes steps of recorded calls of the sandbox's own controls."""
 
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sandbox.lift.har import Recorded
 from sandbox.lift.lifted import Lift
+from sandbox.player.stage import CALLBACK
 
 READ_ONLY = ("GET", "HEAD")
 QUIET = ("scenario", "worlds", "requests", "faults")  # how a record begins, and questions
@@ -38,6 +39,10 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
             return {"settings": body}
         case ("POST", "faults"):
             return {"fault": body}
+        case ("POST", "holds"):
+            return {"hold": body | {"as": call.outcome.get("name", body.get("as", "barrier"))}}
+        case ("DELETE", "holds", name):
+            return {"release": {"name": unquote(name)}}
         case ("POST", "await"):
             return _of_subject(found, call, "await", body, ("status", "within"))
         case ("POST", "payments", subject_id, "move"):
@@ -50,9 +55,9 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
             named = {"client_id": "client"}
             return {"withdraw": {named.get(name, name): value for name, value in body.items()}}
         case ("POST", "psu", ("approve" | "refuse") as verb):
-            return _psu(found, body, verb)
+            return _psu(found, call, verb)
         case ("POST", "customers"):
-            return {"add": body}
+            return {"add": body | ({"name": found.names.name(body["name"])} if "name" in body else {})}
         case ("POST", "accounts"):
             name = found.new_name("account")
             found.names.add_own(str(call.outcome.get("iban")), name)
@@ -63,8 +68,17 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
             return {"change": {"account": found.names.debtor(unquote(iban))} | body}
         case ("POST", "accounts", iban, "transactions"):
             return {"book": _booking(found, body, unquote(iban))}
+        case ("POST", "clients") | ("PUT", "clients", _):
+            return {"call": {"method": call.method, "path": "/" + "/".join(call.path), "json": _client(body)}}
         case _:
             return None
+
+
+def _client(body: dict[str, Any]) -> dict[str, Any]:
+    """Without its keys, and with the secret and the callback address that the player has for a client."""
+    shown = {name: value for name, value in body.items() if name in ("client_id", "name", "roles", "active")}
+    shown |= {"secret": "no-secret"} if "client_id" in body else {}
+    return shown | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})
 
 
 def _of_subject(
@@ -76,7 +90,8 @@ def _of_subject(
     return {word: {"of": subject.name} | {name: body[name] for name in kept if name in body}}
 
 
-def _psu(found: Lift, body: dict[str, Any], verb: str) -> dict[str, Any] | None:
+def _psu(found: Lift, call: Recorded, verb: str) -> dict[str, Any] | None:
+    body = call.json
     address = str(body.get("address", ""))
     subject = found.subjects.get(address) or found.subjects.get(address.partition("?")[0])
     if subject is None:
@@ -88,6 +103,9 @@ def _psu(found: Lift, body: dict[str, Any], verb: str) -> dict[str, Any] | None:
     if body.get("accounts"):
         content["accounts"] = [found.names.debtor(iban) for iban in body["accounts"]]
     subject.is_approved = subject.is_approved or verb == "approve"
+    code = dict(parse_qsl(urlsplit(str(call.outcome.get("redirect", ""))).query)).get("code")
+    if code is not None:
+        found.codes[code] = subject
     return {"psu": content}
 
 

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
 HAR_BYTES_MAX = 100_000_000
+MONTH_MS = 31 * 86_400_000  # no call lasts longer
 ROOTS = ("payments", "periodic-payments", "bulk-payments", "consent-uris", "token", "accounts", "_sandbox")
 
 
@@ -29,7 +31,8 @@ class Recorded:
     status: int
     reply_headers: Mapping[str, str]
     reply: Any
-    found: Mapping[str, Any] = field(default_factory=dict)
+    began: datetime | None = None  # None: the record does not say
+    ended: datetime | None = None
 
     @property
     def json(self) -> dict[str, Any]:
@@ -54,8 +57,18 @@ class Recorded:
         scheme, _, token = self.headers.get("authorization", "").partition(" ")
         return token.strip() if scheme.lower() == "bearer" else None
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether its reply never came."""
+        return self.status == 0
+
+    def overlaps(self, later: "Recorded") -> bool:
+        """Whether this call was not answered yet when the later one began."""
+        return self.ended is not None and later.began is not None and later.began < self.ended
+
     def __str__(self) -> str:
-        return f"call {self.number}, {self.method} /{'/'.join(self.path[:2])}"
+        shown = self.path[:1] if self.path[0] == "accounts" else self.path[:2]  # the second part there is an id
+        return f"call {self.number}, {self.method} /{'/'.join(shown)}"
 
 
 def read_har(content: bytes) -> list[Recorded]:
@@ -67,7 +80,10 @@ def read_har(content: bytes) -> list[Recorded]:
         found = [_recorded(number, entry) for number, entry in enumerate(entries, 1)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         raise HarError(f"it is no HAR: {type(fault).__name__} {fault}") from None
-    return [one for one in found if one is not None]
+    calls = [one for one in found if one is not None]
+    if all(call.began is not None for call in calls):
+        calls.sort(key=lambda call: (call.began, call.number))  # browsers list calls as they ended
+    return calls
 
 
 def _recorded(number: int, entry: Mapping[str, Any]) -> Recorded | None:
@@ -92,7 +108,19 @@ def _recorded(number: int, entry: Mapping[str, Any]) -> Recorded | None:
         int(answer["status"]),
         _headers(answer),
         reply,
+        *_times(entry),
     )
+
+
+def _times(entry: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
+    """When a call began and when its reply had come."""
+    started, milliseconds = entry.get("startedDateTime"), entry.get("time")
+    if not isinstance(started, str) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < MONTH_MS:
+        return None, None
+    began = datetime.fromisoformat(started)
+    if began.tzinfo is None:
+        return None, None
+    return began, began + timedelta(milliseconds=milliseconds)
 
 
 def _headers(part: Mapping[str, Any]) -> dict[str, str]:

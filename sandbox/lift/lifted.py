@@ -13,6 +13,7 @@ SIGNED = ("PDNG", "ACSP", "ACSC", "ACWP", "RJCT")
 HEADER_CODES = ("GEN-1201-100001", "GEN-1202-100001")
 BY_FAULT = (429, 500, 502, 503, 504)
 ASKED = ("date_from", "date_to", "psu_involved", "currency")
+UNKNOWN = "unknown"  # a token, id or account that the record does not explain
 OWN_CLIENT = "demo-tpp"
 FILLED = ("creditor_name", "creditor_iban", "amount", "currency", "endtoend_identification")  # where a step has none
 CUSTOMER = "alice"  # signs where the record does not say who did
@@ -26,6 +27,7 @@ class Subject:
     status: str = ""
     is_approved: bool = False
     has_debtor: bool = False
+    verifier: str | None = None  # where the lifted call has a challenge of its own
 
 
 @dataclass
@@ -38,7 +40,12 @@ class Lift:
     subjects: dict[str, Subject] = field(default_factory=dict)  # by id, address and challenge
     tokens: dict[str, str] = field(default_factory=dict)  # names by access and refresh tokens
     accounts: dict[str, str] = field(default_factory=dict)  # names by logical-id
+    codes: dict[str, Subject] = field(default_factory=dict)  # by authorization code
+    pages: dict[str, str] = field(default_factory=dict)  # names of the steps that brought each next_page_key
+    sca_tokens: set[str] = field(default_factory=set)
+    twins: list[str] = field(default_factory=list)  # Request-IDs of initiations that came more than once
     has_controls: bool = False  # the record says when time moved and who signed
+    has_barriers: bool = False  # the record says which of two calls acted first
     _count: int = 0
 
     def new_name(self, kind: str) -> str:

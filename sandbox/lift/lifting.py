@@ -1,61 +1,117 @@
 """Makes steps of recorded calls: what each call was about is found by its ids, tokens, addresses and challenges."""
 
 from base64 import b64decode
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
-from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import lift_control
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import BY_FAULT, HEADER_CODES, OWN_CLIENT, Lift, Make, Subject, address_in
+from sandbox.lift.lifted import BY_FAULT, OWN_CLIENT, UNKNOWN, Lift, Make, Step, Subject, address_in
 from sandbox.lift.orders import bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
+from sandbox.lift.races import lift_group, together
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
+from sandbox.lift.wrong_headers import twin_headers, wrong_headers
+
+PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
+PRODUCTS = frozenset(name for row in OPERATIONS for name in row.products)
+REFUSED_PATHS = (404, 405)
 
 
-def lift(calls: Iterable[Recorded], names: Pseudonyms) -> Lift:
+def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = False) -> Lift:
     """Lifts each call to a step, or lists it as unexplained."""
-    rows = list(calls)
-    found = Lift(names, has_controls=any(call.path[:1] == ("_sandbox",) for call in rows))
-    for call in rows:
-        if call.path[0] == "_sandbox":
-            lift_control(found, call)
-            continue
-        operation = operation_of(call)
-        if operation is None or operation not in LIFTS:
-            found.unexplained.append(f"{call}: no operation of the bank has this path")
-        elif call.status == 0 and not (found.has_controls and call.method == "GET"):
-            found.unexplained.append(f"{call}: its reply was lost")
-        elif call.outcome.get("error_code") in HEADER_CODES or call.status in (405, 406, 415, 495):
-            found.unexplained.append(f"{call}: refused for its headers, {call.status}")
-        else:
-            _lift_call(found, operation, call)
+    record = list(calls)
+    controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
+    found = Lift(
+        names,
+        twins=_twins(record),
+        has_controls=has_controls or bool(controls),
+        has_barriers=any(path[:1] == ("holds",) for path in controls),
+    )
+    for group in together(record):
+        lift_group(found, group, partial(_lift_one, found, record))
     return found
 
 
-def operation_of(call: Recorded) -> str | None:
+def _twins(record: Sequence[Recorded]) -> list[str]:
+    """The Request-IDs of initiations that were answered more than once."""
+    answered = [call for call in record if call.method == "POST" and call.status == 201]
+    count = Counter(call.headers.get("request-id", "") for call in answered)
+    return [request_id for request_id, times in count.items() if request_id and times > 1]
+
+
+def _lift_one(found: Lift, record: Sequence[Recorded], call: Recorded) -> None:
+    if call.path[0] == "_sandbox":
+        lift_control(found, call)
+        return
+    row = operation_of(call)
+    if row is None:
+        _lift_path(found, call)
+    elif call.is_lost and call.method == "POST":
+        _lift_lost(found, row, record, call)
+    elif call.is_lost and not found.has_controls:
+        found.unexplained.append(f"{call}: its reply was lost")
+    elif call.status == 495:
+        found.unexplained.append(f"{call}: refused for its certificate")
+    else:
+        _lift_call(found, row, call)
+
+
+def operation_of(call: Recorded) -> Operation | None:
     for row in OPERATIONS:
         parts = tuple(part for part in row.path.split("/") if part)
         if row.method != call.method or len(parts) != len(call.path):
             continue
         if all(part.startswith("<") or part == actual for part, actual in zip(parts, call.path, strict=True)):
-            return row.name
+            return row
     return None
 
 
-def _lift_call(found: Lift, operation: str, call: Recorded) -> None:
+def _lift_path(found: Lift, call: Recorded) -> None:
+    """A path or a method that the bank does not have."""
+    if call.status not in REFUSED_PATHS:
+        found.unexplained.append(f"{call}: no operation of the bank has this path")
+        return
+    words = (word if word in PLACES | PRODUCTS else UNKNOWN for word in call.path)
+    content = {"method": call.method, "path": "/" + "/".join(words), "refused": call.outcome.get("error", call.status)}
+    found.steps.append({"call": content})
+
+
+def _lift_lost(found: Lift, row: Operation, record: Sequence[Recorded], call: Recorded) -> None:
+    """A POST whose reply never came; the client that has it again does so by the same call."""
+    if not found.has_controls:
+        found.steps.append({"fault": {"when": {"operation": row.name, "nth": 1}, "cut": "before"}})
+    request_id = call.headers.get("request-id")
+    later = record[record.index(call) + 1 :]
+    if request_id and any(one.headers.get("request-id") == request_id for one in later):
+        return
+    step = LIFTS[row.name](found, call)
+    if step is None:
+        return
+    ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
+    found.steps.append({word: content | {"lost": True} | ({"resend": False} if word in RESENDING else {})})
+
+
+def _lift_call(found: Lift, row: Operation, call: Recorded) -> None:
     if call.status in BY_FAULT and not found.has_controls:
-        found.steps.append({"fault": {"when": {"operation": operation, "nth": 1}, "answer": {"status": call.status}}})
-    step = LIFTS[operation](found, call)
+        found.steps.append({"fault": {"when": {"operation": row.name, "nth": 1}, "answer": {"status": call.status}}})
+    step = LIFTS[row.name](found, call)
     if step is None:
         return
     ((word, content),) = ((name, value) for name, value in step.items() if name != "as")
     client = client_of(call)
-    if client not in (None, OWN_CLIENT):
+    if client not in (None, OWN_CLIENT) and word != "call":
         content["client"] = client
-    if call.status == 0 or (call.status == 200 and isinstance(call.reply, str) and call.reply):
+    headers = wrong_headers(row, call) | (twin_headers(found, call) if call.method == "POST" else {})
+    if headers:
+        content["headers"] = headers
+    if call.is_lost or (call.status == 200 and isinstance(call.reply, str) and call.reply):
         content.pop("expect", None)
         content["lost"] = True
+    named: Step = {"as": step["as"]} if "as" in step else {}
     address = address_in(call.outcome)
     if call.status == 401 and address:  # where the customer authenticates again
         subject = Subject(found.new_name("authentication"))
@@ -64,21 +120,22 @@ def _lift_call(found: Lift, operation: str, call: Recorded) -> None:
         return
     if call.status >= 400:
         content["refused"] = call.outcome.get("error", call.status) if call.status not in BY_FAULT else call.status
-        step.pop("as", None)
-    found.steps.append({word: content} | ({"as": step["as"]} if "as" in step else {}))
+        named = {}
+    found.steps.append({word: content} | named)
 
 
 def client_of(call: Recorded) -> str | None:
     """By its header, at /token by its credentials."""
     if "client-id" in call.headers:
         return call.headers["client-id"]
-    scheme, _, rows = call.headers.get("authorization", "").partition(" ")
+    scheme, _, encoded = call.headers.get("authorization", "").partition(" ")
     try:
-        return b64decode(rows).decode().partition(":")[0] if scheme.lower() == "basic" else None
+        return b64decode(encoded).decode().partition(":")[0] if scheme.lower() == "basic" else None
     except ValueError:
         return None
 
 
+RESENDING = ("pay", "order", "file")
 LIFTS: dict[str, Make] = {
     "payment_initiation": initiation("pay", PAYMENT),
     "standing_order_initiation": initiation("order", STANDING_ORDER),

@@ -1,18 +1,19 @@
 """Makes steps of initiations and of questions about them."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 from sandbox.client.bodies import SCT
+from sandbox.contract import kinds
 from sandbox.contract.field_rows import Body
-from sandbox.contract.fields import PAYMENT, VERSION_1
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.lift.files import file_content
 from sandbox.lift.har import Recorded
 from sandbox.lift.lifted import (
     CUSTOMER,
     FILLED,
     SIGNED,
+    UNKNOWN,
     Lift,
     Make,
     Step,
@@ -21,77 +22,62 @@ from sandbox.lift.lifted import (
     approve,
     keep_subject,
 )
-from sandbox.lift.pseudonyms import Pseudonyms
+from sandbox.lift.order_words import order_words
+from sandbox.lift.wrong_headers import VERIFIER
 
-
-def _order(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:
-    """The words of a body, under other names; what has no word stays in `body`."""
-    content: dict[str, Any] = {}
-    for word, path in table.paths.items():
-        value: Any = call.json
-        for part in path.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if value is not None:
-            content[word] = _hidden(found.names, word, value)
-    if call.outcome.get("error") == "INVALID_ACCOUNT" and "debtor" in content:
-        content["debtor"] = found.names.iban(str(call.json["debtor_account"]["iban"]))
-    return content
+NOT_JSON = "{not JSON"
+PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
 
 
 def _left_out(table: Body) -> tuple[str, ...]:
-    return FILLED if table is PAYMENT else (*FILLED, "frequency", "start_date")
-
-
-def _hidden(names: Pseudonyms, word: str, value: Any) -> Any:
-    if not isinstance(value, str):
-        return value if word != "creditor_address" else {"city": "Brussels", "country": value.get("country", "BE")}
-    hides: dict[str, Callable[[str], str]] = {
-        "debtor": names.debtor,
-        "creditor_iban": names.iban,
-        "creditor_name": names.name,
-        "structured": names.structured,
-        "unstructured": names.text,
-        "endtoend_identification": names.reference,
-        "creditor_bban": lambda text: "".join("1" if sign.isdigit() else sign for sign in text),
-    }
-    hide = hides.get(word)
-    return value if hide is None else hide(value)
+    return FILLED if table is not STANDING_ORDER else (*FILLED, "frequency", "start_date")
 
 
 def initiation(word: str, table: Body) -> Make:
     def made(found: Lift, call: Recorded) -> Step:
         earlier = "version=1" in call.headers.get("accept", "") and table is PAYMENT
-        content = _order(found, call, VERSION_1 if earlier else table)
+        if not call.json:
+            sent = call.sent if call.sent in ("", "{}", "[]", "null") else NOT_JSON
+            return {"call": {"method": "POST", "path": f"/{call.path[0]}/{call.path[1]}", "body": sent}}
+        shape = VERSION_1 if earlier else table
+        content = order_words(found, call, shape)
         if earlier:
             content["version"] = 1
         content |= dict.fromkeys(
-            name for name in _left_out(table) if name not in content and "creditor_bban" not in content
+            name
+            for name in _left_out(table)
+            if name not in content and not ("creditor_bban" in content and "iban" in name)
         )
         if call.path[1] != SCT:
             content["product"] = call.path[1]
         if call.token is not None:
-            content["token"] = found.tokens.get(call.token, "unknown")
-        if call.status != 201:
-            return {word: content}
-        initiation = found.subjects.get(str(call.outcome["payment_id"]))
-        if initiation is not None:
-            return {word: content}
-        subject = Subject(found.new_name(word), str(call.outcome.get("status", "")), has_debtor="debtor" in content)
-        keep_subject(found, call, subject, str(call.outcome["payment_id"]))
-        reference = call.json.get("endtoend_identification")
-        if isinstance(reference, str):
-            found.subjects[quote(reference, safe="")] = subject
-        return {word: content, "as": subject.name}
+            content["token"] = found.tokens.get(call.token, UNKNOWN)
+        subject = _subject_of(found, call, word, content)
+        return {word: content} | ({"as": subject.name} if subject is not None else {})
 
     return made
 
 
+def _subject_of(found: Lift, call: Recorded, word: str, content: dict[str, Any]) -> Subject | None:
+    """What an initiation that was taken made; None where an earlier call of the record made it."""
+    if call.status != 201 or str(call.outcome["payment_id"]) in found.subjects:
+        return None
+    subject = Subject(found.new_name(word), str(call.outcome.get("status", "")), has_debtor="debtor" in content)
+    if call.headers.get("request-id") in found.twins and call.token is None:
+        subject.verifier = VERIFIER
+    keep_subject(found, call, subject, str(call.outcome["payment_id"]))
+    reference = call.json.get("payment_id" if content.get("version") == 1 else "endtoend_identification")
+    if isinstance(reference, str):
+        found.subjects[quote(reference, safe="")] = subject
+    return subject
+
+
 def bulk_file(found: Lift, call: Recorded) -> Step | None:
     content = file_content(call, found.names)
-    if content is None:
-        found.unexplained.append(f"{call}: its file is no csv of the bank's columns, or a long one")
+    if isinstance(content, str):
+        found.unexplained.append(f"{call}: {content}")
         return None
-    if call.status != 201:
+    if call.status != 201 or str(call.outcome["payment_file_id"]) in found.subjects:
         return {"file": content}
     subject = Subject(found.new_name("file"), has_debtor=True)
     keep_subject(found, call, subject, str(call.outcome["payment_file_id"]))
@@ -108,8 +94,7 @@ def on_initiation(word: str) -> Make:
     def made(found: Lift, call: Recorded) -> Step | None:
         subject = found.subjects.get(call.path[2])
         if subject is None:
-            found.unexplained.append(f"{call}: its initiation is not in the record")
-            return None
+            return _unknown(found, call)
         content: dict[str, Any] = {"of": subject.name}
         if "EXTERNAL" in call.query.values():
             content["external"] = True
@@ -120,10 +105,23 @@ def on_initiation(word: str) -> Make:
             _reach(found, subject, call)
             content["expect"] = {name: call.outcome[name] for name in ("status", "reason") if name in call.outcome}
         if call.token is not None:
-            content["token"] = found.tokens.get(call.token, "unknown")
+            content["token"] = found.tokens.get(call.token, UNKNOWN)
+        elif word != "status" and call.path[0] != kinds.BULK.path:
+            content["token"] = None
         return {word: content}
 
     return made
+
+
+def _unknown(found: Lift, call: Recorded) -> Step | None:
+    """An id that no call of the record brought: one that the bank did not know, or one from before the record."""
+    if call.status != 404:
+        found.unexplained.append(f"{call}: its initiation is not in the record")
+        return None
+    product = call.path[1] if call.path[1] in PRODUCTS else UNKNOWN
+    path = "/".join((call.path[0], product, UNKNOWN, *call.path[3:]))
+    token = {} if call.token is None else {"token": found.tokens.get(call.token, UNKNOWN)}
+    return {"call": {"method": call.method, "path": f"/{path}", **token}}
 
 
 def _reach(found: Lift, subject: Subject, call: Recorded) -> None:

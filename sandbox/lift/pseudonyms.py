@@ -1,16 +1,23 @@
 """Other names, IBANs and communications: the same one for the same person, with valid check digits."""
 
+import re
 from fnmatch import fnmatchcase
 from random import Random
 from string import ascii_uppercase, digits
 
-from sandbox.banking.iban import is_iban
-from sandbox.banking.remittance import make_structured
+from sandbox.banking.iban import BANK_CODE, is_iban, make_belgian
+from sandbox.banking.remittance import make_structured, read_structured
 from sandbox.scenario.reading import load
 from sandbox.seed.fixtures import Fixtures
 
 EXAMPLE = "BE68539007547034"  # of all textbooks, and of nobody
 TRIES = 2_000  # some countries have check digits of their own
+FIRST_NUMBER = 7_000_001  # of the accounts that a lifted scenario adds
+NO_STRUCTURED = "+++000/0000/00000+++"  # its check digits are wrong
+BASIC = re.compile(r"[A-Za-z0-9 ?:().,'+-]")  # signs that every scheme takes
+SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+LONG = (35, 70, 140)  # most characters of a reference, a name and a communication
+NO_REFERENCE = "NOTPROVIDED"  # says that there is none
 
 
 class Pseudonyms:
@@ -24,9 +31,9 @@ class Pseudonyms:
         self._ibans: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._references: dict[str, str] = {}
-        self.debtors: dict[
-            str, str
-        ] = {}  # IBANs of accounts elsewhere, by the name of the account that stands for each
+        # Accounts that are none of the sandbox's: the account of the scenario that stands for each.
+        self.debtors: dict[str, str] = {}
+        self.business: set[str] = set()  # those that sent a file
 
     def add_own(self, iban: str, name: str) -> None:
         """An account that a step of the scenario adds."""
@@ -35,7 +42,7 @@ class Pseudonyms:
     def name(self, text: str) -> str:
         if any(fnmatchcase(text, pattern) for pattern in self._patterns):
             return text
-        return self._names.setdefault(text, f"Person {len(self._names) + 1}")
+        return self._names.setdefault(text, _shaped(text, f"Person {len(self._names) + 1}"))
 
     def iban(self, text: str) -> str:
         """A beneficiary's: one of the same country, from a seed that does not depend on it."""
@@ -46,23 +53,48 @@ class Pseudonyms:
         if text in self.debtors:
             return self.debtors[text]
         if text not in self._ibans:
-            self._ibans[text] = _iban_like(text, len(self._ibans) + 1) if is_iban(text) else text[:2]
+            number = len(self._ibans) + 1
+            self._ibans[text] = _iban_like(text, number) if is_iban(text) else _wrong_iban(text, number)
         return self._ibans[text]
 
-    def debtor(self, text: str) -> str:
+    def iban_itself(self, text: str) -> str:
+        """For a file, in which an account has no name."""
+        if text in self._own:
+            return text
+        if text in self.debtors:
+            return make_belgian(BANK_CODE, FIRST_NUMBER + list(self.debtors).index(text))
+        return self.iban(text)
+
+    def debtor(self, text: str, is_business: bool = False) -> str:
         """The account of the scenario that pays in its place."""
         if text in self._own:
             return self._own[text]
-        return self.debtors.setdefault(text, f"account-{len(self.debtors) + 1}")
+        name = self.debtors.setdefault(text, f"elsewhere-{len(self.debtors) + 1}")
+        if is_business:
+            self.business.add(name)
+        return name
 
     def structured(self, text: str) -> str:
+        if read_structured(text) is None:
+            return NO_STRUCTURED
         return self._texts.setdefault(text, make_structured(len(self._texts) + 1))
 
     def text(self, text: str) -> str:
-        return self._texts.setdefault(text, f"Communication {len(self._texts) + 1}")
+        return self._texts.setdefault(text, _shaped(text, f"Communication {len(self._texts) + 1}"))
 
     def reference(self, text: str) -> str:
-        return self._references.setdefault(text, f"REFERENCE-{len(self._references) + 1}")
+        if text == NO_REFERENCE:
+            return text
+        return self._references.setdefault(text, _shaped(text, f"REFERENCE-{len(self._references) + 1}"))
+
+
+def _shaped(text: str, made: str) -> str:
+    """With the signs that a bank may refuse, and as long where it may be too long: what was wrong stays wrong."""
+    odd = "".join(dict.fromkeys(sign for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
+    slashes = "//" if "//" in text else ""
+    made = f"{'/' if text.startswith('/') else ''}{made}{slashes}{odd}{'/' if text.endswith('/') else ''}"
+    longest = max((bound for bound in LONG if len(text) > bound), default=0)
+    return made.ljust(longest + 1, "x") if longest else made
 
 
 def _iban_like(iban: str, number: int) -> str:
@@ -76,6 +108,13 @@ def _iban_like(iban: str, number: int) -> str:
         if is_iban(made):
             return made
     return EXAMPLE
+
+
+def _wrong_iban(text: str, number: int) -> str:
+    """Check digits of 00 are never right; what does not even look like an IBAN keeps its country alone."""
+    if SHAPE.fullmatch(text) is None:
+        return text[:2]
+    return f"{text[:2]}00{number:0{len(text) - 4}}"
 
 
 def choice_of(sign: str, random: Random) -> str:

@@ -4,27 +4,36 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sandbox.lift.beginning_words import beginning_words
 from sandbox.lift.har import Recorded, read_har
 from sandbox.lift.lifted import Lift
 from sandbox.lift.lifting import lift
-from sandbox.lift.pseudonyms import Pseudonyms
+from sandbox.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
+from sandbox.lift.world_file import is_world_file, read_world
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.reading import load
 
-FIRST_NUMBER = 1_000_901  # of the accounts that a lifted scenario adds
 OPENING = {"EUR": "100000.00"}
-KEPT = ("extends", "clock", "bank", "settings", "rules", "faults")  # kept of a scenario that the record loads
+KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")  # kept of a scenario that the record loads
 
 
 def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
-    """The scenario as YAML, and what could not be explained."""
-    calls = read_har(content)
-    began = _loaded(calls)
-    patterns = [row["when"].get("creditor_name") for row in began.get("rules", ()) if isinstance(row.get("when"), dict)]
-    names = Pseudonyms(_fixtures(began), tuple(pattern for pattern in patterns if pattern))
-    found = lift(calls, names)
-    return _text(title, began, found), found.unexplained
+    """The scenario of a HAR or of the sandbox's own export as YAML, and what could not be explained."""
+    if is_world_file(content):
+        record = read_world(content)
+        head = beginning_words(record.beginning)
+        calls, unexplained = record.calls, record.unexplained
+        fixtures = record.beginning.fixtures
+    else:
+        calls, unexplained = read_har(content), []
+        head = _loaded(calls)
+        fixtures = _fixtures(head)
+    patterns = [row["when"].get("creditor_name") for row in head.get("rules", ()) if isinstance(row.get("when"), dict)]
+    names = Pseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern))
+    found = lift(calls, names, has_controls=is_world_file(content))
+    found.unexplained += unexplained
+    return _text(title, head, found), found.unexplained
 
 
 def _loaded(calls: Sequence[Recorded]) -> dict[str, Any]:
@@ -56,7 +65,9 @@ def _text(title: str, began: Mapping[str, Any], found: Lift) -> str:
     ]
     head = {"clock": {"at": "2027-03-01T09:00", "frozen": True}} | {name: began[name] for name in KEPT if name in began}
     head["bank"] = _bank(began.get("bank"), found.names)
-    lines += [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in head.items() if value]
+    lines += [
+        f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in head.items() if value or name == "extends"
+    ]
     lines += ["steps:"] + [line for step in found.steps for line in _step(step)]
     if not found.steps:
         lines[-1] = "steps: []"
@@ -71,7 +82,8 @@ def _bank(began: Any, names: Pseudonyms) -> Any:
     bank = dict(began) if isinstance(began, dict) else {}
     customers, accounts = dict(bank.get("customers", {})), dict(bank.get("accounts", {}))
     for at, name in enumerate(names.debtors.values()):
-        customers[f"payer-{at + 1}"] = {"name": f"Payer {at + 1}", "kind": "private", "language": "fr"}
+        kind = "business" if name in names.business else "private"
+        customers[f"payer-{at + 1}"] = {"name": f"Payer {at + 1}", "kind": kind, "language": "fr"}
         accounts[name] = {"number": FIRST_NUMBER + at, "owners": [f"payer-{at + 1}"], "opening": OPENING}
     return bank | {"customers": customers, "accounts": accounts}
 

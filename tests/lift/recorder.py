@@ -1,21 +1,68 @@
-"""A HAR of what a script said to a sandbox."""
+"""A HAR of what a script sent to a sandbox, with the times of each call."""
 
 import json
-from collections.abc import Iterable
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
+
+import httpx
 
 from sandbox.player.line_log import Exchange
 
-
-def har_of(exchanges: Iterable[Exchange]) -> bytes:
-    return json.dumps({"log": {"version": "1.2", "entries": [_entry(one) for one in exchanges]}}).encode()
+BEGAN = datetime(2027, 3, 1, 9, tzinfo=UTC)
 
 
-def _entry(one: Exchange) -> dict[str, Any]:
-    asked, reply = one.request, one.response
-    told = {} if reply is None else dict(reply.headers)
+@dataclass(frozen=True)
+class Heard:
+    """A call with the numbers of its beginning and its end, in the order in which they came."""
+
+    exchange: Exchange
+    began: int
+    ended: int
+
+
+class Recorder(httpx.BaseTransport):
+    """Notes all calls that pass, also those of branches at the same time."""
+
+    def __init__(self, line: httpx.BaseTransport) -> None:
+        self.line = line
+        self.heard: list[Heard] = []
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        began = self._next()
+        request.read()
+        response: httpx.Response | None = None
+        try:
+            coming = self.line.handle_request(request)
+            coming.read()
+            response = coming
+        finally:
+            with self._lock:
+                self.heard.append(Heard(Exchange(request, response), began, next(self._numbers)))
+        return coming
+
+    def _next(self) -> int:
+        with self._lock:
+            return next(self._numbers)
+
+    def close(self) -> None:
+        self.line.close()
+
+    def har(self) -> bytes:
+        """The calls as a browser writes them: in the order in which they ended."""
+        return json.dumps({"log": {"version": "1.2", "entries": [_entry(one) for one in self.heard]}}).encode()
+
+
+def _entry(one: Heard) -> dict[str, Any]:
+    asked, reply = one.exchange.request, one.exchange.response
+    headers = {} if reply is None else dict(reply.headers)
     return {
-        "startedDateTime": "2027-03-01T09:00:00Z",
+        "startedDateTime": (BEGAN + timedelta(seconds=one.began)).isoformat(),
+        "time": 1_000 * (one.ended - one.began),
         "request": {
             "method": asked.method,
             "url": str(asked.url),
@@ -24,7 +71,7 @@ def _entry(one: Exchange) -> dict[str, Any]:
         },
         "response": {
             "status": 0 if reply is None else reply.status_code,
-            "headers": [{"name": name, "value": value} for name, value in told.items()],
+            "headers": [{"name": name, "value": value} for name, value in headers.items()],
             "content": {"text": "" if reply is None else reply.text},
         },
     }

@@ -1,69 +1,35 @@
 """A record becomes a scenario that plays, without anybody's real data."""
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import replace
+from datetime import date
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from click.testing import CliRunner
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import read_structured
 from sandbox.cli import main
+from sandbox.files.reader import read_file
+from sandbox.files.report import Report
+from sandbox.files.samples import SAMPLES, sample
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.scenario_text import lift_file
+from sandbox.lift.xml_files import lift_xml
 from sandbox.machine import machine_time
-from sandbox.player.line_log import Exchange
-from sandbox.player.runs import Report, Script, read_script, run_one, serve_worlds
-from sandbox.scenario import Step, load, read_scenario
-from tests.lift.recorder import har_of
-
-STORIES = (
-    "a_payment_goes_its_ordinary_way",
-    "a_bulk_file_is_refused_in_part",
-    "a_future_payment_is_called_off",
-    "a_payment_is_recycled_until_the_salary_comes",
-    "a_standing_order_meets_easter",
-    "after_ninety_days_the_customer_authenticates_again",
-    "dollars_are_rejected_and_come_back",
-    "the_customer_refuses_to_sign",
-    "two_people_must_sign",
-)
-LISTS = tuple(Step("call", {"path": f"/_sandbox/{name}"}) for name in ("payments", "standing-orders", "bulk-payments"))
+from sandbox.player.runs import Script, serve_worlds
+from sandbox.scenario import load, read_scenario
+from tests.lift.plays import play
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with serve_worlds(machine_time, jobs=2) as address:
         yield address
-
-
-def played(url: str, script: Script) -> Report:
-    """With the states of all initiations asked for at the end."""
-    scenario = script.scenario
-    report = run_one(replace(script, scenario=replace(scenario, steps=(*scenario.steps, *LISTS))), url, machine_time)
-    assert report.passed, [step.faults for step in report.steps if step.faults] or report.trouble
-    return report
-
-
-def states(report: Report) -> list[Any]:
-    bodies = [step.exchanges[-1].response for step in report.steps[-len(LISTS) :]]
-    rows = [row for body in bodies if body is not None for row in next(iter(body.json().values()))]
-    return [(row.get("product"), row["status"], row.get("reason")) for row in rows]
-
-
-@pytest.mark.parametrize("name", STORIES)
-def test_a_lifted_story_comes_to_the_same_states(url: str, name: str) -> None:
-    script = read_script(name)
-    told = played(url, script)
-    headers = {"Content-Type": "application/yaml"}
-    begun = httpx.Request("PUT", "http://x/_sandbox/scenario", content=script.text.encode(), headers=headers)
-    calls = [one for step in told.steps[: -len(LISTS)] for one in step.exchanges]
-    text, _ = lift_file(har_of([Exchange(begun, httpx.Response(200, json={})), *calls]), "A lifted story")
-    assert states(played(url, Script(read_scenario(text, f"lifted-{name}"), text))) == states(told)
 
 
 REAL = {"iban": "FR7630006000011234567890189", "name": "Juliette Vraie", "reference": "INVOICE-77"}
@@ -100,8 +66,8 @@ def test_an_incident_at_a_real_bank_plays_without_its_people(url: str) -> None:
     text, unexplained = lift_file(INCIDENT, "An incident")
     assert unexplained == ["call 4, GET /payments/sepa-credit-transfers: its initiation is not in the record"]
     assert not any(secret in text for secret in (*REAL.values(), "BE71096123456769", "Juliette"))
-    report = played(url, Script(read_scenario(text, "incident"), text))
-    assert states(report) == [("sepa-credit-transfers", "RJCT", "AC04")]
+    again = play(Script(read_scenario(text, "incident"), text), url)
+    assert again.report.passed and again.states == [("sepa-credit-transfers", "RJCT", "AC04")]
 
 
 def test_the_same_person_stays_the_same_and_check_digits_are_valid() -> None:
@@ -118,13 +84,79 @@ def test_the_same_person_stays_the_same_and_check_digits_are_valid() -> None:
 def test_what_is_no_har_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "x.har"
     file.write_bytes(content)
-    told = CliRunner().invoke(main, ["lift", str(file)])
-    assert told.exit_code == 1 and "it is no HAR" in told.output
+    result = CliRunner().invoke(main, ["lift", str(file)])
+    assert result.exit_code == 1 and "it is no HAR" in result.output
 
 
 def test_the_command_writes_the_scenario_and_lists_the_rest(tmp_path: Path) -> None:
     file, target = tmp_path / "x.har", tmp_path / "story.yaml"
     file.write_bytes(INCIDENT)
-    told = CliRunner().invoke(main, ["lift", str(file), "-o", str(target)])
-    assert told.exit_code == 0 and "not explained: call 4" in told.output
+    result = CliRunner().invoke(main, ["lift", str(file), "-o", str(target)])
+    assert result.exit_code == 0 and "not explained: call 4" in result.output
     assert CliRunner().invoke(main, ["scenario", "check", str(target)]).exit_code == 0
+
+
+FIRST = date(2027, 3, 1)
+PEOPLE = re.compile(r"<(?:Nm|Ustrd|EndToEndId|AdrLine)>([^<]+)<")
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name.endswith(".xml")])
+def test_a_lifted_xml_file_has_the_same_faults_and_other_people(name: str) -> None:
+    content = sample(name, FIRST).decode()
+    lifted = lift_xml(content, Pseudonyms(load("default").fixtures))
+    assert lifted is not None
+    secrets = {unescape(text) for text in PEOPLE.findall(content)} - {"NOTPROVIDED"}
+    assert secrets and not any(f">{escape(secret, quote=False)}<" in lifted for secret in secrets)
+    before, after = (read_file("pain.001", text.encode(), FIRST) for text in (content, lifted))
+    assert codes_of(before) == codes_of(after)
+
+
+def codes_of(report: Report) -> list[list[str]]:
+    """The codes of the whole file's findings, and of each bulk's."""
+    parts = (report.findings, *(getattr(batch, "findings", ()) for batch in report.batches))
+    return [sorted(finding.code for finding in findings) for findings in parts]
+
+
+@pytest.mark.parametrize("text", ["<a><![CDATA[Juliette]]></a>", '<!DOCTYPE a [<!ENTITY who "Juliette">]><a>&who;</a>'])
+def test_a_file_that_may_hide_names_is_listed_and_not_lifted(text: str) -> None:
+    assert lift_xml(text, Pseudonyms(load("default").fixtures)) is None
+    taken = entry("POST", "https://bank.example/bulk-payments/pain.001", 201, {"payment_file_id": "f1"})
+    taken["request"]["postData"]["text"] = text
+    scenario, unexplained = lift_file(record(taken), "A file")
+    assert "Juliette" not in scenario and "CDATA or a document type" in unexplained[0]
+
+
+def test_text_between_elements_and_comments_are_not_lifted() -> None:
+    content = "<a>Juliette <b>1</b> Vraie<!-- of <c>Ghent</c> --></a>"
+    lifted = lift_xml(content, Pseudonyms(load("default").fixtures))
+    assert lifted == "<a>x<b>x</b>x</a>"
+
+
+def timed(row: dict[str, Any], began: int, seconds: int) -> dict[str, Any]:
+    return row | {"startedDateTime": f"2027-03-01T09:00:{began:02}+00:00", "time": 1_000 * seconds}
+
+
+def test_calls_at_once_without_a_barrier_are_one_after_the_other_and_listed() -> None:
+    sent = [entry("POST", PAYMENT, 201, {"payment_id": f"p{number}", "status": "RCVD"}, BODY) for number in (1, 2)]
+    apart = record(*(timed(row, began, 5) for row, began in zip(sent, (0, 6), strict=True)))
+    together = record(*(timed(row, began, 5) for row, began in zip(sent, (0, 3), strict=True)))
+    assert lift_file(apart, "Apart")[1] == []
+    text, unexplained = lift_file(together, "Together")
+    assert len(unexplained) == 1 and "at once" in unexplained[0]
+    assert "parallel" not in text and text.count("- pay:") == 2
+
+
+def test_no_identifier_of_the_record_comes_along() -> None:
+    secrets = ["5f0f62d4-3c3c-4a7e-8a9b-0c2f1d6b7e11", "TOKEN-OF-THEIRS", "LOGICAL-OF-THEIRS"]
+    url = f"https://bank.example/accounts/{secrets[2]}/transactions"
+    read = entry("GET", url, 401, {"error": "FAILED_SECURITY_VALIDATION", "error_code": "GEN-1203-100010"})
+    read["request"]["headers"] = [
+        {"name": "Request-ID", "value": secrets[0]},
+        {"name": "Authorization", "value": f"Bearer {secrets[1]}"},
+    ]
+    twice = [entry("POST", PAYMENT, 201, {"payment_id": "p1", "status": "RCVD"}, BODY) for _ in range(2)]
+    for row in twice:
+        row["request"]["headers"] = [{"name": "Request-ID", "value": secrets[0]}]
+    text, _ = lift_file(record(*twice, read), "A record")
+    assert not any(secret in text for secret in (*secrets, *REAL.values()))
+    assert text.count("00000000-0000-4000-8000-000000000001") == 2

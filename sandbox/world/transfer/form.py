@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 
+from sandbox.bank.ledger import Books
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.seed.fixtures import Fixtures, load_fixtures
@@ -32,6 +34,9 @@ class ParcelError(ValueError):
     """The file cannot be used; the text tells why, and where."""
 
 
+_prints: WeakKeyDictionary[Books, str] = WeakKeyDictionary()  # of pasts that many worlds share and none changes
+
+
 def is_shipped(fixtures: Fixtures) -> bool:
     return fixtures.digest == load_fixtures(SHIPPED).digest
 
@@ -44,8 +49,15 @@ def people_print(fixtures: Fixtures) -> str:
 
 def past_print(bank: Bank) -> str:
     """A digest of the generated past: two programs that draw other people must not go on as if they were one."""
-    past_digest = sha256()
     past = bank.ledger.past
+    found = _prints.get(past)
+    if found is None:
+        found = _prints[past] = _print_of(past)
+    return found
+
+
+def _print_of(past: Books) -> str:
+    past_digest = sha256()
     for compartment, lines in sorted(past.lines.items()):
         past_digest.update(repr(compartment).encode())
         for line in lines:

@@ -1,0 +1,208 @@
+"""The calls that an export's acts stand for: what each verb was given and made becomes the call that brings it."""
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from sandbox.bank import bulks
+from sandbox.bank.records import Origin
+from sandbox.bank.state import Bank
+from sandbox.banking.durations import write_duration
+from sandbox.banking.money import Money
+from sandbox.contract import kinds
+from sandbox.contract.errors import Refusal
+from sandbox.lift.har import Recorded
+from sandbox.web.api.replies import order_fields
+from sandbox.web.api.standing_order_bodies import contract_fields
+
+FAR_BACK = timedelta(days=120)  # further than an account is read without a fresh authentication
+Given = Mapping[str, Any]
+
+
+@dataclass
+class Done:
+    """An act that was played again: its arguments by name, the bank after it, and what it made or refused."""
+
+    bank: Bank
+    given: Given
+    made: Any
+    session: Any = None  # of the customer at the bank's pages, as it was before the act
+    address: Any = None  # of a consent, as it was before the act
+
+    @property
+    def refusal(self) -> Refusal | None:
+        return self.made if isinstance(self.made, Refusal) else None
+
+
+Calls = list[Recorded]
+Make = Callable[[Done], Calls]
+
+
+def call(
+    method: str,
+    path: str,
+    sent: Any = None,
+    status: int = 200,
+    reply: Any = None,
+    headers: Mapping[str, str | None] | None = None,
+    query: Mapping[str, str] | None = None,
+) -> Recorded:
+    body = sent if isinstance(sent, str) else "" if sent is None else json.dumps(sent)
+    given = {name.lower(): value for name, value in (headers or {}).items() if value is not None}
+    return Recorded(0, method, tuple(path.split("/")), query or {}, given, body, status, {}, reply)
+
+
+def control(method: str, path: str, sent: Any = None, reply: Any = None) -> Calls:
+    return [call(method, f"_sandbox/{path}", sent or {}, 200, reply)]
+
+
+def plain(value: Any) -> Any:
+    """A value of a record as the controls take it."""
+    match value:
+        case Money():
+            return value.text()
+        case timedelta():
+            return write_duration(value)
+        case date() | datetime():
+            return value.isoformat()
+        case tuple() | list():
+            return [plain(item) for item in value]
+        case _:
+            return value
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a record that are not as they are by themselves."""
+    assert is_dataclass(record)
+    rows = record.__dataclass_fields__.values()
+    return {row.name: plain(getattr(record, row.name)) for row in rows if getattr(record, row.name) != row.default}
+
+
+def token_of(bank: Bank, client: str, customer: str | None, scope: str = "PIS") -> str | None:
+    """The access token that a client has for a customer."""
+    pairs = (pair for pair in bank.pairs.values() if pair.grant.scope == scope)
+    found = (pair.access_token for pair in pairs if (pair.grant.client_id, pair.grant.customer) == (client, customer))
+    return next(found, None)
+
+
+def bearer(token: str | None) -> dict[str, str | None]:
+    return {"Authorization": None if token is None else f"Bearer {token}"}
+
+
+def _from(done: Done, origin: Origin) -> dict[str, str | None]:
+    method, challenge = origin.challenge or (None, None)
+    token = token_of(done.bank, origin.client_id, origin.customer) if origin.customer else None
+    ask = done.given["ask"]
+    headers = {"Client-ID": origin.client_id, "Redirect-URI": origin.redirect_uri, "Request-ID": ask.request_id}
+    return headers | {"Code-Challenge-Method": method, "Code-Challenge": challenge} | bearer(token)
+
+
+def _links(address: str | None) -> dict[str, Any]:
+    return {"_links": {"sca_redirect": {"href": address}}} if address else {}
+
+
+def initiate_payment(done: Done) -> Calls:
+    order, origin = done.given["order"], done.given["origin"]
+    reply = {"payment_id": done.made.payment_id, "status": "RCVD"} | _links(done.made.sca_token)
+    body = order_fields(order, order.debtor)
+    return [call("POST", f"payments/{order.product}", body, 201, reply, _from(done, origin))]
+
+
+def initiate_order(done: Done) -> Calls:
+    contract, origin = done.given["contract"], done.given["origin"]
+    reply = {"payment_id": done.made.payment_id, "status": "RCVD"} | _links(done.made.sca_token)
+    path = f"{kinds.STANDING_ORDER.path}/{kinds.STANDING_ORDER.products[0]}"
+    return [call("POST", path, contract_fields(contract, contract.debtor), 201, reply, _from(done, origin))]
+
+
+def initiate_bulk(done: Done) -> Calls:
+    headers = _from(done, done.given["origin"]) | {"PaymentInformationID": done.given["reference"]}
+    text = zlib.decompress(done.given["packed"]).decode("utf-8", "replace")
+    bulk_id = done.made[0]
+    return [call("POST", f"bulk-payments/{done.given['kind']}", text, 201, {"payment_file_id": bulk_id}, headers)]
+
+
+def _named(given: Given) -> dict[str, str]:
+    return {"paymentIdType": "EXTERNAL"} if given["external"] else {}
+
+
+def cancel(path: str) -> Make:
+    def made(done: Done) -> Calls:
+        given = done.given
+        place = f"{path}/{given['product']}/{quote(given['reference'], safe='')}"
+        headers = {"Client-ID": given["client_id"]}
+        token = bearer(token_of(done.bank, given["client_id"], given["customer"]))
+        return [call("DELETE", place, None, 204, None, headers | token, _named(given))]
+
+    return made
+
+
+def delete_bulk(done: Done) -> Calls:
+    place = f"bulk-payments/{done.given['kind']}/{quote(done.given['reference'], safe='')}"
+    return [call("DELETE", place, None, 204, None, {"Client-ID": done.given["client_id"]}, _named(done.given))]
+
+
+def renew_address(done: Done) -> Calls:
+    given = done.given
+    bulk = bulks.find(done.bank, given["client_id"], given["kind"], given["reference"], external=given["external"])
+    reply = {"status": bulk.status.value} | ({"reason": bulk.reason} if bulk.reason else {}) | _links(done.made)
+    place = f"bulk-payments/{given['kind']}/{quote(given['reference'], safe='')}/status"
+    return [call("GET", place, None, 200, reply, {"Client-ID": given["client_id"]}, _named(given))]
+
+
+def ask_consent(done: Done) -> Calls:
+    given = done.given
+    query = {"scope": given["scope"]} | ({"iban": given["iban"]} if given["iban"] else {})
+    headers = {"Client-ID": given["client_id"], "Code-Challenge": given["challenge"][1]}
+    rows = [{"language": language, "consent_uri": token} for language, token in done.made]
+    return [call("GET", "consent-uris", None, 200, rows, headers, query)]
+
+
+def _read(done: Done, consent_id: str, status: int, reply: Any, query: Mapping[str, str], sca: str | None) -> Calls:
+    """The accounts of a consent, which names them, and the transactions of its first one."""
+    pair = next((one for one in done.bank.pairs.values() if one.grant.consent_id == consent_id), None)
+    consent = done.bank.consents[consent_id]
+    if pair is None:
+        return []
+    rows = [{"logical_id": logical_id, "iban": iban} for logical_id, iban in consent.logical_ids.items()]
+    headers = {"Client-ID": consent.client_id} | bearer(pair.access_token)
+    listed = [call("GET", "accounts", None, 200, {"_embedded": {"accounts": rows}}, headers)]
+    place = f"accounts/{rows[0]['logical_id']}/transactions"
+    read = call("GET", place, None, status, reply, headers | {"SCA-Token": sca}, query)
+    return ([] if consent.scope == "CAF" else listed) + [read]
+
+
+def demand_sca(done: Done) -> Calls:
+    assert done.refusal is not None
+    row = done.refusal.error.value
+    reply = {"error": row.error, "error_code": row.code} | _links(str(done.refusal.facts["address"]))
+    query = {"psu_involved": "true", "date_from": (done.bank.clock.now - FAR_BACK).date().isoformat()}
+    return _read(done, done.given["consent_id"], 401, reply, query, None)
+
+
+def use_sca_token(done: Done) -> Calls:
+    sca_token = done.bank.sca_tokens.get(done.given["token"])
+    consent_id = None if sca_token is None else sca_token.consent_id
+    return _read(done, consent_id, 200, {}, {}, done.given["token"]) if consent_id else []
+
+
+def ask_token(done: Done) -> Calls:
+    given = done.given
+    is_refresh = "refresh_token" in given
+    form = {"grant_type": "refresh_token" if is_refresh else "authorization_code"}
+    form |= {"refresh_token": given["refresh_token"]} if is_refresh else {}
+    form |= {} if is_refresh else {"code": given["code"], "code_verifier": given["verifier"]}
+    form |= {"scope": given["scope"]} if given.get("scope") else {}
+    headers = {"Authorization": "Basic " + b64encode(f"{given['client_id']}:".encode()).decode()}
+    if done.refusal is not None:
+        row = done.refusal.error.value
+        reply: dict[str, Any] = {"error": row.error, "error_code": row.code}
+        return [call("POST", "token", urlencode(form), row.status, reply, headers)]
+    made = done.made
+    reply = {"access_token": made.access_token, "refresh_token": made.refresh_token, "sca_token": made.sca_token}
+    return [call("POST", "token", urlencode(form), 200, reply | {"logical_id": made.logical_id}, headers)]

@@ -1,0 +1,172 @@
+"""The controls that an export's acts stand for: those of the tester, and of a customer at the bank's own pages."""
+
+from typing import Any
+
+from sandbox.lift import act_calls
+from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, plain
+
+OPENED = ("client_id", "customer", "scope")
+
+
+def as_psu(verb: str) -> Make:
+    """The customer answers at an address through the control."""
+
+    def made(done: Done) -> Calls:
+        given = done.given
+        body = {"address": given["token"]} | {
+            name: given[name] for name in ("customer", "account", "method") if given.get(name)
+        }
+        body |= {"accounts": list(given["ibans"])} if given.get("ibans") else {}
+        return control("POST", f"psu/{verb}", body, {"redirect": done.made})
+
+    return made
+
+
+def on_page(done: Done) -> Calls:
+    """The customer answers on the bank's pages; what comes of it is in the callback."""
+    callback = done.made if isinstance(done.made, str) else done.session.callback or ""
+    refuses = "error=" in callback or not callback
+    body: dict[str, Any] = {"address": done.session.address, "customer": done.session.customer}
+    if refuses:
+        return control("POST", "psu/refuse", body, {"redirect": callback})
+    if done.session.debtor is not None:
+        body["account"] = done.session.debtor.iban
+    if done.address is not None and done.address.renews is None and done.address.iban is None:
+        body["accounts"] = list(done.session.chosen)
+    return control("POST", "psu/approve", body, {"redirect": callback})
+
+
+def in_channel(verb: str) -> Make:
+    """A further signer answers in the bank's own channel."""
+
+    def made(done: Done) -> Calls:
+        who = done.given.get("customer") or done.session.customer
+        return control("POST", f"psu/{verb}", {"payment_id": done.given["payment_id"], "customer": who})
+
+    return made
+
+
+def cancel_in_channel(done: Done) -> Calls:
+    return control("POST", f"payments/{done.given['subject_id']}/move", {"status": "CANC"})
+
+
+def withdraw(done: Done) -> Calls:
+    return control("POST", "psu/withdraw", {name: done.given[name] for name in OPENED})
+
+
+def withdraw_in_channel(done: Done) -> Calls:
+    consent = done.bank.consents[done.given["consent_id"]]
+    return control("POST", "psu/withdraw", {name: getattr(consent, name) for name in OPENED})
+
+
+def force(done: Done) -> Calls:
+    body = {"status": done.given["target"].value}
+    body |= {"reason": done.given["reason"]} if done.given["reason"] else {}
+    return control("POST", f"payments/{done.given['subject_id']}/move", body)
+
+
+def book(done: Done) -> Calls:
+    given = done.given
+    other = {"iban": given["other_account"], "name": given["other_name"]}
+    body = {"amount": given["amount"].text(), "currency": given["amount"].currency, "date": given["on"].isoformat()}
+    body |= {"counterparty": party} if (party := {name: value for name, value in other.items() if value}) else {}
+    return control("POST", f"accounts/{given['iban']}/transactions", body | {"communication": given["text"]})
+
+
+def change(place: str, name: str) -> Make:
+    def made(done: Done) -> Calls:
+        changes = {key: plain(value) for key, value in done.given["changes"]}
+        return control("PATCH", f"{place}/{done.given[name]}", changes)
+
+    return made
+
+
+def change_settings(done: Done) -> Calls:
+    changes = {key: dict(value) if key == "variants" else plain(value) for key, value in done.given["changes"]}
+    return control("PATCH", "settings", changes)
+
+
+def add_customer(done: Done) -> Calls:
+    fields = fields_of(done.given["customer"])
+    return control("POST", "customers", {"customer": fields.pop("id")} | fields)
+
+
+def add_account(done: Done) -> Calls:
+    fields = fields_of(done.given["account"])
+    owners = fields.pop("owners")
+    balance = {"balance": done.given["balance"].text()} if done.given["balance"] else {}
+    body = {"customer": owners[0]} | {name: value for name, value in fields.items() if value} | balance
+    return control("POST", "accounts", body, {"iban": done.made.iban})
+
+
+def add_client(done: Done) -> Calls:
+    fields = fields_of(done.given["client"])
+    return control("POST", "clients", {"client_id": fields.pop("id")} | fields)
+
+
+def change_client(done: Done) -> Calls:
+    changes = {key: plain(value) for key, value in done.given["changes"]}
+    return control("PUT", f"clients/{done.given['client_id']}", changes)
+
+
+def nothing(done: Done) -> Calls:
+    """A page on the way; what the customer answers at its end says it all."""
+    return []
+
+
+PAGES = (
+    "screens.choose_method",
+    "screens.enter",
+    "screens.enter_channel",
+    "screens.leave_channel",
+    "screens.log_in",
+    "screens.pick",
+    "screens.log_in_anew",
+    "screens.log_in_to_channel",
+    "screens.log_in_to_channel_anew",
+    "consent_screens.choose",
+    "consent_screens.enter",
+    "consent_screens.log_in",
+    "consent_screens.log_in_anew",
+)
+
+CALLS: dict[str, Make] = {
+    **dict.fromkeys(PAGES, nothing),
+    "accounts.amend": change("accounts", "iban"),
+    "accounts.register": add_account,
+    "acting.approve": as_psu("approve"),
+    "acting.decline": as_psu("refuse"),
+    "bulks.delete": act_calls.delete_bulk,
+    "bulks.initiate": act_calls.initiate_bulk,
+    "bulks.renew_address": act_calls.renew_address,
+    "choices.change_settings": change_settings,
+    "clients.amend": change_client,
+    "clients.register": add_client,
+    "consent_screens.confirm": on_page,
+    "consent_screens.turn_down": on_page,
+    "consent_screens.withdraw": withdraw_in_channel,
+    "consents.ask": act_calls.ask_consent,
+    "consents.demand_sca": act_calls.demand_sca,
+    "consents.withdraw": withdraw,
+    "customers.amend": change("customers", "customer"),
+    "customers.register": add_customer,
+    "forcing.force": force,
+    "payments.cancel": act_calls.cancel("payments"),
+    "payments.initiate": act_calls.initiate_payment,
+    "screens.answer_in_app": on_page,
+    "screens.cancel_in_channel": cancel_in_channel,
+    "screens.confirm": on_page,
+    "screens.confirm_by_biometrics": on_page,
+    "screens.confirm_in_channel": in_channel("sign"),
+    "screens.refuse_in_channel": in_channel("refuse"),
+    "screens.turn_down": on_page,
+    "signing.refuse_in_channel": in_channel("refuse"),
+    "signing.sign_in_channel": in_channel("sign"),
+    "standing_orders.delete": act_calls.cancel("periodic-payments"),
+    "standing_orders.initiate": act_calls.initiate_order,
+    "statements.book_by_hand": book,
+    "tokens.exchange": act_calls.ask_token,
+    "tokens.refresh": act_calls.ask_token,
+    "tokens.use_sca_token": act_calls.use_sca_token,
+}
+KEPT_REFUSED = ("consents.demand_sca", "tokens.exchange")  # a call of a client that was refused, and changed something

@@ -1,0 +1,45 @@
+"""Plays of a script, with what they leave behind: a HAR of the calls, the world's export, and its states."""
+
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import httpx
+
+from sandbox.client import Controls
+from sandbox.machine import machine_time
+from sandbox.player import runs
+from sandbox.player.line_log import RecordingTransport
+from sandbox.player.runs import Differing, Report, Script, run_one, world_name
+from tests.lift.recorder import Recorder
+
+LISTS = ("payments", "standing-orders", "bulk-payments")
+COMPARED = ("product", "status", "reason")
+
+
+@dataclass(frozen=True)
+class Play:
+    report: Report
+    har: bytes
+    export: bytes
+    states: list[tuple[Any, ...]]  # of all initiations
+    balances: dict[str, Any]  # by IBAN
+
+
+def play(script: Script, url: str) -> Play:
+    recorders: list[Recorder] = []
+    left: dict[str, Any] = {}
+
+    def recording(line: httpx.BaseTransport) -> RecordingTransport:
+        recorders.append(Recorder(line))
+        return RecordingTransport(recorders[-1])
+
+    def look(controls: Controls) -> None:
+        rows = [row for name in LISTS for row in controls.listed(name)]
+        left["states"] = [tuple(row.get(name) for name in COMPARED) for row in rows]
+        left["balances"] = {row["iban"]: row["balances"] for row in controls.listed("accounts")}
+        left["export"] = httpx.get(f"{url}/worlds/{world_name(script)}/_sandbox/export").content
+
+    with patch.object(runs, "RecordingTransport", recording):
+        report = run_one(script, url, machine_time, differing=Differing({}, look))
+    return Play(report, recorders[0].har(), left["export"], left["states"], left["balances"])
