@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sandbox.bank.signing_sessions import CHANNEL
 from sandbox.lift import act_calls
 from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, plain
 
@@ -24,9 +25,13 @@ def as_psu(verb: str) -> Make:
 
 def on_page(done: Done) -> Calls:
     """The customer answers on the bank's pages; what comes of it is in the callback."""
+    body: dict[str, Any]
+    if done.session.address == CHANNEL:
+        body = {"payment_id": done.session.subject, "customer": done.session.customer}
+        return control("POST", "psu/sign" if done.given["approves"] else "psu/refuse", body)
     callback = done.made if isinstance(done.made, str) else done.session.callback or ""
     refuses = "error=" in callback or not callback
-    body: dict[str, Any] = {"address": done.session.address, "customer": done.session.customer}
+    body = {"address": done.session.address, "customer": done.session.customer}
     if refuses:
         return control("POST", "psu/refuse", body, {"redirect": callback})
     if done.session.debtor is not None:
@@ -116,6 +121,7 @@ def nothing(done: Done) -> Calls:
 
 PAGES = (
     "screens.choose_method",
+    "screens.choose_method_in_channel",
     "screens.enter",
     "screens.enter_channel",
     "screens.leave_channel",
@@ -157,6 +163,7 @@ CALLS: dict[str, Make] = {
     "screens.cancel_in_channel": cancel_in_channel,
     "screens.confirm": on_page,
     "screens.confirm_by_biometrics": on_page,
+    "screens.confirm_in_channel_by_biometrics": in_channel("sign"),
     "screens.confirm_in_channel": in_channel("sign"),
     "screens.refuse_in_channel": in_channel("refuse"),
     "screens.turn_down": on_page,

@@ -1,5 +1,6 @@
 """The sandbox's own export becomes a scenario: each act is the call or the control that stands for it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,15 @@ from sandbox.cli import main
 from sandbox.lift.act_controls import CALLS
 from sandbox.lift.beginning_words import bank_words, rule_words, setting_words
 from sandbox.lift.scenario_text import lift_file
+from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import load, read_scenario
 from sandbox.scenario.library import SHIPPED
 from sandbox.scenario.reading import read_content
-from sandbox.reader.yaml_text import read_yaml
 from tests.payer import begin, signed
 from tests.psu.psu import Psu, address_of, consent_address, file_address, file_id, row, wrong
 from tests.tpp import Tpp
+
+APP = re.compile(r'href="(/psu/app/[^"]+)"')
 
 
 def export_of(tpp: Tpp, query: str = "") -> bytes:
@@ -90,6 +93,22 @@ def test_a_file_and_the_channel_are_lifted(app: Flask, tpp: Tpp) -> None:
     assert of(steps, "file")[0]["transfers"][0]["creditor_name"] == "Person 1"
     assert of(steps, "sign") == [{"of": "pay-2", "customer": "griet"}]
     assert of(steps, "move") == [{"of": "pay-3", "status": "CANC"}]
+
+
+@pytest.mark.parametrize("answer, word", [("approve", "sign"), ("refuse", "refuse")])
+def test_an_answer_in_the_app_becomes_a_further_signature_or_a_refusal(
+    app: Flask, tpp: Tpp, answer: str, word: str
+) -> None:
+    two = begin(tpp, debtor_account__iban=tpp.iban_of("notaris"))
+    tpp.control("POST", "/psu/approve", address=two.address, customer="notaris")
+    griet, phone, place = Psu(app, "nl"), Psu(app, "nl"), f"/psu/channel/payments/{two.id}"
+    griet.open("/psu/channel")
+    griet.send("/psu/channel/login", login="griet")
+    griet.open(place)
+    approval = APP.findall(griet.send(f"{place}/method", method="app").text)[0]
+    phone.open(approval)
+    phone.send(f"{approval}/{answer}")
+    assert of(steps_of(tpp), word) == [{"of": "pay-1", "customer": "griet"}]
 
 
 def test_an_export_without_its_secrets_lifts_to_the_same_steps(app: Flask, tpp: Tpp) -> None:
