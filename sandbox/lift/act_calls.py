@@ -28,7 +28,7 @@ Given = Mapping[str, Any]
 class Done:
     """An act that was played again: its arguments by name, the bank after it, and what it made or refused."""
 
-    bank: Bank
+    own_bank: Bank  # of no world: the acts are played in it
     given: Given
     made: Any
     session: Any = None  # of the customer at the bank's pages, as it was before the act
@@ -96,7 +96,7 @@ def bearer(token: str | None) -> dict[str, str | None]:
 
 def _from(done: Done, origin: Origin) -> dict[str, str | None]:
     method, challenge = origin.challenge or (None, None)
-    token = token_of(done.bank, origin.client_id, origin.customer) if origin.customer else None
+    token = token_of(done.own_bank, origin.client_id, origin.customer) if origin.customer else None
     ask = done.given["ask"]
     headers = {"Client-ID": origin.client_id, "Redirect-URI": origin.redirect_uri, "Request-ID": ask.request_id}
     return headers | {"Code-Challenge-Method": method, "Code-Challenge": challenge} | bearer(token)
@@ -136,7 +136,7 @@ def cancel(path: str) -> Make:
         given = done.given
         place = f"{path}/{given['product']}/{quote(given['reference'], safe='')}"
         headers = {"Client-ID": given["client_id"]}
-        token = bearer(token_of(done.bank, given["client_id"], given["customer"]))
+        token = bearer(token_of(done.own_bank, given["client_id"], given["customer"]))
         return [call("DELETE", place, None, 204, None, headers | token, _named(given))]
 
     return made
@@ -149,7 +149,7 @@ def delete_bulk(done: Done) -> Calls:
 
 def renew_address(done: Done) -> Calls:
     given = done.given
-    bulk = bulks.find(done.bank, given["client_id"], given["kind"], given["reference"], external=given["external"])
+    bulk = bulks.find(done.own_bank, given["client_id"], given["kind"], given["reference"], external=given["external"])
     reply = {"status": bulk.status.value} | ({"reason": bulk.reason} if bulk.reason else {}) | _links(done.made)
     place = f"bulk-payments/{given['kind']}/{quote(given['reference'], safe='')}/status"
     return [call("GET", place, None, 200, reply, {"Client-ID": given["client_id"]}, _named(given))]
@@ -165,8 +165,8 @@ def ask_consent(done: Done) -> Calls:
 
 def _read(done: Done, consent_id: str, status: int, reply: Any, query: Mapping[str, str], sca: str | None) -> Calls:
     """The accounts of a consent, which names them, and the transactions of its first one."""
-    pair = next((one for one in done.bank.pairs.values() if one.grant.consent_id == consent_id), None)
-    consent = done.bank.consents[consent_id]
+    pair = next((one for one in done.own_bank.pairs.values() if one.grant.consent_id == consent_id), None)
+    consent = done.own_bank.consents[consent_id]
     if pair is None:
         return []
     rows = [{"logical_id": logical_id, "iban": iban} for logical_id, iban in consent.logical_ids.items()]
@@ -181,12 +181,12 @@ def demand_sca(done: Done) -> Calls:
     assert done.refusal is not None
     row = done.refusal.error.value
     reply = {"error": row.error, "error_code": row.code} | _links(str(done.refusal.facts["address"]))
-    query = {"psu_involved": "true", "date_from": (done.bank.clock.now - FAR_BACK).date().isoformat()}
+    query = {"psu_involved": "true", "date_from": (done.own_bank.clock.now - FAR_BACK).date().isoformat()}
     return _read(done, done.given["consent_id"], 401, reply, query, None)
 
 
 def use_sca_token(done: Done) -> Calls:
-    sca_token = done.bank.sca_tokens.get(done.given["token"])
+    sca_token = done.own_bank.sca_tokens.get(done.given["token"])
     consent_id = None if sca_token is None else sca_token.consent_id
     return _read(done, consent_id, 200, {}, {}, done.given["token"]) if consent_id else []
 

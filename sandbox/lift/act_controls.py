@@ -60,7 +60,7 @@ def withdraw(done: Done) -> Calls:
 
 
 def withdraw_in_channel(done: Done) -> Calls:
-    consent = done.bank.consents[done.given["consent_id"]]
+    consent = done.own_bank.consents[done.given["consent_id"]]
     return control("POST", "psu/withdraw", {name: getattr(consent, name) for name in OPENED})
 
 
