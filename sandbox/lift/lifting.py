@@ -7,7 +7,7 @@ from functools import partial
 
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.operations import OPERATIONS, Operation
-from sandbox.lift.controls import lift_control
+from sandbox.lift.controls import is_question, lift_control
 from sandbox.lift.har import Recorded
 from sandbox.lift.lifted import BY_FAULT, OWN_CLIENT, UNKNOWN, Lift, Make, Step, Subject, address_in
 from sandbox.lift.orders import bulk_file, initiation, on_initiation
@@ -31,7 +31,7 @@ def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = Fals
         has_controls=has_controls or bool(controls),
         has_barriers=any(path[:1] == ("holds",) for path in controls),
     )
-    for group in together(record):
+    for group in together([call for call in record if not is_question(call)]):
         lift_group(found, group, partial(_lift_one, found, record))
     return found
 
