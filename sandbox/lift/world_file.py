@@ -68,7 +68,7 @@ def read_world(content: bytes) -> WorldRecord:
     timeline.advance(bank, now)
     calls += _moved(at, now)
     calls += _statuses(bank)
-    unexplained += [*_faults(life), *_refused(life.heard, refused_at)]
+    unexplained += [*_faults(life), *_refused(life.exchanges, refused_at)]
     return WorldRecord(beginning, [replace(one, number=number) for number, one in enumerate(calls, 1)], unexplained)
 
 
@@ -110,9 +110,9 @@ def _faults(life: Life) -> Iterator[str]:
         yield f"{len(ordered)} faults were ordered: left out, as the calls stand for what was done behind them"
 
 
-def _refused(heard: list[Exchange], lasting: set[datetime]) -> Iterator[str]:
+def _refused(exchanges: list[Exchange], lasting: set[datetime]) -> Iterator[str]:
     """Calls that were refused and changed nothing: an export keeps no body of them."""
-    for one in heard:
+    for one in exchanges:
         is_act = one.error == Error.SCA_REQUIRED.name or (one.operation == "token" and one.at in lasting)
         if one.status >= 400 and not is_act:
             path = one.path if one.operation is None else one.operation
