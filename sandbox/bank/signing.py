@@ -18,6 +18,7 @@ PSU_REFUSED = "PSU_REFUSED"
 NO_FUNDS = "AM04"
 FORBIDDEN = "AG01"  # of ISO 20022: the transaction is forbidden
 REFUSED = "The customer refused."
+FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA address."
 UNSIGNED = (Status.RCVD, Status.PATC)
 
 
@@ -207,7 +208,9 @@ def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:
     found = bank.initiation(payment_id)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input="payment_id")
-    if found.status is not Status.PATC or not found.signatures:
+    if found.status in UNSIGNED and not found.signatures:
+        raise Refusal(Error.ALREADY_OVER, status=found.status.value, sentence=FIRST_SIGNATURE)
+    if found.status is not Status.PATC:
         raise Refusal(Error.ALREADY_OVER, status=found.status.value)
     if customer in found.signatures or customer not in behaviour_of(found).may_sign(bank, found):
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="it is not this customer's turn to sign")

@@ -264,3 +264,19 @@ def test_every_published_currency_is_accepted_and_another_is_not(tpp: Tpp) -> No
         assert currency not in published
         body = payment(XB, instructed_amount={"amount": "100", "currency": currency})
         assert refused(tpp.initiate(XB, body), 400, "B14821ZZ-1232-000000", "instructed_amount.currency")
+
+
+def test_a_first_signature_is_not_given_in_the_channel(tpp: Tpp) -> None:
+    begun = begin(tpp, debtor_account__iban=tpp.iban_of("notaris"))
+    told = "its first signature is given at its SCA address"
+    assert refused(cosign(tpp, begun.id, "griet"), 409, "SBX-0409-000003", told)
+    approve(tpp, begun.address, "notaris")
+    assert cosign(tpp, begun.id, "griet").status_code == 200
+    assert refused(cosign(tpp, begun.id, "griet"), 409, "SBX-0409-000003", "This is PDNG and can no longer")
+
+
+def test_an_unknown_status_or_scope_is_refused_with_what_is_known(tpp: Tpp) -> None:
+    begun = begin(tpp)
+    assert refused(move(tpp, begun.id, "ASCC"), 400, "SBX-0400-000001", "did you mean 'ACSC'?")
+    body = {"client_id": "demo-tpp", "customer": "alice", "scope": "PIS"}
+    assert refused(tpp.control("POST", "/psu/withdraw", **body), 400, "SBX-0400-000001", "it is one of AIS, CAF")

@@ -1,10 +1,11 @@
 """Readers of single values in a control's body; each raises ValueError with the reason."""
 
+from collections.abc import Callable
 from typing import Any
 
 from sandbox.banking.callbacks import end_of, state_of
 from sandbox.banking.money import is_currency
-from sandbox.banking.names import is_world_name
+from sandbox.banking.names import is_world_name, nearest
 from sandbox.contract.moves import Status
 
 
@@ -20,8 +21,18 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(text(item) for item in value)
 
 
+def one_of(*words: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in words:
+            near = nearest(value, words) if isinstance(value, str) else None
+            raise ValueError(f"it is one of {', '.join(words)}" + (f"; did you mean '{near}'?" if near else ""))
+        return str(value)
+
+    return read
+
+
 def status(value: Any) -> Status:
-    return Status(text(value))
+    return Status(one_of(*Status)(value))
 
 
 def whole_number(value: Any) -> int:

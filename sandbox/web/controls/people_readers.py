@@ -1,29 +1,17 @@
 """Readers of the fields of customers and accounts (choice 10); each raises ValueError with the reason."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from sandbox.bank.signing_methods import METHODS
 from sandbox.banking.countries import is_country
 from sandbox.banking.iban import BANK_CODE, is_iban
 from sandbox.banking.money import Money, is_currency
-from sandbox.banking.names import nearest
-from sandbox.web.controls.body_readers import text, texts
+from sandbox.web.controls.body_readers import one_of, text, texts
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]{1,100}\Z")
 SIGNATURES_MAX = 9
-
-
-def one_of(*words: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in words:
-            near = nearest(value, words) if isinstance(value, str) else None
-            raise ValueError(f"it is one of {', '.join(words)}" + (f"; did you mean '{near}'?" if near else ""))
-        return str(value)
-
-    return read
 
 
 def identifier(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Rows of the controls that make and change customers and accounts."""
 
 from sandbox.web.controls import people_readers as read
-from sandbox.web.controls.body_readers import flag
+from sandbox.web.controls.body_readers import flag, one_of
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
 
 EUROS = {"type": ["string", "null"]}
@@ -9,7 +9,7 @@ COUNTRIES = {"type": ["array", "null"], **TEXTS}
 
 CUSTOMER_FIELDS = (
     Field("channel_blocked", flag, "boolean", about="No digital channel.", option="Blocks the digital channel."),
-    Field("language", read.one_of("fr", "nl"), shape={"enum": ["fr", "nl"]}, option="fr or nl."),
+    Field("language", one_of("fr", "nl"), shape={"enum": ["fr", "nl"]}, option="fr or nl."),
     Field(
         "limit_day",
         read.euros_or_none,
@@ -47,7 +47,7 @@ NEW_CUSTOMER = (
     Field("name", read.name, about="The id where left out.", option="The name; left out, the id."),
     Field(
         "kind",
-        read.one_of("private", "business"),
+        one_of("private", "business"),
         about="private where left out.",
         shape={"enum": ["private", "business"]},
         option="private (default) or business.",
@@ -87,7 +87,7 @@ ACCOUNT_FIELDS = (
     ),
     Field(
         "balance_shown",
-        read.one_of("compartment", "globalised"),
+        one_of("compartment", "globalised"),
         about="What `balance` of account information is: the euro compartment, or all at the bank's rates.",
         shape={"enum": ["compartment", "globalised"]},
         option="compartment or globalised.",
@@ -98,7 +98,7 @@ NEW_ACCOUNT = (
     Field("iban", read.own_iban, about="The next free one where left out.", option="Left out: the next free one."),
     Field(
         "type",
-        read.one_of("current-account", "savings-account"),
+        one_of("current-account", "savings-account"),
         about="current-account where left out.",
         shape={"enum": ["current-account", "savings-account"]},
         option="current-account (default) or savings-account.",

@@ -1,9 +1,8 @@
 """Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
 
 from sandbox.bank.signing_methods import METHODS
-from sandbox.web.controls.body_readers import address, text, texts
+from sandbox.web.controls.body_readers import address, one_of, text, texts
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
-from sandbox.web.controls.people_readers import one_of
 from sandbox.web.controls.scenario_rows import SINCE
 
 PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
@@ -101,7 +100,7 @@ PSU_ROWS: tuple[Control, ...] = (
         (
             Field("client_id", text, required=True),
             Field("customer", text, required=True),
-            Field("scope", text, required=True, shape={"enum": ["AIS", "CAF"]}),
+            Field("scope", one_of("AIS", "CAF"), required=True, shape={"enum": ["AIS", "CAF"]}),
         ),
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         commands=(Command("psu withdraw"),),
