@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import click
 
@@ -64,10 +64,21 @@ class RemoteWorld:
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
         """Calls a control; fields of the body that are None are left out."""
-        path = fill_path(row.path, names) + (f"?since={since}" if since else "")
+        path = fill_path(row.path, names)
         if isinstance(body, dict):
             body = {name: value for name, value in body.items() if value is not None}
-        return self.call(row.method, path, body if row.body is None or body is not None else {})
+        query = f"?since={since}" if since else ""
+        reply = self.call(row.method, f"{path}{query}", body if row.body is None or body is not None else {})
+        return self._with_pages(path, reply) if row.pages else reply
+
+    def _with_pages(self, path: str, reply: dict[str, Any]) -> dict[str, Any]:
+        """The first page of a list with all that follow."""
+        (name, rows), following = next(iter(reply.items())), reply.pop("next", None)
+        while following is not None:
+            page = self.call("GET", f"{path}?after={quote(following)}")
+            rows += page[name]
+            following = page.get("next")
+        return reply
 
     def carry(self, method: str, path: str, content: bytes | None = None) -> bytes:
         """Sends and receives raw content, with a long timeout."""

@@ -104,9 +104,9 @@ class Worlds:
         """One of which this server knows without asking; another may have it."""
         return self._roll.held(name)
 
-    def places(self) -> dict[int, str] | None:
-        """The address of the server that has a world, by the world's row."""
-        return None if self.store is None else self.store.places()
+    def places(self, worlds: list[World]) -> dict[int, str]:
+        """The address of the server that has a world, by the world's row; nothing where all are here."""
+        return {} if self.store is None else self.store.places([world.row for world in worlds])
 
     def put_away(self, world: World) -> bool:
         """Unloads a world that is not in use, and gives it up where others may take it."""
@@ -199,9 +199,10 @@ class Worlds:
         """Also those that are away; looking at what they hold brings them back."""
         return list(self._roll.each())
 
-    def each(self) -> Iterator[World]:
-        """The same, one by one: a shared database may hold more worlds than memory."""
-        return self._roll.each()
+    def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
+        """The same, one by one: a shared database may hold more worlds than memory. Those after a name, where only
+        so many are needed."""
+        return self._roll.each(after, most)
 
     def in_memory(self) -> list[World]:
         return [world for world in self._roll.in_memory() if not world.is_unloaded]

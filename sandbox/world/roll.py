@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from heapq import nsmallest
 from weakref import WeakValueDictionary
 
 from sandbox.world.log.state_store import Listed, StateStore
@@ -24,9 +25,12 @@ class Roll:
         """One that this server knows, whoever has it now."""
         return self._worlds.get(name)
 
-    def each(self) -> Iterator[World]:
-        """In the order of their names, unloaded ones too; looking at what they hold reloads them."""
-        yield from (self._worlds[name] for name in sorted(self._worlds))
+    def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
+        """In the order of their names, unloaded ones too; looking at what they hold reloads them. At the most so many
+        after a name."""
+        names = (name for name in list(self._worlds) if name > after)
+        chosen = sorted(names) if most is None else nsmallest(most, names)
+        yield from (self._worlds[name] for name in chosen)
 
     def in_memory(self) -> list[World]:
         """Those of which memory holds anything."""
@@ -99,9 +103,8 @@ class SharedRoll(Roll):
         self._adopt(made)
         return made
 
-    def each(self) -> Iterator[World]:
-        after = ""
-        while rows := self._store.page(after, PAGE):
+    def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
+        while rows := self._store.page(after, min(PAGE, most or PAGE)):
             for row in rows:
                 world = self._held.get(row.name)
                 yield world if world is not None and world.is_here else self._world(row)

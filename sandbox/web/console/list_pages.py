@@ -1,5 +1,6 @@
 """The pages of lists: what a world holds, page by page."""
 
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -25,6 +26,7 @@ from sandbox.web.controls.registers import customer_shown
 from sandbox.world.calls import Exchange
 
 SIZE = 50
+WORLDS_SHOWN = 100
 GLIMPSE = 8  # rows of a list on the first page
 
 
@@ -248,7 +250,11 @@ def scenario(visit: Visit) -> Response:
 
 
 def worlds(visit: Visit) -> Response:
-    places = visit.worlds.places()
-    rows = [(world, world.standing(), (places or {}).get(world.row)) for world in visit.worlds.each()]
+    after = visit.request.args.get("after", "")
+    found = list(islice(visit.worlds.each(after, WORLDS_SHOWN + 1), WORLDS_SHOWN + 1))
+    more, shown = found[WORLDS_SHOWN:], found[:WORLDS_SHOWN]
+    places = visit.worlds.places(shown)
+    rows = [(world, world.standing(), places.get(world.row)) for world in shown]
     names = [name for name, _, _ in shipped_scenarios()]
-    return draw(visit, "worlds", here="/console/worlds", rows=rows, scenarios=names)
+    last = shown[-1].name if more else ""
+    return draw(visit, "worlds", here="/console/worlds", rows=rows, scenarios=names, after=after, last=last)

@@ -57,6 +57,7 @@ class Control(NamedTuple):
     example: Any = None  # of the body
     success: int = 200
     since: bool = False  # takes ?since=
+    pages: bool = False  # takes ?after=, where the reply says `next`
     media: tuple[str, ...] = JSON
     commands: tuple[Command, ...] = ()
     buttons: tuple[Button, ...] = ()

@@ -6,6 +6,7 @@ from sandbox.web.controls.control_row import JSON, SPAN, TIME, Button, Command, 
 
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
 
+PAGE = 1_000  # worlds in one reply, at the most and by default
 REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
 
 WORLD_ROWS: tuple[Control, ...] = (
@@ -69,7 +70,8 @@ WORLD_ROWS: tuple[Control, ...] = (
         "world_views.every",
         "The worlds of this server: separate banks, each with its own clock. `away` ones lie in the state file until "
         "they are called; this list wakes none, and their due_next is as it stood (null if none was called since the "
-        "server started).",
+        f"server started). ?limit= gives at most so many, by default {PAGE:,}; where there are more, `next` is the "
+        "name for ?after= of the next page.",
         commands=(
             Command(
                 "worlds",
@@ -77,6 +79,7 @@ WORLD_ROWS: tuple[Control, ...] = (
                 columns=("name", "scenario", "seed", "clock.now", "clock.mode"),
             ),
         ),
+        pages=True,
     ),
     Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away."),
     Control(

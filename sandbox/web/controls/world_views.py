@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
-from flask import Response
+from flask import Request, Response
 
 from sandbox.banking.durations import read_instant
 from sandbox.banking.names import is_world_name
@@ -15,6 +16,7 @@ from sandbox.web.controls.body_readers import whole_number
 from sandbox.web.controls.clock import clock_shown, read_rate
 from sandbox.web.controls.request_bodies import TakeBody, refuse, value_of
 from sandbox.web.controls.scenario_bodies import reading, scenario_of
+from sandbox.web.controls.world_rows import PAGE
 from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -22,8 +24,21 @@ from sandbox.world.world import World
 SEED_MAX = 2**53
 
 
-def every(worlds: Worlds) -> dict[str, Any]:
-    return {"worlds": [shown(world) for world in worlds.each()]}
+def every(worlds: Worlds, request: Request) -> dict[str, Any]:
+    """In the order of their names; where there are more, `next` is the name after which the next page begins."""
+    limit, after = limit_of(request), request.args.get("after", "")
+    if after and not is_world_name(after):
+        raise refuse("after", "it is the name of a world")
+    rows = list(islice(worlds.each(after, limit + 1), limit + 1))
+    more = {"next": rows[limit - 1].name} if len(rows) > limit else {}
+    return {"worlds": [shown(world) for world in rows[:limit]], **more}
+
+
+def limit_of(request: Request) -> int:
+    text = request.args.get("limit", str(PAGE))
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 5 and 0 < int(text) <= PAGE):
+        raise refuse("limit", f"a whole number from 1 to {PAGE}")
+    return int(text)
 
 
 def one(worlds: Worlds, name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from sandbox.referee.rule import Severity
 from sandbox.web.controls.control_row import SPAN, TIME
 from sandbox.web.controls.health import FORMATS
 from sandbox.web.controls.scenario_rows import YAML
-from sandbox.web.controls.world_rows import REPLACE
+from sandbox.web.controls.world_rows import PAGE, REPLACE
 
 
 def text(about: str = "") -> fields.String:
@@ -58,6 +58,10 @@ def query(name: str, about: str, schema: dict[str, Any] = TEXT, *, required: boo
 SINCE = query("since", "Only entries after that number.", {"type": "integer", "minimum": 0})
 QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
     "GET /health": (query("live", "Asks only whether anybody is there."),),
+    "GET /worlds": (
+        query("limit", "At most so many.", {"type": "integer", "minimum": 1, "maximum": PAGE, "default": PAGE}),
+        query("after", "`next` of the page before."),
+    ),
     "GET /export": (query("secrets", "strip: without secrets.", {"type": "string", "enum": ["keep", "strip"]}),),
     "POST /import": (
         query("as", "The name that the world takes."),

@@ -23,6 +23,7 @@ from sandbox.web.docs.control_schemas import (
     ShippedScenario,
     VerifiedCalls,
     World,
+    WorldPage,
     listed,
 )
 from sandbox.web.docs.register_schemas import (
@@ -55,7 +56,7 @@ REPLIES: dict[str, Any] = {
     "GET /clock": Clock,
     "POST /clock": Clock,
     "POST /reset": World,
-    "GET /worlds": listed("worlds", World),
+    "GET /worlds": WorldPage,
     "GET /worlds/<name>": World,
     "PUT /worlds/<name>": World,
     "DELETE /worlds/<name>": None,

@@ -72,6 +72,13 @@ class World(Schema):
     away = flag()
 
 
+class WorldPage(Schema):
+    """`next` only where there are more."""
+
+    worlds = rows(World)
+    after = fields.String(data_key="next")
+
+
 class ImportedWorld(World):
     """With the number of acts that were played again."""
 

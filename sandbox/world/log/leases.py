@@ -20,7 +20,7 @@ TAKE = """UPDATE heads SET owner = ?, epoch = epoch + 1 WHERE world = ? AND
   RETURNING epoch, pace, faults, noted, acts, head, mark"""
 GIVE = "UPDATE heads SET owner = NULL WHERE world = ? AND owner = ? AND epoch = ?"
 PLACES = """SELECT heads.world, servers.address FROM heads JOIN servers ON servers.id = heads.owner
-  WHERE servers.until > now()"""
+  WHERE servers.until > now() AND heads.world = ANY(?)"""
 OWNER = """SELECT servers.id, servers.address FROM heads JOIN servers ON servers.id = heads.owner
   WHERE heads.world = ? AND servers.until > now()"""
 
@@ -83,9 +83,9 @@ class Leases:
         row = self.line.run_one(OWNER, world).fetchone()
         return None if row is None else Peer(*row)
 
-    def places(self) -> dict[int, str]:
-        """Where each world is that a living server has."""
-        return {int(world): Peer(0, address).url for world, address in self.line.run_one(PLACES).fetchall()}
+    def places(self, worlds: list[int]) -> dict[int, str]:
+        """Where each of these worlds is that a living server has."""
+        return {int(world): Peer(0, address).url for world, address in self.line.run_one(PLACES, worlds).fetchall()}
 
     def take(self, world: int, server: int) -> Taken | None:
         """None where another server has it, or where it is gone."""

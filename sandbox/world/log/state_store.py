@@ -89,9 +89,9 @@ class StateStore:
         """Whether a world in memory is still this server's."""
         return True
 
-    def places(self) -> dict[int, str] | None:
-        """The address of the server that has a world, by the world's row; None where all are here."""
-        return None if self.ownership is None else self.ownership.leases.places()
+    def places(self, rows: list[int]) -> dict[int, str]:
+        """The address of the server that has a world, by the world's row; nothing where all are here."""
+        return {} if self.ownership is None else self.ownership.leases.places(rows)
 
     def leave(self, backlog: Backlog) -> None:
         """After a world's memory was written down and given back."""
