@@ -41,6 +41,8 @@ def _print_table(rows: "list[Axis]") -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from sandbox.contract.axis import MARKS
+
     table = Table(show_lines=False, box=None, pad_edge=False, header_style="bold")
     for heading in ("axis", "values", "about", "brings to light", "clause"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("axis", "clause"))
@@ -49,8 +51,7 @@ def _print_table(rows: "list[Axis]") -> None:
         if axis.topic != topic:
             topic = axis.topic
             table.add_row(f"[bold]{topic}[/bold]")
-        marked = [f"{value.name}{'' if value.within else '!'}" for value in axis.values]
-        table.add_row(axis.name, " ".join(marked), axis.about, axis.brings, axis.clause)
+        table.add_row(axis.name, " ".join(axis.marked), axis.about, axis.brings, axis.clause)
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     console.print(table)
-    console.print(f"{len(rows)} axes. The first value is the default; a client must refuse what is marked !.")
+    console.print(f"{len(rows)} axes. {MARKS}")

@@ -11,6 +11,7 @@ ROWS: tuple[Axis, ...] = (
     axis(
         "accept_without_version", "service 9.1", "An Accept that names no version.", "a version that changes by itself",
         ("406", "406."), ("newest", "The newest version of the operation."),
+        lenient=("newest",),
     ),
     axis(
         "silent_versions", "service 9.4", "The versions of the endpoints for which the service names none.",
@@ -72,14 +73,17 @@ ROWS: tuple[Axis, ...] = (
         excludes=tuple(
             Exclusion(value, "limits", other) for value in ("psu", "address") for other in ("none", "day")
         ),
+        lenient=("psu",),
     ),
     axis(
         "unknown_field", "service 2.1", "A field of a body that the bank does not know.", "a typing error",
         ("refused", "400."), ("ignored", "It is left out."),
+        lenient=("ignored",),
     ),
     axis(
         "amount_as_number", "service 2.1", "An amount that is a JSON number.", "money as a float",
         ("refused", "400."), ("accepted", "It is read as the decimal string that it is."),
+        lenient=("accepted",),
     ),
     axis(
         "names", "service 2.1", "Characters of creditor_name outside the SEPA set, such as é.",

@@ -74,6 +74,7 @@ ROWS: tuple[Axis, ...] = (
     axis(
         "limit_week", "service 1", "The days of a weekly limit.", "a refusal that is not expected",
         ("seven_days", "Today and the six days before."), ("calendar", "Since Monday."),
+        lenient=("calendar",),
     ),
     axis(
         "limits_day", "service 1", "The day on which a future-dated payment counts for the customer's limits.",
@@ -90,6 +91,7 @@ ROWS: tuple[Axis, ...] = (
     axis(
         "savings_as_debtor", "service 1", "A savings account as the debtor account.", "a refusal that nobody sees",
         ("refused", "403."), ("accepted", "It pays."),
+        lenient=("accepted",),
     ),
     axis(
         "self_payment", "service 1", "A payment to the account that pays.", "a refusal that nobody sees",

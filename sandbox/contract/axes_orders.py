@@ -28,6 +28,7 @@ ROWS: tuple[Axis, ...] = (
     order(
         "start_date", "service 2.2", "The earliest start_date.", "400 on the day itself",
         ("tomorrow", "The day after the call."), ("today", "The day of the call."),
+        lenient=("today",),
     ),
     order(
         "signed_order", "service 3.2", "The status of a standing order that was signed.", "an enumeration that crashes",

@@ -18,20 +18,21 @@ def by_setting(
     *others: tuple[str, dict[str, Any], str],
     first: str = "default",
     does: str = "",
+    lenient: tuple[str, ...] = (),
 ) -> Axis:
     """The first value leaves the settings as they are by default."""
     names = {setting: getattr(DEFAULTS, setting) for _, changes, _ in others for setting in changes}
     rows = [(first, names, does or "As the sandbox begins.")]
     rows += [(value, names | changes, text) for value, changes, text in others]
     values = tuple(Value(value, text, settings=tuple(sorted(changes.items()))) for value, changes, text in rows)
-    return Axis(name, clause, values, about, brings, topic)
+    return Axis(name, clause, values, about, brings, topic, lenient=lenient)
 
 
-def words(name: str, clause: str, topic: str, about: str, brings: str, **others: str) -> Axis:
-    """A setting of few words: an axis of the same name, each word a value."""
+def words(name: str, clause: str, topic: str, about: str, brings: str, /, *granting: str, **others: str) -> Axis:
+    """A setting of few words: an axis of the same name, each word a value; `granting` are those that grant more."""
     first = str(getattr(DEFAULTS, name))
     rows = [(word, {name: word}, text) for word, text in others.items() if word != first]
-    return by_setting(name, clause, topic, about, brings, *rows, first=first, does=others[first])
+    return by_setting(name, clause, topic, about, brings, *rows, first=first, does=others[first], lenient=granting)
 
 
 PROOF = axes_of("proof")
@@ -124,6 +125,7 @@ ROWS: tuple[Axis, ...] = (
         "sca_renewal_after", "service 4.10", "tokens", "After how long the PSU must authenticate again.",
         "a constant of 90 days",
         ("180_days", {"sca_renewal_after": timedelta(days=180)}, "180 days."), first="90_days", does="90 days.",
+        lenient=("180_days",),
     ),
     by_setting(
         "consent_life", "service 4.7", "tokens", "How long a consent lives.", "a constant of 180 days",
@@ -141,7 +143,7 @@ ROWS: tuple[Axis, ...] = (
     ),
     words(
         "signatures", "service 5.8", "proof", "Whether initiations must be signed.", "an unsigned initiation",
-        lenient="Signature, Digest and Date are verified when they are there.", off="They are not looked at.",
+        "off", lenient="Signature, Digest and Date are verified when they are there.", off="They are not looked at.",
         strict="All three are required.",
     ),
     words(

@@ -19,6 +19,12 @@ TOPICS = (
 )
 
 
+MARKS = (
+    "The first value is the default. A client must refuse what is marked !, or do without it; "
+    "no client that works with the default breaks on what is marked +."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """One way to decide; `settings` names the settings that do it, where no line of code asks for the axis."""
@@ -48,6 +54,7 @@ class Axis:
     brings: str  # the mistake of a client that it brings to light
     topic: str
     excludes: tuple[Exclusion, ...] = ()
+    lenient: tuple[str, ...] = ()  # values that take or grant more: no client breaks there that works today
 
     @property
     def default(self) -> str:
@@ -57,6 +64,12 @@ class Axis:
     def names(self) -> tuple[str, ...]:
         """Of the values."""
         return tuple(value.name for value in self.values)
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The names with ! where a right client refuses, and + where no client breaks that works today."""
+        marks = {value.name: "" if value.within else "!" for value in self.values}
+        return tuple(f"{name}{mark}{'+' if name in self.lenient else ''}" for name, mark in marks.items())
 
     @property
     def within(self) -> bool:
@@ -76,9 +89,15 @@ def axes_of(topic: str) -> Callable[..., Axis]:
     """A maker of the rows of a topic: name, clause, what could be otherwise, what it brings to light, the values."""
 
     def make(
-        name: str, clause: str, about: str, brings: str, *values: tuple[Any, ...], excludes: tuple[Exclusion, ...] = ()
+        name: str,
+        clause: str,
+        about: str,
+        brings: str,
+        *values: tuple[Any, ...],
+        excludes: tuple[Exclusion, ...] = (),
+        lenient: tuple[str, ...] = (),
     ) -> Axis:
-        return Axis(name, clause, tuple(Value(*value) for value in values), about, brings, topic, excludes)
+        return Axis(name, clause, tuple(Value(*value) for value in values), about, brings, topic, excludes, lenient)
 
     return make
 
@@ -95,5 +114,6 @@ def described(axis: Axis) -> dict[str, Any]:
         "brings": axis.brings,
         "within": axis.within,
         "outside": [value.name for value in axis.values if not value.within],
+        "lenient": list(axis.lenient),
         "excludes": [row._asdict() for row in axis.excludes],
     }

@@ -244,7 +244,8 @@ class ExclusionRow(Schema):
 
 
 class AxisRow(Schema):
-    """A point on which a bank could differ. `outside` are the values that a right client refuses."""
+    """A point on which a bank could differ. `outside` are the values that a right client refuses; no client that works
+    with the first value breaks on those that are `lenient`."""
 
     name = text()
     topic = text()
@@ -255,6 +256,7 @@ class AxisRow(Schema):
     brings = text()
     within = flag()
     outside = texts()
+    lenient = texts()
     excludes = rows(ExclusionRow)
     value = text_or_null()
     met = flag()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sandbox.contract.axis import TOPICS
+from sandbox.contract.axis import MARKS, TOPICS
 from sandbox.contract.variants import AXES
 from sandbox.web.docs.controls import rows as control_rows
 from sandbox.web.docs.tables import TABLES
@@ -30,10 +30,10 @@ def of_table(name: str, title: str, about: str, code: int = 1) -> Callable[[], s
 
 
 def axes() -> str:
-    parts = ["# Axes", "Points on which a real bank may have decided otherwise. The first value is the default."]
+    parts = ["# Axes", f"Points on which a real bank may have decided otherwise. {MARKS}"]
     for topic in TOPICS:
         found = [axis for axis in AXES.values() if axis.topic == topic]
-        rows = [(f"`{one.name}`", ", ".join(one.names), one.about, one.brings, one.clause) for one in found]
+        rows = [(f"`{one.name}`", ", ".join(one.marked), one.about, one.brings, one.clause) for one in found]
         if rows:
             parts += [f"## {topic.capitalize()}", table(("axis", "values", "about", "brings to light", "clause"), rows)]
     return "\n\n".join(parts) + "\n"

@@ -87,7 +87,7 @@ def variants() -> Table:
         (
             row.name,
             row.topic,
-            " ".join(row.names),
+            " ".join(row.marked),
             row.about,
             row.brings,
             "" if row.within else "not within",

@@ -1,0 +1,28 @@
+"""Toy clients: each takes one point for granted that an axis decides otherwise, and breaks there as real code would."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from tests.tpp import Tpp
+
+Toy = Callable[[Tpp], object]
+# Of an axis: a client that breaks on all values but the first and lenient ones, or clients by what they break on.
+Toys = Mapping[str, Toy | Mapping[str, Toy]]
+
+
+def ok(reply: TestResponse) -> Any:
+    """What a client reads that knows success alone."""
+    assert reply.status_code < 300, f"{reply.status_code} {reply.text[:200]}"
+    return reply.get_json()
+
+
+def expects(seen: Callable[[Tpp], Any], expected: object) -> Toy:
+    """A client that knows one outcome, and takes no other."""
+
+    def toy(tpp: Tpp) -> None:
+        found = seen(tpp)
+        assert found == expected, found
+
+    return toy
