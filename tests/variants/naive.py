@@ -1,6 +1,7 @@
 """Toy clients: each takes one point for granted that an axis decides otherwise, and breaks there as real code would."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from werkzeug.test import TestResponse
@@ -18,11 +19,17 @@ def ok(reply: TestResponse) -> Any:
     return reply.get_json()
 
 
-def expects(seen: Callable[[Tpp], Any], expected: object) -> Toy:
-    """A client that knows one outcome, and takes no other."""
+@dataclass(frozen=True)
+class Expects:
+    """A client that knows one outcome, and takes no other; `part` is what it looks at."""
 
-    def toy(tpp: Tpp) -> None:
-        found = seen(tpp)
-        assert found == expected, found
+    seen: Callable[[Tpp], Any]
+    expected: object
+    part: int | None = None
 
-    return toy
+    def __call__(self, tpp: Tpp) -> None:
+        self.judge(self.seen(tpp))
+
+    def judge(self, seen: Any) -> None:
+        found = seen if self.part is None else seen[self.part]
+        assert found == self.expected, found

@@ -23,9 +23,11 @@ def cases(table: Table) -> list[tuple[str, str]]:
 
 
 def show(tpp: Tpp, table: Table, axis: str, value: str) -> None:
-    """The probe sees what the table says, and the world notes that it met the axis."""
+    """The probe sees what the table says, and the world notes that it met the axis; one value is enough for that."""
     reply = tpp.control("PATCH", "/settings", variants={axis: value})
     assert reply.status_code == 200, reply.text
     assert table[axis].probe(tpp) == table[axis].values[value]
+    if value != list(table[axis].values)[-1]:
+        return
     row = next(row for row in tpp.listed("variants") if row["name"] == axis)
     assert (row["value"], row["met"]) == (value, True)

@@ -26,8 +26,7 @@ def shown(customer: str, field: str) -> Any:
 
 def euros(tpp: Tpp, customer: str) -> str:
     """What the balance of an account with several currencies counts."""
-    iban = tpp.iban_of(customer)
-    booked = next(row["balances"] for row in tpp.listed("accounts") if row["iban"] == iban)
+    booked = next(row["balances"] for row in tpp.listed("accounts") if row["customer"] == customer)
     euro = next(float(row["balance"]) for row in booked if row["currency"] == "EUR")
     return "euro" if body(Reader(tpp, customer).account())["balance"] == euro else "globalised"
 

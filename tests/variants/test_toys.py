@@ -1,11 +1,14 @@
 """Toy clients against worlds that differ on one point: each breaks on exactly what its axis brings to light."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 from flask import Flask
 
 from sandbox.contract.variants import AXES
+from sandbox.scenario.reading import read_settings
 from sandbox.vary.axes import space_of
 from sandbox.vary.runs import Result, Run, Runs
 from sandbox.vary.space import Variant
@@ -14,10 +17,12 @@ from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
 from tests.variants import test_headers as headers
 from tests.variants import toys_calling, toys_filing, toys_paying, toys_reading
-from tests.variants.naive import Toy, Toys
+from tests.variants.naive import Expects, Toy, Toys
+from tests.variants.test_callback import EVERY
 
 TOYS: Toys = {**toys_reading.TOYS, **toys_calling.TOYS, **toys_paying.TOYS, **toys_filing.TOYS}
 ELSEWHERE = {"certificate_clock"}  # a toy needs certificates: tests/trust has it
+T = TypeVar("T")
 BROKEN = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -29,16 +34,19 @@ class Laboratory:
 
     def breaks(self, toy: Toy, **variants: str) -> str | None:
         """How it breaks; None where it goes on."""
+        beginning = self.register.beginning
+        settings = read_settings({"variants": variants}, beginning.settings)
         self.register.drop("default")
-        self.register.make("default", self.register.beginning)
-        tpp = Tpp(self.app)
-        if variants:
-            assert tpp.control("PATCH", "/settings", variants=variants).status_code == 200
-        try:
-            toy(tpp)
-        except BROKEN as error:
-            return f"{type(error).__name__}: {error}"
-        return None
+        self.register.make("default", replace(beginning, settings=settings))
+        return breakage(toy, Tpp(self.app))
+
+
+def breakage(client: Callable[[T], object], given: T) -> str | None:
+    try:
+        client(given)
+    except BROKEN as error:
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 @pytest.fixture
@@ -63,8 +71,10 @@ def clients(axis: str) -> Iterator[tuple[Toy, set[str]]]:
 @pytest.mark.parametrize("axis", TOYS)
 def test_a_toy_client_breaks_on_exactly_these_values_of_its_axis(laboratory: Laboratory, axis: str) -> None:
     for toy, on in clients(axis):
-        seen = {value: laboratory.breaks(toy, **{axis: value}) for value in AXES[axis].names[1:]}
-        seen[AXES[axis].default] = laboratory.breaks(toy)
+        if isinstance(toy, Expects) and axis in EVERY and toy.seen is EVERY[axis].probe:
+            seen = {value: breakage(toy.judge, shown) for value, shown in EVERY[axis].values.items()}  # by the probes
+        else:
+            seen = {value: laboratory.breaks(toy, **{axis: value}) for value in AXES[axis].names}
         assert {value for value, why in seen.items() if why} == on, seen
 
 

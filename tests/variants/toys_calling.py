@@ -11,7 +11,7 @@ from tests.reader import Reader
 from tests.tpp import VERIFIER, Tpp, payment
 from tests.variants import test_callback as callback
 from tests.variants import test_headers as headers
-from tests.variants.naive import Toys, expects, ok
+from tests.variants.naive import Expects, Toys, ok
 
 OTHER = VERIFIER[::-1]
 
@@ -155,28 +155,21 @@ def error(tpp: Tpp) -> Any:
     return tpp.initiate(body={}).get_json()
 
 
-ATTACHED, DETACHED = (lambda tpp: ok_code(callback.proofs(tpp)[0])), (lambda tpp: ok_code(callback.proofs(tpp)[1]))
-
-
-def ok_code(status: int) -> None:
-    assert status < 300
-
-
 TOYS: Toys = {
     "vendor": lambda tpp: ok(tpp.initiate()),
     "request_id_reuse": sends_again,
     "limits": {"minute": pays_often, "day": looks_often},
-    "silent_versions": expects(headers.status_in_version_1, 200),
+    "silent_versions": Expects(headers.status_in_version_1, 200),
     "redirect_uri_elsewhere": lambda tpp: ok(Reader(tpp).listed(redirect_uri=None)),
     "language_region": lambda tpp: ok(tpp.initiate(accept_language="fr-BE")),
-    "content_type_reply": expects(lambda tpp: tpp.initiate().content_type, "application/json;charset=utf-8"),
-    "error_description": expects(lambda tpp: "missing" in headers_text(tpp), True),
-    "error_codes": expects(lambda tpp: error(tpp)["error_code"], "GEN-1201-100002"),
-    "error_words": expects(lambda tpp: error(tpp)["error"], "MISSING_INPUT"),
-    "insufficient_funds": expects(lambda tpp: headers.without_funds(tpp)[0], 403),
-    "consent_gone": expects(lambda tpp: headers.withdrawn(tpp)[0], 403),
-    "foreign_id": expects(headers.anothers, (200, 404)),
-    "wrong_scope": expects(headers.token_of_payments, 403),
+    "content_type_reply": Expects(lambda tpp: tpp.initiate().content_type, "application/json;charset=utf-8"),
+    "error_description": Expects(lambda tpp: "missing" in headers_text(tpp), True),
+    "error_codes": Expects(lambda tpp: error(tpp)["error_code"], "GEN-1201-100002"),
+    "error_words": Expects(lambda tpp: error(tpp)["error"], "MISSING_INPUT"),
+    "insufficient_funds": Expects(headers.without_funds, 403, 0),
+    "consent_gone": Expects(headers.withdrawn, 403, 0),
+    "foreign_id": Expects(headers.anothers, (200, 404)),
+    "wrong_scope": Expects(headers.token_of_payments, 403),
     "retry_after": waits_as_asked,
     "limits_count": shares_an_address,
     "names": pays_helene,
@@ -184,8 +177,8 @@ TOYS: Toys = {
     "callback_code": takes_one_code,
     "callback_arrival": exchanges_whenever_called,
     "callback_outcome": takes_no_error,
-    "callback_error": expects(callback.error, "access_denied"),
-    "callback_parameters": expects(callback.names, ["code", "state"]),
+    "callback_error": Expects(callback.error, "access_denied"),
+    "callback_parameters": Expects(callback.names, ["code", "state"]),
     "callback_encoding": decodes_by_itself,
     "refusal_callback": waits_for_the_refusal,
     "code_beside_token": exchanges_every_code,
@@ -194,12 +187,15 @@ TOYS: Toys = {
         "card_reader": lambda tpp: ok(sign_by(tpp, "app")),
         "app": lambda tpp: ok(sign_by(tpp, "card_reader")),
     },
-    "date_tolerance": expects(callback.dated, 201),
+    "date_tolerance": Expects(callback.dated, 201),
     "client_certificates": lambda tpp: ok(tpp.initiate()),
-    "signature_over": {"detached headers": ATTACHED, "attached headers": DETACHED},
+    "signature_over": {
+        "detached headers": Expects(callback.proofs, 201, 0),
+        "attached headers": Expects(callback.proofs, 201, 1),
+    },
     "unknown_fields": lambda tpp: Known(**{name.lstrip("_"): value for name, value in ok(tpp.initiate()).items()}),
     "key_order": lambda tpp: ok(tpp.status(next(iter(ok(tpp.initiate()).values())))),
-    "json_layout": expects(lambda tpp: tpp.initiate().text.startswith('{"payment_id":"'), True),
+    "json_layout": Expects(lambda tpp: tpp.initiate().text.startswith('{"payment_id":"'), True),
     "json_escapes": seeks_in_the_text,
     "number_digits": cuts_the_cents,
     "absent_fields": reads_the_reason,

@@ -10,7 +10,7 @@ from tests.spec.bodies import ALICE
 from tests.tpp import CHALLENGE, Tpp
 from tests.variants import test_accounts as accounts
 from tests.variants import test_tokens as tokens
-from tests.variants.naive import Toys, expects, ok
+from tests.variants.naive import Expects, Toys, ok
 
 MARCH = {"date_from": "2027-03-01"}
 TYPES = {"current-account": "current", "savings-account": "savings"}
@@ -145,8 +145,8 @@ def tries_another_verifier(tpp: Tpp) -> None:
 
 TOYS: Toys = {
     "balance_of": {
-        "euro": expects(lambda tpp: accounts.euros(tpp, "atelier"), "globalised"),
-        "globalised": expects(lambda tpp: accounts.euros(tpp, "bram"), "euro"),
+        "euro": Expects(accounts.of_two_accounts, "globalised", 1),
+        "globalised": Expects(accounts.of_two_accounts, "euro", 0),
     },
     "balance_is": spends_what_is_left,
     "balances_as": lambda tpp: account(tpp)["balance"] - 10,
@@ -155,13 +155,13 @@ TOYS: Toys = {
     "no_compartments": lambda tpp: len(account(tpp)["other_compartments"]),
     "href": follows_a_link,
     "logical_id": keeps_ids_apart,
-    "unknown_logical_id": expects(accounts.unknown_id, 401),
+    "unknown_logical_id": Expects(accounts.unknown_id, 401),
     "currency_omitted": sums_without_a_currency,
     "lacking_compartment": lambda tpp: lines(tpp, "bram", currency="JPY"),
     "item_amount": lambda tpp: sum(row["amount"] for row in lines(tpp)),
     "item_fields": lambda tpp: line(tpp)["transaction_ref"],
     "pending_items": counts_once,
-    "item_sign": expects(lambda tpp: line(tpp)["amount"] < 0, True),
+    "item_sign": Expects(lambda tpp: line(tpp)["amount"] < 0, True),
     "item_dates": lambda tpp: date.fromisoformat(line(tpp)["value_date"]),
     "item_blanks": {"empty": names_the_counterparty, "absent": lambda tpp: line(tpp)["counterparty_account"]},
     "order_of_items": stops_at_a_known_line,
@@ -169,9 +169,9 @@ TOYS: Toys = {
     "empty_page": stops_at_an_empty_page,
     "next_alone": lambda tpp: Reader(tpp).walk(date_from="2027-01-01", pagesize=40),
     "old_dates_without_sca": lambda tpp: lines(tpp, **tokens.OLD),
-    "balance_after_90_days": expects(accounts.after_100_days, (200, "")),
+    "balance_after_90_days": Expects(accounts.after_100_days, (200, "")),
     "page_size": lambda tpp: lines(tpp)[49],
-    "pair_of": expects(tokens.two_users, 200),
+    "pair_of": Expects(tokens.two_users, 200),
     "failed_exchange": tries_another_verifier,
     "new_consent": asks_again_for_the_first,
     "sca_token_request": proves_in_the_header,
@@ -181,19 +181,19 @@ TOYS: Toys = {
     "scope_in": lambda tpp: ok(consent_uris(tpp)),
     "caf_account": asks_for_caf,
     "caf_role": asks_for_caf,
-    "consent_languages": expects(
+    "consent_languages": Expects(
         lambda tpp: consent_uris(tpp, accept_language="nl, fr;q=0.5").get_json()[0]["language"], "nl"
     ),
-    "token_type_case": expects(lambda tpp: pair(tpp)["token_type"], "Bearer"),
-    "token_length": expects(lambda tpp: len(pair(tpp)["access_token"]) <= 255, True),
+    "token_type_case": Expects(lambda tpp: pair(tpp)["token_type"], "Bearer"),
+    "token_length": Expects(lambda tpp: len(pair(tpp)["access_token"]) <= 255, True),
     "code_characters": sends_the_code_as_it_is,
-    "code_life": expects(tokens.later("1m"), 200),
-    "consent_address_life": expects(tokens.address_later, 200),
-    "sca_token_life": expects(tokens.sca_token_later, True),
-    "consent_life": expects(tokens.transactions_after("90d"), 200),
+    "code_life": Expects(tokens.later("1m"), 200),
+    "consent_address_life": Expects(tokens.address_later, 200),
+    "sca_token_life": Expects(tokens.sca_token_later, True),
+    "consent_life": Expects(tokens.transactions_after("90d"), 200),
     # Of lenient axes: the same client goes on.
-    "reused_code": expects(lambda tpp: tokens.code_twice(tpp)[0], 401),
+    "reused_code": Expects(tokens.code_twice, 401, 0),
     "renewal_extends_consent": lambda tpp: Reader(tpp).renew(),
     "caf_transactions": lambda tpp: ok(Reader(tpp, scope=CAF, iban=ALICE).account()),
-    "sca_renewal_after": expects(tokens.transactions_after("80d"), 200),
+    "sca_renewal_after": Expects(tokens.transactions_after("80d"), 200),
 }
