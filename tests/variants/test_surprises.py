@@ -49,7 +49,6 @@ def names_of_headers(tpp: Tpp) -> list[str]:
 
 
 def pieces(tpp: Tpp) -> bool:
-    tpp.http.environ_base |= {"sandbox.wait": lambda seconds: None}  # type: ignore[dict-item]
     reply = tpp.http.post("/payments/none", headers={})
     assert reply.status_code == 404
     sent = tpp.http.get("/accounts", headers={"Accept": "x"}, buffered=False)
