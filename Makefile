@@ -12,7 +12,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo docs test check lint types format bench bench-compare soak simulate histories damage pictures lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare soak simulate histories damage withstand pictures lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -55,6 +55,10 @@ simulate: $(VENV)/stamp-test
 # Servers of one PostgreSQL that are killed, stopped, cut off and drained: make histories ARGS='--faults 200 --seed 5'
 histories: $(VENV)/stamp-test
 	$(BIN)/python -m tests.histories $(ARGS)
+
+# The reference client and the demo shop under every pair of values of every two axes: make withstand ARGS='shop_buys'
+withstand: $(VENV)/stamp-test
+	$(BIN)/python -m tests.vary.withstand $(ARGS)
 
 # State files with flipped bits and zeroed blocks: each is told, or tells what it told before.
 damage: $(VENV)/stamp-test

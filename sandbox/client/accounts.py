@@ -116,10 +116,10 @@ def _transaction(reply: Reply, entry: Any) -> Transaction:
         _signed(reply, entry),
         field(reply, "currency", within=entry),
         field(reply, "execution_date", within=entry)[:DATE],
+        (maybe(reply, "value_date", within=entry) or "")[:DATE] or None,
         *(
             maybe(reply, name, within=entry)
             for name in (
-                "value_date",
                 "counterparty_account",
                 "counterparty_info",
                 "communication",

@@ -7,6 +7,8 @@ from hmac import compare_digest
 from secrets import token_urlsafe
 from urllib.parse import parse_qsl, quote, urlsplit
 
+ONCE = ("state", "code", "error")  # RFC 6749 3.1: no parameter occurs twice
+
 
 class ForeignCallback(Exception):
     """A callback that does not belong to the flow: another address, or a state that was not given to it."""
@@ -51,6 +53,9 @@ def returned(callback: str, flow: Flow) -> str | None:
     if given[:3] != mine[:3] or not set(parse_qsl(mine.query, keep_blank_values=True)) <= set(pairs):
         raise ForeignCallback("it is not at the redirect_uri")
     query = dict(pairs)
+    twice = [name for name in ONCE if [key for key, _ in pairs].count(name) > 1]
+    if twice:
+        raise ForeignCallback(f"{twice[0]} stands in it twice")  # which one would count?
     if not compare_digest(query.get("state", "").encode(), flow.state.encode()):
         raise ForeignCallback("its state is not the one that was given")
     if "error" in query:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from sandbox.client.bodies import SCT, earlier_payment_body, payment_body, standing_order_body
 from sandbox.client.orders import EarlierOrder, PaymentOrder, RegularOrder
 from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
-from sandbox.client.reply import Reply, field, link_of, maybe, number
+from sandbox.client.reply import Reply, Unreadable, field, link_of, maybe, number
 from sandbox.client.transport import VERSIONS, Caller, segment
 
 Token = Tokens | str | None
@@ -164,8 +164,18 @@ def _bulk(reply: Reply, found: Any) -> Bulk:
     return Bulk(
         maybe(reply, "payment_information_id", within=found),
         field(reply, "status", within=found),
-        maybe(reply, "number_of_transactions", int, found),
+        _count(reply, found),
         None if maybe(reply, "control_sum", object, found) is None else number(reply, "control_sum", found),
         maybe(reply, "reason", within=found),
         tuple(maybe(reply, "errors", list, found) or ()),
     )
+
+
+def _count(reply: Reply, found: Any) -> int | None:
+    """The number of transactions, a JSON number or its digits: the service does not say which (2.4)."""
+    if maybe(reply, "number_of_transactions", (int, str), found) is None:
+        return None
+    count = number(reply, "number_of_transactions", found)
+    if count != int(count):
+        raise Unreadable(reply, "number_of_transactions is no whole number")
+    return int(count)

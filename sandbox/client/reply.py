@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 
@@ -42,6 +42,10 @@ class Refused(Exception):
             f"{reply.asked}: {self.status} {self.error} {self.error_code} {self.error_description}".strip()
         )
 
+    def says(self, *errors: str) -> bool:
+        """Whether the fixed-form token is one of these; its case is not compared, its code and its words change."""
+        return self.error.upper() in errors
+
     @property
     def sca_address(self) -> str | None:
         """Where the PSU must authenticate again (choice 4), before a state is added to it."""
@@ -79,14 +83,21 @@ def field(reply: Reply, name: str, kind: type[Any] | tuple[type[Any], ...] = str
     return value
 
 
-def maybe(reply: Reply, name: str, kind: type[Any] = str, within: Any = None) -> Any:
+def maybe(reply: Reply, name: str, kind: type[Any] | tuple[type[Any], ...] = str, within: Any = None) -> Any:
     """A field that may be left out."""
     place = reply.body if within is None else within
     return None if not isinstance(place, dict) or place.get(name) is None else field(reply, name, kind, place)
 
 
 def number(reply: Reply, name: str, within: Any = None) -> Decimal:
-    return Decimal(str(field(reply, name, (int, Decimal, str), within)))
+    text = str(field(reply, name, (int, Decimal, str), within))
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise Unreadable(reply, f"{name} is no number") from None
+    if not value.is_finite():
+        raise Unreadable(reply, f"{name} is no number")
+    return value
 
 
 def link_of(body: Any, name: str) -> str | None:

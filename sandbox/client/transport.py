@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
@@ -76,6 +76,12 @@ class Manual:
     caf_account: str = "iban"  # or account
     sca_token_request: str = "header"  # or query
     signature_over: str = "body"  # or attached, detached, headers
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Manual":
+        """The manual of a world, by its settings as the controls give them."""
+        decided = {"vendor": settings["vendor"], **settings["variants"]}
+        return cls(**{row.name: decided[row.name] for row in fields(cls) if row.name in decided})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.client import CallbackRefused, ForeignCallback, Refused, returned
+from sandbox.client import Account, CallbackRefused, ForeignCallback, Refused, returned
 from sandbox.shop import buying, paying, viewing
 from sandbox.shop.goods import SHOP
 from sandbox.shop.here import demand_proof, go, visitor
@@ -44,7 +44,7 @@ def create_app(line: Line) -> Flask:
     app.config.update(MAX_CONTENT_LENGTH=FORM_BYTES_MAX, MAX_FORM_MEMORY_SIZE=FORM_BYTES_MAX, MAX_FORM_PARTS=20)
     app.extensions |= {"line": line, "visitors": Visitors()}
     app.jinja_env.globals.update(shop=SHOP, visitor=visitor, visits=lambda: "visitor" in g, ribbons=[])
-    app.jinja_env.filters.update(money=money, iban=grouped, day=day)
+    app.jinja_env.filters.update(money=money, iban=grouped, day=day, kind=kind)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(buying.pages)
     app.register_blueprint(viewing.pages)
@@ -77,6 +77,7 @@ def callback() -> Response | tuple[str, int]:
 def refused_at_the_bank(errand: Errand) -> Response:
     """The customer said no, which is their good right: the page says what that means, and offers to try again."""
     if errand.order is not None:
+        paying.attempt_of(errand.order, errand).looked = None  # news: the bank is asked again
         return go(f"/orders/{errand.order.number}")
     link = visitor().link
     if errand.renews and link is not None:
@@ -193,3 +194,8 @@ def day(text: str) -> str:
     """`20 Nov 2026`."""
     at = date.fromisoformat(text)
     return f"{at.day} {at:%b %Y}"
+
+
+def kind(account: Account) -> str:
+    """Banks have two words for the type: the service's own, or the code of ISO 20022."""
+    return "Savings account" if account.type in ("savings-account", "SVGS") else "Current account"

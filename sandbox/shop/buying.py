@@ -78,7 +78,7 @@ def order() -> Response | tuple[str, int]:
 
 def words_of(refused: Refused, made: Order) -> str:
     """What the customer can do, where it is about the account that they named; else the bank's own words."""
-    words = WORDS.get(refused.error) if made.debtor_iban is not None else None
+    words = WORDS.get(refused.error.upper()) if made.debtor_iban is not None else None
     return words or f"The bank refused: {refused.error_description or refused.error or refused.status}"
 
 

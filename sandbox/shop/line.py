@@ -3,24 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from math import ceil
 from threading import Lock
 from typing import TypeVar
 
 import httpx
 
-from sandbox.client import Client, Refused, Tokens, Unreadable
+from sandbox.client import Client, Manual, Refused, Signer, Tokens, Unreadable
 from sandbox.machine import machine_time, stopwatch
 
 T = TypeVar("T")
 
 TIMEOUT = 10.0  # seconds; a visitor waits no longer for the bank
 BUSY = (429, 503)
-BROKEN = (408, 500)
+BROKEN = (408, 500, 502, 504)
 BUSY_SECONDS = 30  # when the bank does not say how long
 BUSY_SECONDS_MAX = 3600
-ACCESS_TOKEN_REFUSED = "GEN-1203-100003"
-ENDED = (ACCESS_TOKEN_REFUSED, "GEN-1203-100004", "B14800ZZ-3013-000000")  # also the refresh token, or the consent
+TOKEN_REFUSED = "FAILED_SECURITY_VALIDATION"
+CONSENT_ENDED = "NO_ACTIVE_CONSENT"
 RENEW_BEFORE = timedelta(seconds=30)  # of the access token's life
 
 
@@ -62,13 +63,16 @@ class Line:
     redirect_uri: str
     now: Callable[[], datetime] = machine_now
     ticks: Callable[[], float] = stopwatch  # for patience: seconds that really go by
+    manual: Manual = Manual()  # what the bank's manual says
+    signer: Signer | None = None  # where the bank demands signatures
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=TIMEOUT, trust_env=False))
     _quiet: dict[str, float] = field(default_factory=dict)  # until when an operation is left alone
     _guard: Lock = field(default_factory=Lock)
 
     def tpp(self, language: str = "fr") -> Client:
         """The reference client; the bank's screens exist in fr and nl."""
-        return Client(self.base_url, self.client_id, self.secret, self.redirect_uri, language, http=self.http)
+        own = self.base_url, self.client_id, self.secret, self.redirect_uri
+        return Client(*own, language, http=self.http, manual=self.manual, signer=self.signer)
 
     def ask(self, operation: str, call: Callable[[], T]) -> T:
         """Makes a call. What the bank refuses for a reason stays `Refused`; nothing is tried again by itself."""
@@ -80,7 +84,7 @@ class Line:
             return call()
         except Refused as refused:
             if refused.status in BUSY:
-                seconds = seconds_of(refused.retry_after)
+                seconds = seconds_of(refused.retry_after, self.now())
                 with self._guard:
                     self._quiet[operation] = self.ticks() + seconds
                 raise BankBusy(seconds) from None
@@ -98,12 +102,12 @@ class Line:
             try:
                 return self.ask(operation, lambda: call(keys.tokens))
             except Refused as refused:
-                if refused.error_code != ACCESS_TOKEN_REFUSED:
+                if not refused.says(TOKEN_REFUSED):
                     raise
             self.renew(keys)
             return self.ask(operation, lambda: call(keys.tokens))
         except Refused as refused:
-            if refused.error_code in ENDED:
+            if refused.says(TOKEN_REFUSED, CONSENT_ENDED):
                 raise AccessEnded from None
             raise
 
@@ -113,8 +117,13 @@ class Line:
         keys.since = self.now()
 
 
-def seconds_of(retry_after: str | None) -> int:
-    """Retry-After in seconds, within reason."""
-    if retry_after is None or not (retry_after.isascii() and retry_after.isdigit()):
+def seconds_of(retry_after: str | None, now: datetime) -> int:
+    """Retry-After in seconds, within reason; it is a number or a date of HTTP."""
+    text = retry_after or ""
+    if text.isascii() and text.isdigit():
+        return min(int(text[:9]), BUSY_SECONDS_MAX)
+    try:
+        seconds = ceil((parsedate_to_datetime(text) - now).total_seconds())
+    except (ValueError, TypeError, OverflowError):
         return BUSY_SECONDS
-    return min(int(retry_after[:9]), BUSY_SECONDS_MAX)
+    return min(max(seconds, 1), BUSY_SECONDS_MAX)

@@ -1,7 +1,7 @@
 """A payment from its initiation to settled money: what may be done when, and how each status is told."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from secrets import token_hex
 
 from sandbox.client import Initiation, Refused
@@ -12,6 +12,7 @@ from sandbox.shop.visitors import Attempt, Errand, Order, Visitor
 LOOK_SECONDS = 1.0  # the bank is not asked more often than that
 NEXT_LOOKS = ((10, 2), (30, 5), (120, 15))  # up to so many looks, so many seconds until the next; then the shop stops
 LONG = 30
+SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: money that left a day ago is here
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ SIGNED = Sight(
 LEFT = Sight("move", "The money is on its way", "It has left your account. We pack as soon as it is here.", 3)
 PAID = Sight("good", "Paid", "The money is here. Your parcel is being packed.", 3)
 REJECTED = "Your bank did not carry out the payment{why}. If money had left your account, it is back."
-SIGHTS = {"PDNG": SIGNED, "ACSP": LEFT, "ACSC": PAID}
+SIGHTS = {"PDNG": SIGNED, "PNDG": SIGNED, "ACSP": LEFT, "ACSC": PAID}
 REASONS = {
     "AC01": ": the account number is wrong",
     "AC04": ": our account is closed",
@@ -62,6 +63,7 @@ CANCELLED = {
     "PSU_REFUSED": "You chose not to sign at your bank. Nothing was paid, and your order is still here.",
     "TIME_OUT": "Nobody signed within the hour, so the bank let it go. Nothing was paid.",
 }
+CANCELLED |= {"DS02": CANCELLED["PSU_REFUSED"], "TM01": CANCELLED["TIME_OUT"]}  # ISO 20022 has codes for both
 
 
 def sight_of(order: Order, now: datetime) -> Sight:
@@ -75,6 +77,8 @@ def sight_of(order: Order, now: datetime) -> Sight:
         return Sight("bad", "Not paid", text, 2, "Pay again")
     if attempt.is_unsigned:
         return OLD if attempt.is_old(now) else WAITING
+    if attempt.left is not None and now >= attempt.left + SETTLED_AFTER:
+        return PAID
     if not attempt.has_news:  # what the bank said before the customer signed tells nothing of other signatures
         return SIGHTS.get(attempt.status, SIGNED)
     return SIGHTS.get(attempt.status, COSIGN)
@@ -97,6 +101,8 @@ def look(line: Line, attempt: Attempt) -> None:
     found = line.ask("payment_status", lambda: line.tpp().status(attempt.initiation))
     attempt.looked, attempt.looks = line.ticks(), attempt.looks + 1
     attempt.status, attempt.reason, attempt.has_news = found.status, found.reason, attempt.returned
+    if attempt.status == "ACSP" and attempt.left is None:
+        attempt.left = line.now()
 
 
 def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
@@ -146,8 +152,7 @@ def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> Non
 
     Tokens are not the payment: whatever goes wrong here, the order goes on.
     """
-    attempt = next((one for one in order.attempts if one.initiation.flow.state == errand.flow.state), None)
-    assert attempt is not None, "the errand was made with the attempt"
+    attempt = attempt_of(order, errand)
     attempt.returned, attempt.looked = True, None  # news: the bank is asked again, however short ago that was
     if not code:
         return
@@ -159,6 +164,10 @@ def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> Non
     order.paid_by = str(details.get("psu_name") or "") or None
     account = details.get("debtor_account")
     order.paid_from = str(account.get("iban") or "") or None if isinstance(account, dict) else None
+
+
+def attempt_of(order: Order, errand: Errand) -> Attempt:
+    return next(one for one in order.attempts if one.initiation.flow.state == errand.flow.state)
 
 
 def is_due(line: Line, attempt: Attempt) -> bool:

@@ -31,7 +31,7 @@ def accounts() -> str:
     if owner.link is None:
         return render_template("connect.html")
     entries = entries_of(owner.link)
-    found = [(entry, balance_of(owner.link, entry)) for entry in entries]
+    found = [(entry, balance_if_shown(owner.link, entry)) for entry in entries]
     return render_template("accounts.html", accounts=found, link=owner.link)
 
 
@@ -50,7 +50,7 @@ def came_back(owner: Visitor, errand: Errand, code: str | None) -> None:
     """The customer agreed: the code buys tokens. After a second authentication there is none, the same token reads."""
     if errand.renews:
         if owner.link is not None:
-            owner.link.renewal, owner.link.authenticated = None, line().now()
+            owner.link.renewal, owner.link.authenticated, owner.link.blind = None, line().now(), False
             owner.link.statements.clear()
             owner.notice = "Thank you: your bank lets us read on."
         return
@@ -84,42 +84,59 @@ def entries_of(link: Link) -> list[AccountEntry]:
 
 
 def balance_of(link: Link, entry: AccountEntry) -> Account:
-    """The account with its balance; it stays readable without a second authentication."""
-    first_pages = link.accounts.get(entry.logical_id)
-    if first_pages is not None and line().now() < first_pages[0] + KEPT:
-        return first_pages[1]
+    """The account with its balance."""
+    earlier = link.accounts.get(entry.logical_id)
+    if earlier is not None and line().now() < earlier[0] + KEPT:
+        return earlier[1]
     found = line().ask_with(link.keys, "account", lambda tokens: line().tpp().account(entry.logical_id, tokens))
     link.accounts[entry.logical_id] = line().now(), found
     return found
 
 
+def balance_if_shown(link: Link, entry: AccountEntry) -> Account | None:
+    """The same; None where the bank wants the customer to authenticate before it shows a balance, as some do."""
+    if link.blind and renewal_of(link) is not None:
+        return None
+    try:
+        return balance_of(link, entry)
+    except Refused as refused:
+        ask_for_renewal(link, refused)
+        link.blind = True
+        return None
+
+
 def statement_of(link: Link, entry: AccountEntry, days: int, currency: str) -> Statement:
     """All transactions of a period. A reading that the bank broke off goes on from the page where it stopped."""
     key = (entry.logical_id, days, currency)
-    first_pages = link.statements.get(key)
-    if first_pages is None or (first_pages.complete and line().now() >= first_pages.read + KEPT):
-        first_pages = link.statements[key] = Statement(line().now())
+    statement = link.statements.get(key)
+    if statement is None or (statement.complete and line().now() >= statement.read + KEPT):
+        statement = link.statements[key] = Statement(line().now())
     for _ in range(CALLS_MAX):
-        if first_pages.complete:
+        if statement.complete:
             break
-        page = next_page(link, entry, first_pages, days, currency)
-        first_pages.lines += page.transactions
-        first_pages.following = page.next_page_key
-        first_pages.complete = first_pages.following is None
-    first_pages.complete = True
-    return first_pages
+        page = next_page(link, entry, statement, days, currency)
+        statement.lines += page.transactions
+        statement.following = page.next_page_key
+        statement.complete = statement.following is None
+    statement.complete = True
+    statement.lines.sort(key=lambda one: one.execution_date, reverse=True)  # a bank may list the oldest first
+    return statement
 
 
-def next_page(link: Link, entry: AccountEntry, first_pages: Statement, days: int, currency: str) -> Page:
-    """The first call says what is wanted. Each following one says where to go on, and nothing else."""
-    since = first_pages.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
-    tpp, key = line().tpp(language()), first_pages.following
+def next_page(link: Link, entry: AccountEntry, statement: Statement, days: int, currency: str) -> Page:
+    """Each call says what is wanted, and from the second on where to go on: the key alone may not be enough."""
+    since = statement.read.astimezone(BANK_ZONE).date() - timedelta(days=days)
+    tpp, key = line().tpp(language()), statement.following
 
     def read(tokens: Tokens) -> Page:
-        if key is not None:
-            return tpp.transactions(entry.logical_id, tokens, next_page_key=key)
         return tpp.transactions(
-            entry.logical_id, tokens, date_from=since, currency=currency, psu_involved=True, pagesize=50
+            entry.logical_id,
+            tokens,
+            date_from=since,
+            currency=currency,
+            psu_involved=True,
+            pagesize=50,
+            next_page_key=key,
         )
 
     return line().ask_with(link.keys, "transactions", read)
@@ -134,7 +151,9 @@ def account(place: int) -> str | Response:
     if place >= len(entries):
         abort(404)
     entry, days = entries[place], days_asked()
-    found = balance_of(link, entry)
+    found = balance_if_shown(link, entry)
+    if found is None:
+        return render_template("renewal.html", place=place, entry=entry, days=days)
     currencies = [found.currency, *(part.currency for part in found.other_compartments)]
     currency = request.args.get("currency", found.currency)
     if currency not in currencies:
@@ -145,9 +164,7 @@ def account(place: int) -> str | Response:
             statement = statement_of(link, entry, days, currency)
         except Refused as refused:
             link.statements.clear()  # what was begun cannot be gone on with
-            if refused.error != "SCA_REQUIRED":
-                raise
-            link.renewal = line().now(), line().tpp(language()).renewal(refused)
+            ask_for_renewal(link, refused)
     return render_template(
         "account.html",
         place=place,
@@ -177,6 +194,13 @@ def part_of(statement: Statement | None) -> dict[str, object]:
 
 
 # A second authentication
+
+
+def ask_for_renewal(link: Link, refused: Refused) -> None:
+    """Notes where the customer authenticates; raises what was refused for another reason."""
+    if not refused.says("SCA_REQUIRED"):
+        raise refused
+    link.renewal = line().now(), line().tpp(language()).renewal(refused)
 
 
 def renewal_of(link: Link) -> Consent | None:

@@ -32,6 +32,7 @@ class Attempt:
     status: str
     reason: str | None = None
     returned: bool = False  # the customer came back from the bank with a signature
+    left: datetime | None = None  # since when the shop knows that the money left the account
     has_news: bool = False  # the bank told the status since then
     looked: float | None = None  # when the bank was asked last, by the shop's stopwatch
     looks: int = 0
@@ -100,6 +101,7 @@ class Link:
     accounts: dict[str, tuple[datetime, Account]] = field(default_factory=dict)
     statements: dict[tuple[str, int, str], Statement] = field(default_factory=dict)
     renewal: tuple[datetime, Consent] | None = None  # the bank asked for a second authentication
+    blind: bool = False  # until then it shows no balance either
 
 
 @dataclass

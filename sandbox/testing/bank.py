@@ -1,7 +1,7 @@
 """The object `bank` of a test: one world of a server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -71,9 +71,7 @@ class Bank:
         content: dict[str, Any] = {}
         settings = self.settings()
         if not more.keys() & {"vendor", "manual"}:
-            decided = {"vendor": settings["vendor"], **settings["variants"]}
-            names = {row.name for row in fields(Manual)}
-            content["manual"] = Manual(**{name: value for name, value in decided.items() if name in names})
+            content["manual"] = Manual.of(settings)
         if settings["signatures"] == "strict" and "signer" not in more:
             signer = Signer(lambda: self.clock.get().now)
             self.controls.call("PUT", f"/clients/{quote(client_id, safe='')}", {"keys": [signer.public]})

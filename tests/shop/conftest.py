@@ -22,7 +22,7 @@ def line(http: httpx.Client, controls: Controls) -> Line:
     def now() -> Any:
         return controls.clock.get().now
 
-    return Line(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(), http)
+    return Line(HERE, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(), http=http)
 
 
 @pytest.fixture

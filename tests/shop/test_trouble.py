@@ -1,5 +1,7 @@
 """A bank that is busy, broken or away: the shop is patient, says so, and loses nothing (service 7)."""
 
+from datetime import UTC, datetime
+
 import httpx
 import pytest
 from flask import Flask
@@ -92,10 +94,19 @@ def test_a_refusal_without_a_remedy_is_told(http: httpx.Client, controls: Contro
 
 @pytest.mark.parametrize(
     "told, seconds",
-    [("7", 7), (None, BUSY_SECONDS), ("soon", BUSY_SECONDS), ("²", BUSY_SECONDS), ("9" * 40, BUSY_SECONDS_MAX)],
+    [
+        ("7", 7),
+        (None, BUSY_SECONDS),
+        ("soon", BUSY_SECONDS),
+        ("²", BUSY_SECONDS),
+        ("9" * 40, BUSY_SECONDS_MAX),
+        ("Mon, 01 Mar 2027 09:00:12 GMT", 12),
+        ("Mon, 01 Mar 2027 08:00:00 GMT", 1),
+        ("Mon, 01 Mar 2027 09:00:12", BUSY_SECONDS),
+    ],
 )
 def test_retry_after_is_read_within_reason(told: str | None, seconds: int) -> None:
-    assert seconds_of(told) == seconds
+    assert seconds_of(told, datetime(2027, 3, 1, 9, 0, tzinfo=UTC)) == seconds
 
 
 def test_an_initiation_without_an_address_is_no_payment(

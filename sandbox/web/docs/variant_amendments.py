@@ -15,6 +15,7 @@ AMENDMENTS: Mapping[tuple[str, str], Callable[[Document], None]] = (
     | amendments_headers.AMENDMENTS
     | amendments_initiation.AMENDMENTS
 )
+LAST = ("error_codes", "other")  # it replaces also the codes that others bring
 
 
 def amended(document: Document, variants: Pairs) -> Document:
@@ -24,7 +25,7 @@ def amended(document: Document, variants: Pairs) -> Document:
     document["info"]["x-variants"] = dict(variants)
     lines = [f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].value(value).does}" for axis, value in variants]
     document["info"]["description"] += "\n\nThis bank differs from the usual one:\n" + "\n".join(lines)
-    for pair in variants:
+    for pair in sorted(variants, key=LAST.__eq__):
         if pair in AMENDMENTS:
             AMENDMENTS[pair](document)
     return document

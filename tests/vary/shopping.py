@@ -1,0 +1,143 @@
+"""What a customer does in the demo shop, at a bank that may differ: buys, refuses, and looks at accounts."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from werkzeug.test import TestResponse
+
+from sandbox.client import Manual, Signer
+from sandbox.shop.app import create_app
+from sandbox.shop.line import Line
+from sandbox.shop.viewing import RECENT
+from sandbox.testing import Bank
+from tests.shop.guest import HOME, Guest, seen
+
+BUSY = (502, 503)
+ACCESS_ENDED = 403
+TRIES = 12
+COUNT = re.compile(r"Page 1 of \d+ · (\d+) transactions")
+
+
+class Customer(Guest):
+    """A guest who tries again in a minute where the shop says that the bank is busy."""
+
+    def __init__(self, bank: Bank) -> None:
+        def now() -> datetime:
+            return bank.clock.get().now
+
+        settings, signer = bank.settings(), None
+        if settings["signatures"] == "strict":
+            signer = Signer(now)
+            bank.controls.call("PUT", "/clients/demo-tpp", {"keys": [signer.public]})
+        line = Line(
+            bank.base_url, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(),
+            Manual.of(settings), signer, bank.controls.desk.http,
+        )  # fmt: skip
+        self.bank = bank
+        super().__init__(create_app(line), bank.controls)
+
+    def _kept(self, reply: TestResponse) -> TestResponse:
+        assert reply.status_code < 500 or reply.status_code in BUSY, seen(reply)
+        return super()._kept(reply)
+
+    def again(self, ask: Callable[[], TestResponse]) -> TestResponse:
+        for _ in range(TRIES):
+            reply = ask()
+            if reply.status_code not in BUSY:
+                return reply
+            assert "Try again" in seen(reply) or "does not answer" in seen(reply), seen(reply)
+            self.bank.clock.advance("61s")
+        raise AssertionError(f"the bank is busy for ever: {seen(reply)}")
+
+    def page(self, path: str) -> str:
+        reply = self.again(lambda: self.get(path))
+        assert reply.status_code in (200, ACCESS_ENDED), f"{path}: {reply.status_code} {seen(reply)}"
+        return seen(reply)
+
+    def waits_for(self, path: str, text: str, step: str = "12h") -> None:
+        for _ in range(TRIES):
+            if text in (page := self.page(path)):
+                return
+            self.bank.clock.advance(step)
+        raise AssertionError(page)
+
+    def goes(self, path: str, **fields: str) -> str:
+        """A form that leads somewhere."""
+        reply = self.again(lambda: self.post(path, **fields))
+        assert reply.status_code == 303, f"{path}: {reply.status_code} {seen(reply)}"
+        return reply.headers["Location"]
+
+    def buys(self) -> tuple[str, str]:
+        """The path of the order, and where to sign."""
+        self.post("/basket", code="mug")
+        address = self.goes("/orders")
+        return self.orders()[0], address
+
+    def connects(self, customer: str) -> None:
+        """Begins again where the bank was busy as the customer came back."""
+        for _ in range(TRIES):
+            reply = self.sign(self.goes("/accounts/connect"), customer)
+            if reply.status_code == 303:
+                return
+            assert reply.status_code in BUSY, seen(reply)
+            self.bank.clock.advance("61s")
+        raise AssertionError("no access is given for ever")
+
+
+def buys(bank: Bank) -> None:
+    customer = Customer(bank)
+    path, address = customer.buys()
+    assert "Waiting for your signature" in customer.page(path)
+    customer.sign(address)
+    assert "more signature" not in customer.page(path)
+    customer.waits_for(path, "The money is here")
+
+
+def refuses(bank: Bank) -> None:
+    """Nothing is paid, and the shop says so; a second attempt is paid."""
+    customer = Customer(bank)
+    path, address = customer.buys()
+    customer.refuse(address)
+    customer.waits_for(path, "Nothing was paid", "61s")
+    customer.sign(customer.goes(f"{path}/pay"))
+    customer.waits_for(path, "The money is here")
+    forgotten, _ = customer.buys()
+    customer.waits_for(forgotten, "Nothing was paid")
+
+
+LINES: dict[int, int] = {}  # of each period, as the bank of today shows them: it is always run first
+
+
+def reads(bank: Bank) -> None:
+    """Balances, and each transaction once: of 90 days, of a year, and after 91 days with a second authentication."""
+    customer = Customer(bank)
+    customer.connects("bram")
+    page = customer.page("/accounts")
+    assert "USD" in page and "BE" in page
+    began = bank.clock.get().now
+    assert_statement(customer, 90, began)
+    assert "USD" in customer.page("/accounts/0?currency=USD")
+    assert_statement(customer, 365, began)
+    bank.clock.advance("91d")
+    assert_statement(customer, 90, began)
+
+
+def assert_statement(customer: Customer, days: int, began: datetime) -> None:
+    path = f"/accounts/0?days={days}"
+    page = customer.page(path)
+    if "wants to know that it is you" in page:
+        address = customer.goes(f"/accounts/0/authenticate?days={days}")
+        assert customer.sign(address, "bram").status_code == 303
+        page = customer.page(path)
+    if "Access has ended" in page:
+        customer.connects("bram")
+        page = customer.page(path)
+    found = COUNT.search(page)
+    if customer.bank.clock.get().now < began + RECENT:
+        assert found is not None and int(found[1]) == LINES.setdefault(days, int(found[1])) > 100, page
+    else:
+        assert "No transactions in this period" in page, page
+
+
+JOURNEYS: Mapping[str, Callable[[Bank], None]] = {journey.__name__: journey for journey in (buys, refuses, reads)}
