@@ -1,7 +1,7 @@
 """The reference TPP client. It uses only the bank's interface."""
 
 from sandbox.client.bodies import earlier_payment_body, payment_body, standing_order_body
-from sandbox.client.controls import ClockFace, Controls
+from sandbox.client.controls import ClockFace, Controls, NoCallback
 from sandbox.client.flows import CallbackRefused, Flow, ForeignCallback, code_from, new_flow, returned
 from sandbox.client.replies import (
     Account,
@@ -39,6 +39,7 @@ __all__ = [
     "Initiation",
     "Kind",
     "Manual",
+    "NoCallback",
     "Page",
     "Reference",
     "Refused",

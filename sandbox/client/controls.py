@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
-from sandbox.client.reply import Reply, field, maybe, number
+from sandbox.client.reply import Reply, Unreadable, field, maybe, number
 from sandbox.client.transport import open_line, query_text, send
 
 
@@ -21,6 +21,10 @@ class ClockFace:
     mode: str
     rate: float
     due_next: datetime | None
+
+
+class NoCallback(Unreadable):
+    """The PSU decided, and no callback follows: an axis of the world says so."""
 
 
 class Desk:
@@ -107,7 +111,10 @@ class PsuControl:
 
     def _act(self, verb: str, address: str, chosen: Mapping[str, Any]) -> str:
         body = {"address": address} | {name: value for name, value in chosen.items() if value is not None}
-        redirect: str = field(self._desk.call("POST", f"/psu/{verb}", body), "redirect")
+        reply = self._desk.call("POST", f"/psu/{verb}", body)
+        redirect: str | None = maybe(reply, "redirect")
+        if redirect is None:
+            raise NoCallback(reply, "it was done, and the browser did not come back")
         return redirect
 
 
