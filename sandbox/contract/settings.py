@@ -128,9 +128,13 @@ class Settings:
     bulk_execution: timedelta = choice(
         timedelta(seconds=60), "choice 7", Topic.FILES, "How long after the signature a bulk of today is executed."
     )
-    # A world that was kept before files followed the SEPA rulebook has 1, and validates as it did then.
+    # A world that was kept before files followed the SEPA rulebook has 1; one that was kept before consents and further
+    # signatures had methods, and a blocked customer no channel, has 2. Such a world does what it did then.
     rules_edition: int = choice(
-        2, "choice 7", Topic.FILES, "The rules for files: 1 without the SEPA rulebook, 2 with it."
+        3,
+        "choice 7",
+        Topic.FILES,
+        "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules.",
     )
     code_life: timedelta = choice(
         timedelta(minutes=10), "choice 5", Topic.CONSENTS, "How long an authorisation code can be exchanged."

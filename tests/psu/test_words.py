@@ -149,3 +149,27 @@ def test_the_language_chosen_on_the_page_is_kept_to_the_end(app: Flask, tpp: Tpp
 
 def test_the_bank_is_nobodys() -> None:
     assert (say("fr", "bank"), say("nl", "bank")) == ("La Banque d’essai", "De Testbank")
+
+
+@pytest.mark.parametrize("customer, language", [("alice", "fr"), ("bram", "nl")])
+@pytest.mark.parametrize("browser", (None, "en-US,en", "nl,fr", "fr,nl"))
+def test_where_the_tpp_names_no_language_of_the_screens_the_customers_own_decides(
+    app: Flask, tpp: Tpp, customer: str, language: str, browser: str | None
+) -> None:
+    address = address_of(tpp, language="en", debtor_account__iban=tpp.iban_of(customer))
+    psu = Psu(app, browser)
+    assert f'<html lang="{language}"' in psu.open(address).text
+    tpp.advance("5m")
+    assert f'<html lang="{language}"' in psu.open(address).text
+    assert f'<html lang="{language}"' not in psu.open(f"{address}?lang={'fr' if language == 'nl' else 'nl'}").text
+
+
+def test_a_language_that_the_tpp_names_goes_before_the_customers_and_the_browser(app: Flask, tpp: Tpp) -> None:
+    address = address_of(tpp, language="en, nl;q=0.5", debtor_account__iban=tpp.iban_of("alice"))
+    assert '<html lang="nl"' in Psu(app, "fr").open(address).text
+
+
+def test_until_a_customer_is_known_the_browser_decides(app: Flask, tpp: Tpp) -> None:
+    address, psu = address_of(tpp, language="en"), Psu(app, "nl")
+    assert '<html lang="nl"' in psu.open(address).text
+    assert '<html lang="fr"' in psu.log_in(address, "alice").text

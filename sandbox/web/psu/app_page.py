@@ -44,7 +44,7 @@ def show(visit: Visit, refusal: Refusal | None = None) -> Response:
     approval = visit.path["approval"]
     sight = visit.world.ask(in_app, approval)
     steps = CONSENTING if isinstance(sight, ConsentSight) else SIGNING
-    language = visit.language(sight.language, sight.customer.language if sight.customer else None)
+    language = visit.language(sight.language)
     return draw(
         visit,
         language,

@@ -9,7 +9,8 @@ from sandbox.bank.standing_orders import CONTRACT_ENDED
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.shared_views import tpp_name
+from sandbox.web.psu.page_views import likely_signer
+from sandbox.web.psu.shared_views import language_of, tpp_name
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Visit
 
@@ -83,7 +84,8 @@ def whose_address(bank: Bank, token: str) -> Whose:
     found = bank.initiation(address.subject_id)
     assert found is not None
     tpp, origin = tpp_name(bank, found.origin.client_id), found.origin
-    return Whose(origin.language, tpp, found.kind.words, found.reason, f"/sign/{token}", origin.redirect_uri)
+    language = origin.language or language_of(bank, likely_signer(bank, found))
+    return Whose(language, tpp, found.kind.words, found.reason, f"/sign/{token}", origin.redirect_uri)
 
 
 def onward(visit: Visit, ending: Ending, whose: Whose) -> tuple[str, str]:

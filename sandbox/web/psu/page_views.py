@@ -56,7 +56,10 @@ class Sight:
 
     @property
     def language(self) -> str | None:
-        return self.origin.language
+        """The one that the TPP asked for, else the customer's own, as soon as it is known who that is (choice 2)."""
+        likely = next((one for one in self.customers if one.id == self.likely), None)
+        known = self.customer or likely
+        return self.origin.language or (known.language if known else None)
 
     @property
     def redirect_uri(self) -> str:
@@ -105,7 +108,7 @@ def sight_of(bank: Bank, session: Session, found: Initiation) -> Sight:
         tpp_name(bank, found.origin.client_id),
         list(bank.customers.values()),
         bank.customers[session.customer] if session.customer else None,
-        found.origin.customer or _likely(bank, found),
+        likely_signer(bank, found),
         _options(bank, session.customer, found),
         [bank.customers[name].name for name in found.signatures],
         _signatures_required(bank, found, session.debtor),
@@ -119,8 +122,10 @@ def _signatures_required(bank: Bank, found: Initiation, picked: Debtor | None) -
     return behaviour_of(found).signatures_required(bank, found, picked or found.debtor)
 
 
-def _likely(bank: Bank, found: Initiation) -> str | None:
-    """The first owner of the account that it names, or who signs for a whole file."""
+def likely_signer(bank: Bank, found: Initiation) -> str | None:
+    """The token's PSU, the first owner of the account that it names, or who signs for a whole file."""
+    if found.origin.customer is not None:
+        return found.origin.customer
     behaviour = behaviour_of(found)
     if found.kind.one_account:
         return behaviour.owner(bank, found)

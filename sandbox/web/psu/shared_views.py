@@ -19,6 +19,11 @@ def seconds_until(bank: Bank, end: datetime) -> int:
     return max(0, math.ceil((end - bank.clock.now).total_seconds()))
 
 
+def language_of(bank: Bank, customer: str | None) -> str | None:
+    known = bank.customers.get(customer or "")
+    return known.language if known else None
+
+
 def tpp_name(bank: Bank, client_id: str) -> str:
     client = bank.clients.get(client_id)
     return client.name if client else client_id

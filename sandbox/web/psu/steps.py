@@ -148,7 +148,7 @@ class Steps:
     ) -> Response:
         """The step that was asked for, or the first before it that is not done yet."""
         sight = visit.world.ask(self.view, session_id, visit.path["token"])
-        language = visit.language(sight.language, sight.customer.language if sight.customer else None)
+        language = visit.language(sight.language)
         steps = [name for name in ("login", self.choice, "review", "code") if not (name == self.choice and sight.given)]
         shown = self.first_open(sight, step)
         return draw(
