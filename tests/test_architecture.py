@@ -49,12 +49,12 @@ def test_every_file_that_the_map_names_is_there() -> None:
     assert missing == set()
 
 
-@pytest.mark.parametrize("heading, most", [("Where a new thing goes", 12), ("Glossary", 30)])
+@pytest.mark.parametrize("heading, most", [("Where a new thing goes", 12), ("Glossary", 25)])
 def test_the_tables_stay_short(heading: str, most: int) -> None:
     assert 0 < len(rows_under(heading)) <= most
 
 
-MOST = {"product": 2, "field": 3, "status": 4, "control": 2, "language": 2, "referee": 1, "timing": 1}
+MOST = {"product": 2, "field": 3, "status": 4, "control": 2, "language": 2, "referee": 1, "timing": 1, "axis": 2}
 
 
 @pytest.mark.parametrize("word, most", MOST.items())

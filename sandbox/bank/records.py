@@ -10,6 +10,11 @@ from sandbox.contract import kinds
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.products import PRODUCTS
 
+CUSTOMER_KINDS = ("private", "business")
+ACCOUNT_TYPES = ("current-account", "savings-account")
+BALANCES_SHOWN = ("compartment", "globalised")  # the first compartment's, or all at the bank's rates
+ROLES = ("PIS", "AIS", "CAF")
+
 
 @dataclass(frozen=True, slots=True)
 class Customer:
@@ -17,8 +22,8 @@ class Customer:
 
     id: str
     name: str
-    kind: str  # private or business
-    language: str  # fr or nl
+    kind: str  # one of CUSTOMER_KINDS
+    language: str  # of contract/languages
     channel_blocked: bool = False
     fees: tuple[tuple[str, Money], ...] = ()  # of paid services: urgent, instant (choice 5)
     # How they may sign in the bank's own channels; app and biometrics where they activated them (service 5.7).
@@ -36,7 +41,7 @@ class Account:
     """A payment account with its compartments, its owners and the customer's own security settings (service 1)."""
 
     iban: str
-    type: str  # current-account or savings-account
+    type: str  # one of ACCOUNT_TYPES
     owners: tuple[str, ...]
     currencies: tuple[str, ...] = ("EUR",)
     signatures_required: int = 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sandbox.bank.records import Account, Client, Customer
+from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, Account, Client, Customer
 from sandbox.bank.signing_methods import METHODS
 from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
@@ -116,7 +116,7 @@ CUSTOMERS = Each(CUSTOMER, least=1)
 CUSTOMER_ROW = Table(
     {
         "name": TEXT,
-        "kind": one_of(("private", "business"), "kind of customer"),
+        "kind": one_of(CUSTOMER_KINDS, "kind of customer"),
         "language": one_of(SCREENS, "language"),
         "channel_blocked": FLAG,
         "fees": Table(dict.fromkeys(FEES, MONEY), called="a tariff"),
@@ -129,7 +129,7 @@ CUSTOMER_ROW = Table(
 ACCOUNT_ROW = Table(
     {
         "number": number(0, NUMBER_MAX),
-        "type": one_of(("current-account", "savings-account"), "type of account"),
+        "type": one_of(ACCOUNT_TYPES, "type of account"),
         "owners": CUSTOMERS,
         "currencies": Each(CURRENCY, least=1),
         "signatures_required": number(1, 9),
@@ -140,7 +140,7 @@ ACCOUNT_ROW = Table(
         "limit_week": MONEY,
         "countries": Each(Leaf(_country, TEXT.described), least=1),
         "overdraft": MONEY,
-        "balance_shown": one_of(("compartment", "globalised"), "balance"),
+        "balance_shown": one_of(BALANCES_SHOWN, "balance"),
         "opening": ByName(TEXT),
         "life": one_of(LIVES, "life"),
         "months": number(1, 600),

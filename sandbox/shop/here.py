@@ -5,10 +5,9 @@ from typing import cast
 
 from flask import Response, abort, current_app, g, redirect, request
 
+from sandbox.contract.languages import SCREENS
 from sandbox.shop.line import Line
 from sandbox.shop.visitors import Visitor, Visitors
-
-SCREENS = ("fr", "nl")  # the languages that the bank's pages speak
 
 
 def line() -> Line:
@@ -25,7 +24,7 @@ def visitor() -> Visitor:
 
 def language() -> str:
     """What the visitor's browser prefers of what the bank's pages speak."""
-    return request.accept_languages.best_match(SCREENS) or SCREENS[0]
+    return request.accept_languages.best_match(SCREENS) or next(iter(SCREENS))
 
 
 def demand_proof() -> None:

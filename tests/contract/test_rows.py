@@ -1,5 +1,12 @@
 """One row is enough: what a product, a status and a kind bring with them."""
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+
 import pytest
 
 from sandbox.bank.behaviours import BEHAVIOURS
@@ -15,6 +22,8 @@ from sandbox.web.api.app import VIEWS
 from sandbox.web.console.initiations import SUMMARIES
 from sandbox.web.controls.initiations import SHOW
 from sandbox.web.html.static_files import content_of
+
+ROOT = Path(__file__).parents[2]
 
 
 def triggers(product: Product) -> set[Trigger]:
@@ -56,3 +65,113 @@ def test_every_trigger_of_the_tables_has_an_effect_or_a_place_of_its_own() -> No
     within = {Trigger.OPENED, Trigger.COSIGNED, Trigger.INVALID}
     named = {row.trigger for path in PAYMENT.moves for row in MOVES[path]}
     assert named - within == set(EFFECTS[Payment])
+
+
+# New rows, tried in a copy of the package: what each thing adds, before which text of which file.
+COPY = "with_more_rows"
+MORNING = "2027-03-01T09:00:00+01:00"
+TARGET_2 = "target-2-transfers"
+HELD_BACK = "HOLD"
+Additions = dict[str, tuple[tuple[str, str], ...]]  # by file: the text before which it stands, and what is added
+
+PRODUCT: Additions = {
+    "contract/products.py": (
+        (
+            "PRODUCTS = {",
+            f'T2 = Product("{TARGET_2}", sepa=False, deletable=False, remark="TARGET2", short="T2")\n',
+        ),
+        ("XB)}", "T2, "),
+    ),
+    "contract/fields.py": (),  # a letter more in each row
+}
+STATUS: Additions = {
+    "contract/moves.py": (
+        ('    RJCT = "RJCT"', f'    {HELD_BACK} = "{HELD_BACK}"\n'),
+        ('    Status.RJCT: Look("bad")', f'    Status.{HELD_BACK}: Look("wait", "the end of an inquiry"),\n'),
+        ('    REJECTED = "rejected"', '    HELD_BACK = "held_back"\n'),
+        (
+            '    Move(PDNG, Trigger.FUNDS_MISSING, PDNG, "choice 5")',
+            f'    Move(PDNG, Trigger.HELD_BACK, Status.{HELD_BACK}, "choice 5"),\n'
+            f'    Move(Status.{HELD_BACK}, Trigger.EXECUTED, ACSP, "choice 5"),\n',
+        ),
+    ),
+    "bank/effects.py": (
+        ("        Trigger.FUNDS_MISSING", "        Trigger.HELD_BACK: Effect(forced=_move(Trigger.HELD_BACK)),\n"),
+    ),
+}
+LANGUAGE: Additions = {
+    "contract/languages.py": (('    "nl": Language', '    "de": Language("Deutsch", "de_BE"),\n'),),
+    "web/psu/catalogues/de.po": (),  # the French sentences, and one in German
+}
+SETTING: Additions = {
+    "contract/settings.py": (
+        (
+            "    # by_risk: the methods",
+            "    tea_break: timedelta = choice(\n"
+            '        timedelta(minutes=5), "choice 5", Topic.PAYMENTS, "How long the bank has tea."\n    )\n',
+        ),
+    ),
+}
+AXIS: Additions = {
+    "contract/axes_settling.py": (
+        (
+            '    axis(\n        "fees"',
+            '    axis(\n        "monday_delete", "service 3.4", "DELETE on a Monday.", "a branch on the day",\n'
+            '        ("permitted", "As on other days."), ("refused", "403."),\n    ),\n',
+        ),
+    ),
+    "bank/execution.py": (
+        (
+            "    waiting = payment.signed_on is not None\n    bank.move(payment, Trigger.CANCELLED",
+            '    if today.weekday() == 0 and bank.variant("monday_delete") == "refused":\n'
+            "        raise Refusal(Error.NOT_CANCELLABLE, status=payment.status.value)\n",
+        ),
+    ),
+}
+RULE: Additions = {
+    "referee/attendance_rules.py": (
+        (
+            '@rule(\n    "psu-involved-always"',
+            '@rule("deleted-on-monday", WARNING, "choice 13", "A payment is deleted on a Monday", "Wait.",\n'
+            '    ("payment_cancellation",), refused=False)\n'
+            "def on_monday(event: Observation, own: Own) -> str | None:\n"
+            '    return "a Monday" if event.at.weekday() == 0 else None\n\n\n',
+        ),
+    ),
+}
+MOST = ((PRODUCT, 2), (STATUS, 4), (LANGUAGE, 2), (SETTING, 1), (AXIS, 2), (RULE, 1))
+
+
+def one_letter_more(text: str) -> str:
+    """The fields with a column for one product more, which takes what a cross-border payment takes."""
+    return re.sub(r'"([ro-])([ro-])([ro-])"', r'"\1\2\3\3"', text)
+
+
+def test_a_new_row_of_each_table_is_used_everywhere_and_touches_few_files(tmp_path: Path) -> None:
+    """A product, a status, a language, a setting, an axis and a rule; a field and a control have tests of their own."""
+    home = tmp_path / COPY
+    for folder in ("sandbox", "fixtures", "scenarios", "docs"):
+        copytree(ROOT / folder, home / folder, ignore=ignore_patterns("__pycache__"))
+    french = (home / "sandbox/web/psu/catalogues/fr.po").read_text()
+    german = french.replace('msgid "login.title"\nmsgstr "', 'msgid "login.title"\nmsgstr "Anmelden bitte', 1)
+    (home / "sandbox/web/psu/catalogues/de.po").write_text(german)
+    fields = home / "sandbox/contract/fields.py"
+    fields.write_text(one_letter_more(fields.read_text()))
+    for additions, most in MOST:
+        assert len(additions) <= most
+        for name, places in additions.items():
+            file = home / "sandbox" / name
+            text = file.read_text()
+            for before, addition in places:
+                assert text.count(before) == 1, (name, before)
+                text = text.replace(before, addition + before)
+            file.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.contract.new_rows"],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -9,6 +9,7 @@ import orjson
 from flask import Response, current_app, request
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.languages import SCREENS
 from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.replies import MEDIA, json_response
@@ -126,7 +127,7 @@ def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A bank may always offer all the languages that it has."""
     languages = {row.get("language") for row in rows}
     first = rows[0] if rows else {}
-    return rows + [first | {"language": other} for other in ("fr", "nl") if rows and other not in languages]
+    return rows + [first | {"language": other} for other in SCREENS if rows and other not in languages]
 
 
 class HangingUp(Response):

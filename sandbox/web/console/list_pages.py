@@ -8,7 +8,6 @@ from flask import Response
 
 from sandbox.bank.accounts import available
 from sandbox.bank.records import Account, Debtor
-from sandbox.bank.signing_methods import METHODS
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -187,7 +186,6 @@ def accounts(visit: Visit) -> Response:
         rows=visit.world.ask(read),
         clients=clients,
         customers=customers,
-        methods=METHODS,
     )
 
 

@@ -8,6 +8,7 @@ from jinja2 import Environment
 
 from sandbox.bank.signing_methods import METHODS
 from sandbox.bank.state import Bank
+from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.reply_statuses import ANSWERS
 from sandbox.referee.report import report_of
@@ -79,6 +80,7 @@ def templates() -> Environment:
         "STATUSES": tuple(Status),
         "LOOKS": LOOKS,
         "METHODS": METHODS,
+        "LANGUAGES": tuple(SCREENS),
         "OPERATIONS": tuple(ANSWERS),
         "CUTS": CUTS,
         "PLACES": PLACES,

@@ -1,5 +1,6 @@
 """Rows of the controls that concern a bank's customers, clients, accounts and initiations."""
 
+from sandbox.bank.records import ROLES
 from sandbox.web.controls.body_readers import currency, status, text
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
 
@@ -8,7 +9,7 @@ SECRET = Field("secret", about="1 to 256 printable characters without blanks.")
 CLIENT = (
     SECRET,
     Field("name"),
-    Field("roles", type="array", shape={"items": {"type": "string", "enum": ["PIS", "AIS", "CAF"]}}),
+    Field("roles", type="array", shape={"items": {"type": "string", "enum": [*ROLES]}}),
     Field("active", type="boolean"),
     Field("redirect_uris", type="array", shape=TEXTS),
     Field("keys", type="array", about="Public JWKs, each with a kid.", shape={"items": {"type": "object"}}),

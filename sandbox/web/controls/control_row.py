@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from sandbox.web.controls.body_readers import one_of
+
 JSON = ("application/json",)
 TEXTS: Mapping[str, Any] = {"items": {"type": "string"}}  # the shape of a list of texts
 TIME = "A time: ISO 8601, with an offset or in Brussels time."
@@ -21,6 +23,11 @@ class Field(NamedTuple):
     about: str = ""  # in the document
     shape: Mapping[str, Any] = {}  # what JSON Schema says beside the type
     option: str = ""  # help of the command's option; empty: the command has no option for it
+    words: tuple[str, ...] = ()  # one of these, where there is no reader
+
+    @property
+    def reader(self) -> Callable[[Any], Any] | None:
+        return one_of(*self.words) if self.words else self.read
 
 
 class Command(NamedTuple):

@@ -1,7 +1,9 @@
 """Rows of the controls that make and change customers and accounts."""
 
+from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS
+from sandbox.contract.languages import SCREENS
 from sandbox.web.controls import people_readers as read
-from sandbox.web.controls.body_readers import flag, one_of
+from sandbox.web.controls.body_readers import flag
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
 
 EUROS = {"type": ["string", "null"]}
@@ -9,7 +11,7 @@ COUNTRIES = {"type": ["array", "null"], **TEXTS}
 
 CUSTOMER_FIELDS = (
     Field("channel_blocked", flag, "boolean", about="No digital channel.", option="Blocks the digital channel."),
-    Field("language", one_of("fr", "nl"), shape={"enum": ["fr", "nl"]}, option="fr or nl."),
+    Field("language", words=tuple(SCREENS), option=f"{' or '.join(SCREENS)}."),
     Field(
         "limit_day",
         read.euros_or_none,
@@ -47,9 +49,8 @@ NEW_CUSTOMER = (
     Field("name", read.name, about="The id where left out.", option="The name; left out, the id."),
     Field(
         "kind",
-        one_of("private", "business"),
+        words=CUSTOMER_KINDS,
         about="private where left out.",
-        shape={"enum": ["private", "business"]},
         option="private (default) or business.",
     ),
     *CUSTOMER_FIELDS,
@@ -87,9 +88,8 @@ ACCOUNT_FIELDS = (
     ),
     Field(
         "balance_shown",
-        one_of("compartment", "globalised"),
+        words=BALANCES_SHOWN,
         about="What `balance` of account information is: the euro compartment, or all at the bank's rates.",
-        shape={"enum": ["compartment", "globalised"]},
         option="compartment or globalised.",
     ),
 )
@@ -98,9 +98,8 @@ NEW_ACCOUNT = (
     Field("iban", read.own_iban, about="The next free one where left out.", option="Left out: the next free one."),
     Field(
         "type",
-        one_of("current-account", "savings-account"),
+        words=ACCOUNT_TYPES,
         about="current-account where left out.",
-        shape={"enum": ["current-account", "savings-account"]},
         option="current-account (default) or savings-account.",
     ),
     Field("currencies", read.currencies, "array", about="EUR alone where left out.", shape=TEXTS),

@@ -1,7 +1,7 @@
 """Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
 
 from sandbox.bank.signing_methods import METHODS
-from sandbox.web.controls.body_readers import address, one_of, text, texts
+from sandbox.web.controls.body_readers import address, text, texts
 from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
 from sandbox.web.controls.scenario_rows import SINCE
 
@@ -21,11 +21,10 @@ ADDRESS = Field(
 )
 METHOD = Field(
     "method",
-    one_of(*METHODS),
     nullable=True,
     about="How the customer signs; refused where it is not activated or too risky (service 5.7). Left out: one that is "
     "permitted.",
-    shape={"enum": [*METHODS]},
+    words=METHODS,
     option="How they sign: card_reader, app or biometrics.",
 )
 APPROVAL = (
@@ -100,7 +99,7 @@ PSU_ROWS: tuple[Control, ...] = (
         (
             Field("client_id", text, required=True),
             Field("customer", text, required=True),
-            Field("scope", one_of("AIS", "CAF"), required=True, shape={"enum": ["AIS", "CAF"]}),
+            Field("scope", words=("AIS", "CAF"), required=True),
         ),
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         commands=(Command("psu withdraw"),),

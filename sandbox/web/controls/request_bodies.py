@@ -27,7 +27,8 @@ def read_body(request: Request, fields: Sequence[Field]) -> dict[str, Any]:
             if field.required:
                 raise Refusal(Error.INPUT_MISSING, input=field.name)
         elif not (field.nullable and content[field.name] is None):
-            found[field.name] = content[field.name] if field.read is None else value_of(content, field.name, field.read)
+            read = field.reader
+            found[field.name] = content[field.name] if read is None else value_of(content, field.name, read)
     return found
 
 

@@ -132,7 +132,9 @@ def schema_of_fields(fields: Sequence[Field]) -> JsonSchema:
 
 
 def shape_of(field: Field) -> JsonSchema:
-    about = {"description": field.about} if field.about else {}
+    about: JsonSchema = {"description": field.about} if field.about else {}
+    if field.words:
+        about["enum"] = list(field.words)
     return ({"type": field.type} if field.type else {}) | about | dict(field.shape)
 
 

@@ -3,6 +3,8 @@
 from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
+from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, ROLES
+from sandbox.contract.languages import SCREENS
 from sandbox.web.docs.control_schemas import flag, instant, number, rows, text, text_or_null, texts
 from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, ContractOrder, PaymentOrder, one_of
 
@@ -10,8 +12,8 @@ from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, Contr
 class Customer(Schema):
     customer = text()
     name = text()
-    language = one_of("fr", "nl")
-    kind = one_of("private", "business")
+    language = one_of(*SCREENS)
+    kind = one_of(*CUSTOMER_KINDS)
     accounts = texts()
 
 
@@ -28,7 +30,7 @@ class CustomerSettings(Customer):
 class Client(Schema):
     client_id = text()
     name = text()
-    roles = fields.List(fields.String(validate=OneOf(("PIS", "AIS", "CAF"))), required=True)
+    roles = fields.List(fields.String(validate=OneOf(ROLES)), required=True)
     active = flag()
     redirect_uris = texts()
 
@@ -40,7 +42,7 @@ class Balance(Schema):
 
 class Account(Schema):
     iban = text()
-    type = one_of("current-account", "savings-account")
+    type = one_of(*ACCOUNT_TYPES)
     customer = text()
     balances = rows(Balance)
     signatures_required = number()
@@ -51,7 +53,7 @@ class AccountSettings(Account):
 
     closed = flag()
     overdraft = text_or_null()
-    balance_shown = one_of("compartment", "globalised")
+    balance_shown = one_of(*BALANCES_SHOWN)
     owners = texts()
     signers = texts()
 
