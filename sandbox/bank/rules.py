@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from typing import Any
 
+from sandbox.banking import patterns
 from sandbox.contract import kinds
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings
@@ -123,9 +123,7 @@ PATTERNS = (*WORDS, "endtoend_identification")
 def conditions(when: When) -> tuple[tuple[str, str, bool], ...]:
     """The names that a rule asks about, what for, and whether that is a pattern: worked out once for a rule."""
     asked = ((name, getattr(when, name)) for name in PATTERNS)
-    return tuple(
-        (name, pattern, any(sign in pattern for sign in "*?[")) for name, pattern in asked if pattern is not None
-    )
+    return tuple((name, pattern, patterns.is_pattern(pattern)) for name, pattern in asked if pattern is not None)
 
 
 def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now: datetime) -> bool:
@@ -134,7 +132,7 @@ def fits(when: When, asked: tuple[tuple[str, str, bool], ...], looks: Looks, now
         return False
     for name, pattern, is_pattern in asked:
         given = getattr(looks, name)
-        if given is None or not (fnmatchcase(given, pattern) if is_pattern else given == pattern):
+        if given is None or not (patterns.fits(given, pattern) if is_pattern else given == pattern):
             return False
     if when.amount is not None and (looks.amount is None or not when.amount.holds(looks.amount)):
         return False

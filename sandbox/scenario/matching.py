@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from fnmatch import fnmatchcase
 from typing import Any
 
+from sandbox.banking.patterns import fits
+
+PATTERN_MAX = 1_000  # characters; what is longer is no pattern
 SHOWN_MAX = 200  # characters of a value that a sentence quotes
 MISSING = object()
 _PART = re.compile(r"([^.\[\]]+)|\[(-?[0-9]{1,6})\]")
@@ -56,7 +58,9 @@ def same(expected: Any, found: Any) -> bool:
     if isinstance(expected, bool) or isinstance(found, bool):
         return expected is found
     if isinstance(expected, str) and isinstance(found, str):
-        return expected == found or ("*" in expected and fnmatchcase(found, expected.replace("[", "[[]")))
+        return expected == found or (
+            "*" in expected and len(expected) <= PATTERN_MAX and fits(found, expected.replace("[", "[[]"))
+        )
     if isinstance(expected, int | float | str) and isinstance(found, int | float | Decimal | str):
         ours, theirs = number(expected), number(found)
         return ours is not None and ours == theirs

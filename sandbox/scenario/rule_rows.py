@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, Rule, Then, When
+from sandbox.banking.patterns import fits
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.kinds import KINDS as INITIATIONS
 from sandbox.contract.kinds import PAYMENT
@@ -66,7 +66,7 @@ def _bounds(rows: dict[str, Any]) -> AmountIs:
 
 def _product(node: Node, notes: Notes) -> str:
     found = text_of(node)
-    if not any(fnmatchcase(name, found) for name in PRODUCT_NAMES):
+    if not any(fits(name, found) for name in PRODUCT_NAMES):
         raise Wrong(f"{quote(found)} is no product", suggestion(found, PRODUCT_NAMES))
     return found
 
@@ -74,7 +74,7 @@ def _product(node: Node, notes: Notes) -> str:
 def _when(rows: dict[str, Any]) -> When:
     check_window(rows)
     kind, product = rows.get("kind"), rows.get("product")
-    if kind in PRODUCTS_OF and product and not any(fnmatchcase(name, product) for name in PRODUCTS_OF[kind]):
+    if kind in PRODUCTS_OF and product and not any(fits(name, product) for name in PRODUCTS_OF[kind]):
         there = PRODUCTS_OF[kind]
         hint = f"it has {join_names(there)}" if there else "a consent has no product"
         raise Wrong(f"a {kind} has no product {quote(product)}", hint, "product")
@@ -176,7 +176,7 @@ def _kinds(when: When) -> list[str]:
 
 
 def _fits(when: When, product: str) -> bool:
-    return fnmatchcase(product, when.product or product)
+    return fits(product, when.product or product)
 
 
 def _tables(when: When) -> list[str]:

@@ -1,0 +1,87 @@
+"""Texts with * for any characters, ? for one, and [a-z] or [!a-z] for one of some.
+
+As `fnmatch` reads them. That module remembers 32,768 patterns, however long, each in a hundred times its bytes.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+One = str | Callable[[str], bool]  # a character, or what it must be
+SIGNS = "*?["
+SHORT = 200  # characters of a pattern that is remembered
+
+
+def is_pattern(text: str) -> bool:
+    return any(sign in text for sign in SIGNS)
+
+
+def fits(text: str, pattern: str) -> bool:
+    """Each piece between two stars is found as early as it can be, so nothing is tried twice."""
+    if not is_pattern(pattern):
+        return text == pattern
+    first, *rest = (short_pieces if len(pattern) <= SHORT else pieces_of)(pattern)
+    if not rest:
+        return len(first) == len(text) and stands_at(first, text, 0)
+    *middle, last = rest
+    at, end = len(first), len(text) - len(last)
+    if at > end or not stands_at(first, text, 0) or not stands_at(last, text, end):
+        return False
+    for piece in middle:
+        at = find(piece, text, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def pieces_of(pattern: str) -> list[list[One]]:
+    pieces: list[list[One]] = [[]]
+    for one in signs_in(pattern):
+        if one == "*":
+            pieces.append([])
+        else:
+            pieces[-1].append(one[1] if isinstance(one, tuple) else (lambda _: True) if one == "?" else one)
+    return pieces
+
+
+short_pieces = lru_cache(maxsize=1024)(pieces_of)
+
+
+def signs_in(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
+    """Characters, and classes of characters; a [ that nothing closes is a character."""
+    at = 0
+    while at < len(pattern):
+        end = pattern.find("]", at + (3 if pattern[at + 1 : at + 2] == "!" else 2)) if pattern[at] == "[" else -1
+        if end < 0:
+            yield pattern[at]
+            at += 1
+        else:
+            yield "[", class_of(pattern[at + 1 : end])
+            at = end + 1
+
+
+def class_of(inside: str) -> Callable[[str], bool]:
+    wanted = not inside.startswith("!")
+    inside = inside.removeprefix("!")
+    single, ranges, at = set[str](), list[tuple[str, str]](), 0
+    while at < len(inside):
+        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
+            ranges.append((inside[at], inside[at + 2]))
+            at += 3
+        else:
+            single.add(inside[at])
+            at += 1
+    return lambda found: (found in single or any(low <= found <= high for low, high in ranges)) is wanted
+
+
+def stands_at(piece: list[One], text: str, at: int) -> bool:
+    return all(
+        one == text[at + place] if isinstance(one, str) else one(text[at + place]) for place, one in enumerate(piece)
+    )
+
+
+def find(piece: list[One], text: str, at: int, end: int) -> int:
+    """The first place where a piece stands between two others; -1 where it stands nowhere."""
+    if all(isinstance(one, str) for one in piece):
+        return text.find("".join(map(str, piece)), at, end)
+    return next((place for place in range(at, end - len(piece) + 1) if stands_at(piece, text, place)), -1)
