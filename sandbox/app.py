@@ -12,8 +12,9 @@ from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
 from sandbox.web.api.addresses import BANK
-from sandbox.web.api.app import Announce, frame
+from sandbox.web.api.app import frame
 from sandbox.web.api.app import route as route_bank
+from sandbox.web.api.call_lines import Announce
 from sandbox.web.console.app import route as route_console
 from sandbox.web.controls.app import route as route_controls
 from sandbox.web.controls.attempts import Attempts

@@ -10,7 +10,7 @@ from sandbox.contract.moves import Trigger
 
 
 class Clock:
-    """The bank's time (aware, UTC). Only the timeline sets it."""
+    """The bank's time (aware, UTC). Where anything is due on the way, only the timeline sets it."""
 
     __slots__ = ("_day", "_day_of", "now")
 

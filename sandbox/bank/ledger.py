@@ -120,14 +120,14 @@ class Lines(Sequence[Line]):
 class Ledger:
     """The books of one bank: the shared past, and what this bank added to it."""
 
-    __slots__ = ("_added", "_balances", "_lines", "_past", "_past_of")
+    __slots__ = ("posted", "_balances", "_lines", "_past", "_past_of")
 
     def __init__(self, past_of: Callable[[], Books]) -> None:
         self._past_of = past_of
         self._past: Books | None = None
         self._lines: dict[Compartment, Lines] = {}
         self._balances: dict[Compartment, Decimal] = {}
-        self._added = 0
+        self.posted = 0  # postings that this bank added
 
     @property
     def past(self) -> Books:
@@ -139,12 +139,7 @@ class Ledger:
     @property
     def count(self) -> int:
         """How many postings there are; the newest bears this number."""
-        return self.past.count + self._added
-
-    @property
-    def posted(self) -> int:
-        """How many postings this bank added."""
-        return self._added
+        return self.past.count + self.posted
 
     def balance(self, account: str, currency: str) -> Money:
         return Money(self.number((account, currency)), currency)
@@ -166,7 +161,7 @@ class Ledger:
         assert not any(sums.values()), f"unbalanced entry: {entry}"
         balances = self._balances
         for posting in entry.postings:
-            self._added += 1  # two sides may be the same account's, so each has a number of its own
+            self.posted += 1  # two sides may be the same account's, so each has a number of its own
             account, amount, *_ = posting
             compartment = account, amount.currency
             before = balances.get(compartment)
@@ -197,7 +192,7 @@ class Ledger:
 
     def kept(self) -> tuple[Any, ...]:
         """What this bank added, for a checkpoint, but its lines: `own` has them."""
-        return tuple(self._lines), self._balances, self._added
+        return tuple(self._lines), self._balances, self.posted
 
     def own(self) -> dict[Compartment, list[Line]]:
         """The lines that this bank added, without those of the shared past."""
@@ -209,7 +204,7 @@ class Ledger:
 
     def restore(self, kept: tuple[Any, ...]) -> Callable[[Compartment, Iterable[Line]], None]:
         """The answer adds the lines that this bank had added to a compartment."""
-        touched, self._balances, self._added = kept
+        touched, self._balances, self.posted = kept
         self._lines = {key: Lines(self.past.lines.get(key, ()), []) for key in touched}
 
         def add(key: Compartment, lines: Iterable[Line]) -> None:
@@ -223,7 +218,7 @@ class Ledger:
         twin._past = self._past
         twin._lines = {key: Lines(lines.past, list(lines.own)) for key, lines in self._lines.items()}
         twin._balances = dict(self._balances)
-        twin._added = self._added
+        twin.posted = self.posted
         return twin
 
 

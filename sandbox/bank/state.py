@@ -20,7 +20,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.settings import Settings
-from sandbox.contract.variants import DEFAULTS, chosen
+from sandbox.contract.variants import chosen
 
 
 def _ignore(axis: str) -> None:
@@ -109,16 +109,22 @@ class Bank(Watched):
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open (contract/variants)."""
         self.met(axis)
-        pairs = self.settings.variants
-        return chosen(pairs).get(axis, DEFAULTS[axis]) if pairs else DEFAULTS[axis]
+        return chosen(self.settings.variants)[axis]
 
     @property
     def next_at(self) -> datetime | None:
         """When something happens next, a promise or a habit."""
-        promised, habit = self.agenda.next_at, self.habits.next_at
+        promises = self.agenda.promises
+        promised = promises[0].at if promises else None
+        habit = None if self.habits.since is None else self.habits.next_at
         if promised is None or habit is None:
             return habit if promised is None else promised
         return min(promised, habit)
+
+    @property
+    def made(self) -> int:
+        """How many ids, lines of the journal and postings it has made: how large it is, and a cheap mark of its way."""
+        return self.mint.asked + len(self.journal) + self.ledger.posted
 
     def find_subject(self, subject_id: str) -> Subject | None:
         """The subject of that id: an initiation, a bulk of a file, or None."""

@@ -49,8 +49,8 @@ DEFAULTS: dict[str, str] = {axis.name: axis.default for axis in ROWS}
 
 @lru_cache(maxsize=1024)
 def chosen(pairs: Pairs) -> dict[str, str]:
-    """What differs in a world, to look up by axis."""
-    return dict(pairs)
+    """The value of every axis in a world that differs in these."""
+    return DEFAULTS | dict(pairs)
 
 
 def settings_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -75,5 +75,5 @@ def _stands(settings: Settings, axis: str, value: str) -> bool:
 def value_in(settings: Settings, axis: Axis) -> str | None:
     """The value that a world has; None where its settings are those of no value."""
     if not axis.by_settings:
-        return chosen(settings.variants).get(axis.name, axis.default)
+        return chosen(settings.variants)[axis.name]
     return next((value.name for value in axis.values if _stands(settings, axis.name, value.name)), None)

@@ -175,7 +175,7 @@ def anew(event: Observation, own: Own) -> str | None:
         return None
     earlier = event.bank.consents.get(own.get(grant.key, ""))
     own[grant.key] = grant.consent_id
-    if earlier is None or earlier.ended != "replaced" or event.bank.clock.now >= earlier.until:
+    if earlier is None or earlier.ended != "replaced" or event.at >= earlier.until:
         return None
     if not set(earlier.logical_ids.values()) >= set(event.bank.consents[grant.consent_id].logical_ids.values()):
         return None  # the PSU adds an account, which only a new consent can

@@ -19,14 +19,11 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
 from sandbox.referee.observations import Likeness, Observation, fingerprint
 from sandbox.referee.rule import INITIATIONS
-from sandbox.web.api.call_contents import body_of
-from sandbox.web.api.gate import Call
+from sandbox.web.api.call_record import CallRecord
 from sandbox.world.calls import Exchange
-from sandbox.world.faults import Fault
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
-LARGE = 100_000
 BODY_MAX = 1_000_000  # of a refused call; what was accepted was read anyway
 QUERY_MAX = 4_000  # characters that are looked at; what is kept of a call is bounded
 NAME_MAX = 100
@@ -38,22 +35,9 @@ PATIENCE = 10.0  # seconds of an ordered delay after which a client is taken to 
 # What a program writes where it has no code.
 PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")
 
-PRINT = "sandbox.print"  # where the fingerprint of a large body is kept
 
-
-def print_body(call: Call | None, status: int) -> None:
-    """Before the world's lock is taken: for a file of 60 MB this takes long."""
-    if call is None or call.operation.name not in INITIATIONS or status >= 300:
-        return
-    if (call.request.content_length or 0) > LARGE:
-        call.request.environ[PRINT] = fingerprint(body_of(call.request))
-
-
-def observe_call(
-    bank: Bank, environ: dict[str, Any], response: Response, exchange: Exchange, ended: float
-) -> Observation:
+def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observation:
     """Observes one exchange of any operation."""
-    call: Call | None = environ.get("sandbox.call")
     status, operation = exchange.status, exchange.operation
     event = Observation(
         exchange,
@@ -62,24 +46,24 @@ def observe_call(
         exchange.client_id or "",
         exchange.subject,
         status,
-        environ["sandbox.started"],
-        ended,
+        record.started,
+        record.ended,
     )
     event.state = exchange.state
     if status >= 300:
-        read_refusal(event, environ, response)
-    fault: Fault | None = environ.get("sandbox.fault")
+        read_refusal(event, record)
+    fault = record.fault
     event.lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
-    if environ.get("QUERY_STRING"):
-        event.query = dict(parse_qsl(environ["QUERY_STRING"][:QUERY_MAX], keep_blank_values=True))
-    authorization: str | None = environ.get("HTTP_AUTHORIZATION")
+    if record.query:
+        event.query = dict(parse_qsl(record.query[:QUERY_MAX], keep_blank_values=True))
+    authorization = record.headers.get("HTTP_AUTHORIZATION")
     if authorization is not None and authorization[:7].lower() == "bearer ":
         event.bearer = fingerprint(authorization[7:].strip())
-    if call is not None:
-        event.version, event.product = call.version, call.path.get("product", "")[:NAME_MAX] or None
-        read = READERS.get(call.operation.name)
+    if operation is not None:
+        event.version, event.product = record.version, record.named.get("product", "")[:NAME_MAX] or None
+        read = READERS.get(operation)
         if read is not None:
-            read(event, call, response, authorization)
+            read(event, record, authorization)
     event.key = (
         operation,
         event.version,
@@ -87,7 +71,7 @@ def observe_call(
         event.error,
         event.state,
         event.product,
-        environ.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
+        record.headers.get("HTTP_ACCEPT_LANGUAGE", "")[:NAME_MAX],
         event.bearer is not None,
         bool(event.query),
         event.marks,
@@ -95,12 +79,11 @@ def observe_call(
     return event
 
 
-def read_refusal(event: Observation, environ: dict[str, Any], response: Response) -> None:
-    refusal: Refusal | None = environ.get("sandbox.refusal")
-    if refusal is not None:
-        event.error, event.facts = event.exchange.error, facts_of(refusal)
+def read_refusal(event: Observation, record: CallRecord) -> None:
+    if record.refusal is not None:
+        event.error, event.facts = event.exchange.error, facts_of(record.refusal)
     if event.status in (429, 503):
-        seconds = response.headers.get("Retry-After", "")
+        seconds = record.response.headers.get("Retry-After", "")
         event.retry_after = int(seconds) if seconds.isascii() and seconds.isdigit() else None
 
 
@@ -111,36 +94,36 @@ def facts_of(refusal: Refusal) -> Mapping[str, Any]:
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
-def read_consent(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    read_challenge(event, call)
+def read_consent(event: Observation, record: CallRecord, authorization: str | None) -> None:
+    read_challenge(event, record)
     if event.accepted:
-        event.addresses = addresses_of(content_of(response))
+        event.addresses = addresses_of(content_of(record.response))
 
 
-def read_challenge(event: Observation, call: Call) -> None:
-    if call.challenge is not None:
-        event.challenge = call.challenge[0], fingerprint(call.challenge[1])
-        if call.challenge[0] == PLAIN:
+def read_challenge(event: Observation, record: CallRecord) -> None:
+    if record.challenge is not None:
+        event.challenge = record.challenge[0], fingerprint(record.challenge[1])
+        if record.challenge[0] == PLAIN:
             event.marks |= {PLAIN}
 
 
-def read_initiation(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    if event.accepted or 0 < (call.request.content_length or 0) <= BODY_MAX:
-        content = body_of(call.request)
-        event.body = call.request.environ.get(PRINT) or fingerprint(content)
+def read_initiation(event: Observation, record: CallRecord, authorization: str | None) -> None:
+    if event.accepted or 0 < record.length <= BODY_MAX:
+        content = record.body
+        event.body = record.print or fingerprint(content)
         if event.accepted or event.lost:
             event.likeness = likeness_of(event, content)
-    read_challenge(event, call)
-    if authorization is not None and call.header("Code-Challenge") is not None:
+    read_challenge(event, record)
+    if authorization is not None and record.headers.get("HTTP_CODE_CHALLENGE") is not None:
         event.marks |= {BESIDE_TOKEN}
-    proof = call.header("Signature")
+    proof = record.headers.get("HTTP_SIGNATURE")
     if proof is not None:
         event.signed = algorithm_of(proof)
-        if call.header("Digest") is None or call.header("Date") is None:
+        if record.headers.get("HTTP_DIGEST") is None or record.headers.get("HTTP_DATE") is None:
             event.marks |= {UNDATED}
         if event.signed not in (None, RECOMMENDED):
             event.marks |= {OTHER_ALGORITHM}
-    elif event.accepted and call.client.keys:
+    elif event.accepted and record.client is not None and record.client.keys:
         event.marks |= {UNSIGNED}
 
 
@@ -180,11 +163,11 @@ def algorithm_of(proof: str) -> str | None:
     return found[:20] if isinstance(found, str) else None
 
 
-def read_token(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
+def read_token(event: Observation, record: CallRecord, authorization: str | None) -> None:
     """Reads the form of a token call; secrets are kept as fingerprints."""
-    if (call.request.content_length or 0) > FORM_MAX:
+    if record.length > FORM_MAX:
         return
-    form = dict(parse_qsl(body_of(call.request).decode("latin-1"), keep_blank_values=True))
+    form = dict(parse_qsl(record.body.decode("latin-1"), keep_blank_values=True))
     for field in ("code", "refresh"):
         if value := form.get("refresh_token" if field == "refresh" else field):
             setattr(event, field, fingerprint(value))
@@ -198,28 +181,28 @@ def read_token(event: Observation, call: Call, response: Response, authorization
         hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
         event.proves = (fingerprint(hashed), fingerprint(verifier))
         event.letters = len(set(verifier))
-    content = content_of(response)
+    content = content_of(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
         event.given_refresh = fingerprint(content["refresh_token"])
 
 
-def read_accounts(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    event.grant, event.account = call.grant, call.path.get("logical_id", "")[:NAME_MAX] or None
+def read_accounts(event: Observation, record: CallRecord, authorization: str | None) -> None:
+    event.grant, event.account = record.grant, record.named.get("logical_id", "")[:NAME_MAX] or None
 
 
-def read_transactions(event: Observation, call: Call, response: Response, authorization: str | None) -> None:
-    event.grant = call.grant
-    event.account = call.path["logical_id"][:NAME_MAX]
+def read_transactions(event: Observation, record: CallRecord, authorization: str | None) -> None:
+    event.grant = record.grant
+    event.account = record.named["logical_id"][:NAME_MAX]
     if asked := event.query.get("next"):
         event.asked_next = fingerprint(asked)
-    proof = call.header("SCA-Token")
+    proof = record.headers.get("HTTP_SCA_TOKEN")
     event.sca = proof is not None
     if event.error == "SCA_REQUIRED":
         event.addresses = (fingerprint(str(event.facts["address"])),)
-    if not event.accepted or call.grant is None:
+    if not event.accepted or record.grant is None:
         return
-    if response.is_sequence:
-        body = response.get_data()
+    if record.response.is_sequence:
+        body = record.response.get_data()
         begins = body.rfind(NEXT_KEY)
         if begins >= 0:
             key = body[begins + len(NEXT_KEY) :].partition(b'"')[0]
@@ -228,13 +211,13 @@ def read_transactions(event: Observation, call: Call, response: Response, author
     if since is not None and event.asked_next is None:
         event.behind = date.fromisoformat(since) < statements.oldest_day(event.bank)
     if event.behind:
-        event.fresh = is_fresh(event, call, proof)
+        event.fresh = is_fresh(event, record, proof)
 
 
-def is_fresh(event: Observation, call: Call, proof: str | None) -> bool:
-    assert call.grant is not None
+def is_fresh(event: Observation, record: CallRecord, proof: str | None) -> bool:
+    assert record.grant is not None
     try:
-        return statements.is_fresh(event.bank, call.grant, proof)
+        return statements.is_fresh(event.bank, record.grant, proof)
     except Refusal as refusal:  # the consent ended since the call was answered
         assert refusal.error is Error.CONSENT_ENDED
         return True
@@ -257,7 +240,7 @@ def addresses_of(content: Any) -> tuple[bytes, ...]:
     return tuple(fingerprint(end_of(address)) for address in found if isinstance(address, str))
 
 
-READERS: dict[str, Callable[[Observation, Call, Response, str | None], None]] = {
+READERS: dict[str, Callable[[Observation, CallRecord, str | None], None]] = {
     "token": read_token,
     "transactions": read_transactions,
     "accounts": read_accounts,

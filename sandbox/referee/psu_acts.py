@@ -14,7 +14,7 @@ from sandbox.banking.callbacks import end_of
 from sandbox.referee.call_reader import NAME_MAX, content_of
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.observations import Observation, fingerprint
-from sandbox.web.api.call_contents import body_of
+from sandbox.web.api.call_record import body_of
 from sandbox.world.calls import Exchange
 
 PAGE = re.compile(r"/psu/(?:sign|consent)/([^/]+)(/[^/]+)?\Z")

@@ -87,7 +87,7 @@ def doubled(event: Observation, own: Own) -> str | None:
     if earlier is None or earlier.id == found.id or earlier.status not in ALIVE:
         return None
     address = event.bank.sca_addresses.get(earlier.sca_token or "")
-    if earlier.status in UNSIGNED and address is not None and event.bank.clock.now >= address.until:
+    if earlier.status in UNSIGNED and address is not None and event.at >= address.until:
         return None  # service 4.6 rule 3: that is how a fresh address is had
     return f"{earlier.id} has the same reference and is {earlier.status.value}"
 

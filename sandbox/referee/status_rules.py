@@ -180,7 +180,7 @@ def lost(event: Observation, own: Own) -> str | None:
     if event.operation in PAYMENTS:
         if event.accepted:
             _begun(event, own)
-    elif event.subject in own and (event.operation not in STATUSES or event.bank.clock.now >= own[event.subject][1]):
+    elif event.subject in own and (event.operation not in STATUSES or event.at >= own[event.subject][1]):
         del own[event.subject]
     return None
 
@@ -193,8 +193,9 @@ def _begun(event: Observation, own: Own) -> None:
         return
     address = event.bank.sca_addresses.get(found.sca_token or "")
     reference = getattr(getattr(found, "order", None), "endtoend_identification", "")
-    for earlier in event.bank.references.get((event.client, found.reference_group, reference), ())[-2:-1]:
-        own.pop(earlier, None)
+    newest_first = reversed(event.bank.references.get((event.client, found.reference_group, reference), ()))
+    if found.id in newest_first:  # later ones may have been made before this call was observed
+        own.pop(next(newest_first, ""), None)
     if address is not None and not found.signatures:
         own[found.id] = event.exchange, address.until
 

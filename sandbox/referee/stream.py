@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
 from contextlib import suppress
 from pickle import UnpicklingError
 from typing import Any
@@ -10,14 +11,14 @@ from flask import Flask, Response, request
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
-from sandbox.referee.call_reader import observe_call, print_body
+from sandbox.referee.call_reader import observe_call
 from sandbox.referee.kinds import ACTS, Key, Kind
-from sandbox.referee.observations import Observation
+from sandbox.referee.observations import Observation, fingerprint
 from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
 from sandbox.referee.rule import Found, KindRules, Met, Own, Proof, Rule
 from sandbox.referee.table import TABLE
-from sandbox.web.api.app import Listener
+from sandbox.web.api.call_lines import Calls, Listener
 from sandbox.world.calls import Exchange
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
@@ -72,12 +73,12 @@ class Referee:
             self._over = self._over or over
             return pack(tuple(getattr(self, name) for name in PACKED))
 
-    def judge(self, event: Observation) -> list[Observation]:
-        """Never waits: while another thread applies rules, it takes this observation too.
+    def judge(self, stream: Iterable[Observation]) -> list[Observation]:
+        """Never waits: while another thread applies rules, it takes these observations too.
 
         Returns the observations that came after the world was unloaded.
         """
-        self._waiting.append(event)
+        self._waiting.extend(stream)
         while self._waiting and not self._over and self._lock.acquire(False):
             try:
                 self._take_all()
@@ -243,22 +244,15 @@ def _made(content: bytes | None, bank: Bank) -> Referee:
 
 def judge_in(world: World, *stream: Observation) -> None:
     """Passes observations to the world's referee, also when the world was unloaded meanwhile."""
-    for event in stream:
-        judge_in(world, *referee_of(world).judge(event))
+    while stream:
+        stream = tuple(referee_of(world).judge(stream))
         world.touch()
 
 
-def judge_call(environ: dict[str, Any], response: Response, world: World, exchange: Exchange, ended: float) -> None:
-    """Judges a call of the bank's interface after its reply."""
-    if world.settings.referee == "on":
-        print_body(environ.get("sandbox.call"), response.status_code)
-        world.look(_judge_call, world, environ, response, exchange, ended)
-
-
-def _judge_call(
-    bank: Bank, world: World, environ: dict[str, Any], response: Response, exchange: Exchange, ended: float
-) -> None:
-    judge_in(world, observe_call(bank, environ, response, exchange, ended))
+def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
+    """Judges calls of the bank's interface, some time after their replies."""
+    if bank.settings.referee == "on":
+        judge_in(world, *[observe_call(bank, record, exchange) for record, exchange in calls])
 
 
 def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
@@ -271,7 +265,7 @@ def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> No
             world.look(lambda bank: judge_in(world, *acts_of(bank, environ, response)))
 
 
-REFEREE = Listener(judge_call, judge_act)
+REFEREE = Listener(judge_calls, judge_act, fingerprint)
 
 
 def watch_acts(app: Flask, worlds: Worlds) -> None:

@@ -1,6 +1,7 @@
 """Which axes a world met, beside the bank: it is no part of its state and of no log."""
 
 import threading
+from collections.abc import Callable
 
 from sandbox.contract.variants import EVERYWHERE
 
@@ -10,20 +11,21 @@ class AxesMet:
 
     def __init__(self) -> None:
         self._met: set[str] = set()
+        self.note: Callable[[str], None] = self._met.add  # whenever a bank is asked for an axis, so it is cheap
         self._call = threading.local()
         self._lock = threading.Lock()
         self._first: set[tuple[str, str]] = set()  # axis and operation
 
-    def note(self, axis: str) -> None:
-        """Asked for by the bank, as often as a call meets the axis; so it is cheap."""
+    def _note_in_call(self, axis: str) -> None:
         self._met.add(axis)
         asked: set[str] | None = getattr(self._call, "asked", None)
         if asked is not None:
             asked.add(axis)
 
-    def begin_call(self) -> None:
-        """From here on, what this thread meets is of one call."""
+    def begin_call(self) -> Callable[[str], None]:
+        """From here on, what this thread meets is of one call; the bank notes it by what is returned."""
         self._call.asked = set()
+        return self._note_in_call
 
     def end_call(self) -> set[str]:
         """The axes that the call met."""

@@ -2,9 +2,11 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from sandbox.bank.state import Bank
 
 PATH_MAX = 1_000  # characters
 NAME_MAX = 200  # of a client
@@ -54,6 +56,34 @@ def shortened(exchange: Exchange) -> Exchange:
     return exchange._replace(path=cut(path, PATH_MAX), rule=cut(rule, RULE_MAX), client_id=named)
 
 
+class Record(Protocol):
+    """A call with its answer, as whoever took it hands it to the world."""
+
+    @property
+    def request_id(self) -> str:
+        """Empty where the caller gave none."""
+
+    @property
+    def observe(self) -> "Observe":
+        """Takes calls like this one, in order, when the world hands them on."""
+
+
+R = TypeVar("R", bound=Record, covariant=True)
+
+
+class NumberedCall(NamedTuple, Generic[R]):
+    """A call that was answered: its number, its id, the bank's time, and what is known of it."""
+
+    seq: int
+    request_id: str
+    at: datetime
+    record: R
+
+
+# Of a world, whose bank is at hand: it is as it was when these calls were answered, in all that they are judged by.
+Observe = Callable[[Any, Bank, list[NumberedCall[Any]]], None]
+
+
 class Weighed(Protocol):
     @property
     def weight(self) -> int:
@@ -71,12 +101,15 @@ class Recent(deque[Item]):
         self.weight = sum(item.weight for item in self)
         self._lock = threading.Lock()
 
-    def add(self, item: Item, most: int, weight_max: int) -> None:
+    def take(self, items: Sequence[Item], most: int, weight_max: int) -> int:
+        """Adds items; the answer is what they weigh."""
         with self._lock:
-            self.append(item)
-            self.weight += item.weight
+            self.extend(items)
+            weight = sum([item.weight for item in items])
+            self.weight += weight
             while len(self) > most or (self.weight > weight_max and len(self) > 1):
                 self.weight -= self.popleft().weight
+            return weight
 
     def forget(self, count: int) -> None:
         """The oldest so many."""

@@ -56,27 +56,24 @@ class Holds:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._holds: dict[str, Hold] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._holds)
+        self.by_name: dict[str, Hold] = {}
 
     def add(self, name: str | None, at: str, when: When) -> Hold:
         with self._lock:
-            if len(self._holds) >= HOLDS_MAX:
+            if len(self.by_name) >= HOLDS_MAX:
                 raise Refusal(Error.CONTROL_INVALID, input="hold", why=f"there are {HOLDS_MAX} already")
             if name is None:
                 numbers = range(1, HOLDS_MAX + 1)
-                name = next(free for free in (f"hold-{number}" for number in numbers) if free not in self._holds)
-            if name in self._holds:
+                name = next(free for free in (f"hold-{number}" for number in numbers) if free not in self.by_name)
+            if name in self.by_name:
                 raise Refusal(Error.NAME_TAKEN, kind="hold", input=name)
-            self._holds[name] = hold = Hold(name, at, when)
+            self.by_name[name] = hold = Hold(name, at, when)
             return hold
 
     def stand(self, at: str, call: HeldCall, now: datetime, wait: Wait) -> None:
         """Holds the call here if a barrier waits for it. No lock is held meanwhile."""
         with self._lock:
-            waiting = (hold for hold in self._holds.values() if hold.at == at and hold.state == WAITING)
+            waiting = (hold for hold in self.by_name.values() if hold.at == at and hold.state == WAITING)
             hold = next((hold for hold in waiting if hold.fits(call, now)), None)
             if hold is None:
                 return
@@ -88,16 +85,16 @@ class Holds:
                 hold.state = EXPIRED if has_waited else PASSED
 
     def find(self, name: str) -> Hold | None:
-        return self._holds.get(name)
+        return self.by_name.get(name)
 
     def all(self) -> list[Hold]:
         with self._lock:
-            return list(self._holds.values())
+            return list(self.by_name.values())
 
     def release(self, name: str) -> Hold | None:
         """Lets its call go, and takes the barrier away."""
         with self._lock:
-            hold = self._holds.pop(name, None)
+            hold = self.by_name.pop(name, None)
         if hold is not None:
             hold.released.set()
         return hold

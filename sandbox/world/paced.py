@@ -46,6 +46,7 @@ class Paced(Unloadable):
         with self._lock:
             self._demand_kept()
             self._catch_up()
+            self.deliver_calls()
             base, rate = change(self.bank.clock.now)
             if base < self.bank.clock.now:
                 raise Refusal(Error.CONTROL_INVALID, input="set", why="the bank's clock does not go back")
@@ -62,6 +63,7 @@ class Paced(Unloadable):
                 begin = begin or self.bank.clock.now
                 assert moved <= self.bank.settings.due_events_max, "the agenda never empties"
                 moved += SLICE
+                self.deliver_calls()
                 until = max(base, self.bank.clock.now)
                 with self._rest(until):
                     is_there = timeline.advance_some(self.bank, until, SLICE)

@@ -87,11 +87,15 @@ class Worlds:
         return (default.beginning if shared else default.bank).settings.worlds == "declared"
 
     def settings_of(self, world: World) -> Settings:
-        """Of a world that another server has: as it said when it began."""
+        """Of a world that another server has: as it said when it began. One that was unloaded is reloaded here."""
+        away = world.is_unloaded
         try:
             return world.settings
         except ElsewhereError:
             return world.beginning.settings
+        finally:
+            if away and not world.is_unloaded:
+                self._called(world)  # for which another may have to go
 
     def find(self, name: str) -> World:
         """Only a world that is there; this is no call of it."""
@@ -188,6 +192,7 @@ class Worlds:
             self._coming.pop(name).set()
 
     def drop(self, name: str) -> None:
+        self.find(name).deliver_calls()
         with self._turn(name):
             world = self.find(name)
             if self.store is not None:
@@ -200,8 +205,7 @@ class Worlds:
         return list(self._roll.each())
 
     def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
-        """The same, one by one: a shared database may hold more worlds than memory. Those after a name, where only
-        so many are needed."""
+        """The same, one by one, as there may be more than memory holds; so many after a name, where they are enough."""
         return self._roll.each(after, most)
 
     def in_memory(self) -> list[World]:

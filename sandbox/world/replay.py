@@ -9,7 +9,6 @@ from sandbox.bank.twin import twin_of
 from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.apart import made_by
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.memory_log import Act, MemoryLog
@@ -35,7 +34,7 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
 def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:
     """A bank of the same beginning that is this one as it stands; a large one is read from what a copy of it writes,
     once it is asked for."""
-    if made_by(bank) < apart.SMALL:
+    if bank.made < apart.SMALL:
         twin = twin_of(bank)
         return lambda: twin
     answer = apart.ask(bank, checkpoint.write)

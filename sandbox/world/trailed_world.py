@@ -3,13 +3,16 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any, Protocol, runtime_checkable
 
-from sandbox.world.calls import Exchange, Recent
+from sandbox.world.beginning import Beginning, nth_id
+from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded
 from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.trails import Trail, write_rest
+from sandbox.world.steady_clock import SteadyClock
 
 
 @runtime_checkable
@@ -40,10 +43,14 @@ class TrailedWorld(ABC):
 
     in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
     touched: Callable[[Any], None] | None = None  # whom it tells that something is to be kept
+    beginning: Beginning
     dropped: bool
     trailing: threading.RLock  # taken before the world's own
     limits: Limits
     exchanges_made: int
+    used: float
+    _machine_time: SteadyClock
+    _waiting: list[NumberedCall[Any]]
     _calls_kept: int
     _lock: threading.RLock
     _row: int
@@ -54,6 +61,52 @@ class TrailedWorld(ABC):
     def is_here(self) -> bool:
         """Whether memory holds it, and no other server may have it."""
 
+    @abstractmethod
+    def loaded(self) -> Loaded:
+        """What the world holds in memory."""
+
+    def add_call(self, record: Record) -> NumberedCall[Any]:
+        """Takes a call that was answered. It waits until anything that it is judged by changes, somebody looks, or
+        enough wait: then those that observe calls take all that wait at once, which costs less than one by one."""
+        with self._lock:
+            bank = (self.in_memory or self.loaded()).bank
+            self.exchanges_made = seq = self.exchanges_made + 1
+            call = NumberedCall(seq, record.request_id or nth_id(self.beginning, seq), bank.clock.now, record)
+            self._waiting.append(call)
+            if self.touched is not None:
+                self.touched(self)
+            return call
+
+    def deliver_calls(self) -> None:
+        """Hands the calls that wait to whoever observes them, in order."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            if waiting:
+                self.used = self._machine_time()
+                bank = self.loaded().bank
+                for observe, calls in groupby(waiting, key=lambda call: call.record.observe):
+                    observe(self, bank, list(calls))
+
+    @property
+    def exchanges(self) -> Recent[Exchange]:
+        self.deliver_calls()
+        return self.loaded().exchanges
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        self.deliver_calls()
+        return self.loaded().kept
+
+    def exchange_of(self, request_id: str) -> Exchange | None:
+        """The last call under an id, as far back as calls are kept."""
+        with self._lock:
+            return next((one for one in reversed(self.exchanges) if one.request_id == request_id), None)
+
+    def calls_after(self, since: int) -> list[Exchange]:
+        """The calls after a number."""
+        with self._lock:
+            return [exchange for exchange in self.exchanges if exchange.seq > since]
+
     def touch(self) -> None:
         if self.touched is not None:
             self.touched(self)
@@ -63,6 +116,7 @@ class TrailedWorld(ABC):
         with self._lock:
             if self.dropped or not self.is_here:
                 return None
+            self.deliver_calls()
             held = self.in_memory
             assert held is not None
             kept, trail = dict(held.kept), self._trail(held)

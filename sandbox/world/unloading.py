@@ -54,6 +54,7 @@ class Unloadable(TrailedWorld):
         self._due_next: datetime | None = None
         self._stand_at(Backlog(row))
         self.trailing = threading.RLock()
+        self._waiting = []
         self._new = False  # whether it may take no other's place
         self.dropped = False
         self.holds = Holds()
@@ -84,6 +85,7 @@ class Unloadable(TrailedWorld):
     def _hold(
         self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
     ) -> None:
+        self.deliver_calls()
         bank.met = self.axes.note
         earlier, self.in_memory = self.in_memory, Loaded(bank, log, Recent(calls), dict(kept or {}))
         if earlier is not None:
@@ -115,19 +117,11 @@ class Unloadable(TrailedWorld):
 
     @property
     def bank(self) -> Bank:
-        return self.loaded().bank
+        return (self.in_memory or self.loaded()).bank
 
     @property
     def log(self) -> Log:
         return self.loaded().log
-
-    @property
-    def exchanges(self) -> Recent[Exchange]:
-        return self.loaded().exchanges
-
-    @property
-    def kept(self) -> dict[str, Any]:
-        return self.loaded().kept
 
     def _reload(self) -> Loaded:
         """Reads the checkpoint and does the acts since."""
@@ -153,6 +147,7 @@ class Unloadable(TrailedWorld):
                 return False
             assert self._store is not None
             self._undo_lost()
+            self.deliver_calls()
             self._catch_up()
             due = next(timeline.coming(self.bank), None)
             packed = self._packed()
@@ -186,17 +181,30 @@ class Unloadable(TrailedWorld):
         due = next(timeline.coming(self.bank), None)
         return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
 
-    def _catch_up(self) -> None:
-        now = max(self.pace.at(self._machine_time()), self.bank.clock.now)
-        due = self.bank.next_at
+    def _now(self) -> Bank:
+        """The bank as it is now, for a caller who has the lock."""
+        if self._store is not None:
+            self._demand_readable()
+        return self._catch_up()
+
+    def _catch_up(self) -> Bank:
+        bank, pace = (self.in_memory or self.loaded()).bank, self.pace
+        before = bank.clock.now
+        now = max(before, pace.at(self._machine_time()) if pace.rate else pace.base)
+        due = bank.next_at
         is_due = due is not None and due <= now
-        unread = files_ahead.first_unread(self.bank, now) if is_due else None
+        unread = files_ahead.first_unread(bank, now) if is_due and bank.files_waiting else None
         if unread is not None:  # time waits
             files_ahead.read_beside(unread)
             now = unread.at - files_ahead.JUST
-        if now > self.bank.clock.now or (is_due and now == self.bank.clock.now):
+        if is_due and now >= before:
+            if self._waiting:
+                self.deliver_calls()
             with self._rest(now):
-                timeline.advance(self.bank, now)
+                timeline.advance(bank, now)
+        elif now > before:
+            bank.clock.set(now)
+        return bank
 
     def _rest(self, until: datetime) -> AbstractContextManager[None]:
         """Where much is due by then: the collector would look at what it leads to again and again, and others wait."""

@@ -6,23 +6,26 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from sandbox.bank import payments, standing_orders
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import NAMES
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.settings import Settings
 from sandbox.world import files_ahead
-from sandbox.world.beginning import Beginning, Pace, bank_of, nth_id
-from sandbox.world.calls import Exchange, shortened
+from sandbox.world.beginning import Beginning, Pace, bank_of
+from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
 from sandbox.world.loaded import Acts, Log
 from sandbox.world.log import apart
-from sandbox.world.log.apart import made_by
-from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
+
+# What only adds to a bank changes nothing that earlier calls are judged by, unless an axis lets it renew an address.
+ADDING = frozenset((payments.initiate, standing_orders.initiate))
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,7 +46,7 @@ class Life(NamedTuple):
 
 
 class World(Paced):
-    """A bank that is entered only by `act` and `ask`, one caller at a time."""
+    """A bank that is entered only by `enter`, `act` and `ask`, one caller at a time."""
 
     def __init__(
         self, name: str, beginning: Beginning, machine_time: Time, store: StateStore | None = None, new: bool = False
@@ -101,61 +104,68 @@ class World(Paced):
         return world
 
     def act(self, verb: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The one door for what changes a bank. A refusal leaves no trace, unless it says that it lasts."""
+        """The door for one change of a bank. A refusal leaves no trace, unless it says that it lasts."""
         assert not kwargs, "an act is noted by place"
+        return self.enter(lambda bank: self.do(verb, *args))
+
+    def enter(self, work: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The door for a call that may change a bank: it is judged, and changes the bank by `do`, at one moment."""
         while True:
-            outcome, unread = self._act(verb, *args)
+            outcome, unread = self._enter(work, *args, **kwargs)
             if unread is not None:
                 files_ahead.read(unread)
             if outcome:
                 return outcome[0]
 
-    def _act(self, verb: Callable[..., T], *args: Any) -> tuple[list[T], Unread | None]:
-        """The outcome, unless a large file is to be read first; and a file that the act made due at once."""
+    def _enter(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> tuple[list[T], Unread | None]:
+        """The outcome, unless a large file is to be read first; and a file that the work made due at once."""
         backlog, taken = self._backlog, 0
         try:
             with self._lock:
-                self._demand_kept()
-                self._catch_up()
+                bank = self._now()
                 backlog = self._backlog
-                unread = files_ahead.unread_now(self.bank)
+                unread = files_ahead.unread_now(bank) if bank.files_waiting else None
                 if unread is not None:  # its validation comes first, as when the acts are replayed
                     return [], unread
                 try:
-                    return [self._acted(verb, *args)], files_ahead.unread_now(self.bank)
+                    outcome = work(bank, *args, **kwargs)
+                    return [outcome], files_ahead.unread_now(bank) if bank.files_waiting else None
                 finally:
                     taken = backlog.taken
         finally:
-            self._settle(backlog, taken)
+            if self._store is not None:
+                self._settle(backlog, taken)
 
-    def _acted(self, verb: Callable[..., T], *args: Any) -> T:
+    def do(self, verb: Callable[..., T], *args: Any) -> T:
+        """One act of a call that has entered: it is done, and noted in the log."""
+        held = self.in_memory
+        assert held is not None, "the world was not entered"
+        if self._store is not None:
+            self._store.connection.demand()
+        bank, log = held.bank, held.log
+        if self._waiting and (verb not in ADDING or bank.settings.variants):
+            self.deliver_calls()
         try:
-            outcome = verb(self.bank, *args)
+            outcome = verb(bank, *args)
         except Refusal as refusal:
             if refusal.lasting:
-                self._note_act(verb, args)
+                log.note(bank, NAMES[verb], args)
             raise
-        self._note_act(verb, args)
+        log.note(bank, NAMES[verb], args)
         return outcome
 
-    def _note_act(self, verb: Callable[..., object], args: tuple[Any, ...]) -> None:
-        self.log.append(Act(self.bank.clock.now, NAMES[verb], args, made_by(self.bank)))
-        settings = self.bank.settings
-        if self.log.acts_until_checkpoint(settings.acts_kept) <= 0 or self.log.is_heavy(settings.acts_bytes_max):
-            self.log.keep_checkpoint(self.bank)
-
     def ask(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The one door for what reads a bank. The answer waits for the acts that it may tell of."""
+        """The door for what reads a bank. The answer waits for the acts that it may tell of."""
         backlog, taken = self._backlog, 0
         try:
             with self._lock:
-                self._demand_readable()
-                self._catch_up()
+                bank = self._now()
                 backlog = self._backlog
                 taken = backlog.taken
-                return question(self.bank, *args, **kwargs)
+                return question(bank, *args, **kwargs)
         finally:
-            self._settle(backlog, taken)
+            if self._store is not None:
+                self._settle(backlog, taken)
 
     def look(self, question: Callable[Concatenate[Bank, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Reads the bank as it stands, for what the server notes of a call: no time passes, and no answer waits."""
@@ -165,11 +175,18 @@ class World(Paced):
     @property
     def settings(self) -> Settings:
         """Those that are in force. They are replaced as a whole, so this needs no lock."""
-        return self.bank.settings
+        return (self.in_memory or self.loaded()).bank.settings
 
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open: one of its settings."""
         return self.bank.variant(axis)
+
+    def terms(self) -> tuple[Settings, Callable[[str], None]]:
+        """What a call is judged by: the settings that are in force, and what notes which axes it meets."""
+        bank = (self.in_memory or self.loaded()).bank
+        if bank.settings.variants:
+            bank.met = self.axes.begin_call()
+        return bank.settings, bank.met
 
     def real_time(self) -> datetime:
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""
@@ -208,28 +225,10 @@ class World(Paced):
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self._load(replace(self.beginning, at=keep))
 
-    def note(self, make: Callable[Concatenate[Bank, P], Exchange], *args: P.args, **kwargs: P.kwargs) -> Exchange:
-        """Adds to the log of what was asked. A call without an id of its own gets one that draws nothing."""
-        with self._lock:
-            exchange = make(self.bank, *args, **kwargs)
-            settings = self.bank.settings
-            self.exchanges_made += 1
-            request_id = exchange.request_id or nth_id(self.beginning, self.exchanges_made)
-            noted = shortened(exchange)._replace(seq=self.exchanges_made, request_id=request_id)
-            self.exchanges.add(noted, settings.requests_kept, settings.calls_bytes_max)
-            self.used = self._machine_time()
-            self.touch()
-            return noted
-
     def certificate_time(self) -> datetime:
         """The time that a certificate must cover: real, or the bank's (choice 9)."""
         self.bank.met("certificate_clock")
         return self.bank.clock.now if self.bank.settings.certificate_clock == "bank" else self.real_time()
-
-    def exchange_of(self, request_id: str) -> Exchange | None:
-        """The last call under an id, as far back as calls are kept."""
-        with self._lock:
-            return next((one for one in reversed(self.exchanges) if one.request_id == request_id), None)
 
     def life(self, at: datetime | None = None) -> Life:
         """This world as it is, or as it was, for another one to go on from. Others may go on meanwhile."""
@@ -279,11 +278,6 @@ class World(Paced):
             since = folded.at.isoformat(timespec="seconds")
             why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
             raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
-
-    def calls_after(self, since: int) -> list[Exchange]:
-        """The calls after a number."""
-        with self._lock:
-            return [exchange for exchange in self.exchanges if exchange.seq > since]
 
 
 def first_of(log: Log, count: int) -> Acts:

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 from orjson import Fragment
 
-from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
+from sandbox.web.api.call import Call
 
 YES = {"string": ("false", "true"), "Y": ("N", "Y")}
 ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
@@ -29,33 +29,33 @@ def text_of(number: Fragment) -> str:
     return orjson.dumps(number).decode()
 
 
-def vary_account(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
-    if bank.variant("balances_as") == "string":
+def vary_account(call: Call, content: dict[str, Any]) -> dict[str, Any]:
+    if call.variant("balances_as") == "string":
         content["balance"] = text_of(content["balance"])
-    if (indicator := bank.variant("multicurrency")) != "boolean":
+    if (indicator := call.variant("multicurrency")) != "boolean":
         content["multicurrency"] = YES[indicator][content["multicurrency"]]
-    if bank.variant("account_type") == "iso":
+    if call.variant("account_type") == "iso":
         content["type"] = ISO_TYPES[content["type"]]
-    if not content["other_compartments"] and bank.variant("no_compartments") == "absent":
+    if not content["other_compartments"] and call.variant("no_compartments") == "absent":
         del content["other_compartments"]
     return content
 
 
-def vary_items(bank: Bank, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def vary_items(call: Call, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not items:
         return items
-    if bank.variant("item_sign") == "indicator":
+    if call.variant("item_sign") == "indicator":
         items = [_unsigned(item) for item in items]
-    if bank.variant("item_amount") == "string":
+    if call.variant("item_amount") == "string":
         items = [item | {"amount": text_of(item["amount"])} for item in items]
-    if bank.variant("item_dates") == "date_time":
+    if call.variant("item_dates") == "date_time":
         items = [item | {name: _at_midnight(item[name]) for name in DATES} for item in items]
-    match bank.variant("item_blanks"):
+    match call.variant("item_blanks"):
         case "empty":
             items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
         case "absent":
             items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
-    if bank.variant("item_fields") == "camel":
+    if call.variant("item_fields") == "camel":
         items = [{CAMEL.get(name, name): value for name, value in item.items()} for item in items]
     return items
 

@@ -15,6 +15,7 @@ from sandbox.banking.money import is_currency
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import account_replies as replies
 from sandbox.web.api import account_variants
+from sandbox.web.api.barriers import Answer
 from sandbox.web.api.body_fields import Day
 from sandbox.web.api.gate import Call
 from sandbox.web.api.paging import read_key, write_key
@@ -36,32 +37,35 @@ class Asked(NamedTuple):
     currency: str | None
 
 
-def accounts(call: Call) -> Response:
-    return call.world.ask(_accounts, call, grant_of(call))
+def accounts(bank: Bank, call: Call) -> Response:
+    consent = statements.consent_of(bank, grant_of(call))
+    return replies.accounts_reply(statements.open_accounts(bank, consent), call.link)
 
 
-def _accounts(bank: Bank, call: Call, grant: Grant) -> Response:
-    return replies.accounts_reply(statements.open_accounts(bank, statements.consent_of(bank, grant)), call.link)
-
-
-def account(call: Call) -> Response:
-    outcome = call.world.ask(_account, call, grant_of(call), call.path["logical_id"])
-    return outcome if isinstance(outcome, Response) else demand_sca(call, outcome)
-
-
-def _account(bank: Bank, call: Call, grant: Grant, logical_id: str) -> Response | str:
+def account(bank: Bank, call: Call) -> Answer:
+    grant, logical_id = grant_of(call), call.path["logical_id"]
     found = statements.account_of(bank, grant, logical_id)
-    if statements.sca_is_due(bank, grant) and bank.variant("balance_after_90_days") == "401":
-        return too_old(bank)
+    if statements.sca_is_due(bank, grant) and call.variant("balance_after_90_days") == "401":
+        return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
     content = replies.account_content(logical_id, found, shown, balance, call.link)
-    return json_response(account_variants.vary_account(bank, content))
+    return json_response(account_variants.vary_account(call, content))
 
 
-def transactions(call: Call) -> Response:
-    """A page; where the PSU must authenticate again, the no makes a fresh address, so that goes by the other door."""
-    outcome = call.world.ask(_transactions, call, grant_of(call), read_asked(call), sca_token_of(call))
-    return outcome if isinstance(outcome, Response) else demand_sca(call, outcome)
+def transactions(bank: Bank, call: Call) -> Answer:
+    """A page; where the PSU must authenticate again, the no makes a fresh address."""
+    asked, sca_token = read_asked(call), sca_token_of(call)
+    if sca_token is not None and call.variant("sca_token_uses") == "one":
+        return partial(_use_sca_token, call, asked, sca_token)
+    page = _transactions(bank, call, asked, sca_token)
+    return partial(demand_sca, call, page) if isinstance(page, str) else page
+
+
+def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Response:
+    """One that is good for one call is used by it."""
+    held = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
+    page = call.world.ask(_transactions, call, asked, held)
+    return demand_sca(call, page) if isinstance(page, str) else page
 
 
 def demand_sca(call: Call, why: str) -> NoReturn:
@@ -76,17 +80,14 @@ def too_old(bank: Bank) -> str:
 
 
 def sca_token_of(call: Call) -> str | None:
-    """Sent in the header, or where an axis says so in the query; one that is good for one call is used by it."""
+    """Sent in the header, or where an axis says so in the query."""
     in_header = call.variant("sca_token_request") == "header"
-    token = call.header("SCA-Token") if in_header else call.query(SCA_TOKEN)
-    if token is not None and call.variant("sca_token_uses") == "one":
-        return token if call.world.act(tokens.use_sca_token, token) else None
-    return token
+    return call.header("SCA-Token") if in_header else call.query(SCA_TOKEN)
 
 
-def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked, sca_token: str | None) -> Response | str:
+def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -> Response | str:
     """The page, or why the PSU must authenticate again."""
-    logical_id = call.path["logical_id"]
+    grant, logical_id = grant_of(call), call.path["logical_id"]
     held = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, held.iban, asked)
     fresh = statements.is_fresh(bank, grant, sca_token)
@@ -100,7 +101,7 @@ def _transactions(bank: Bank, call: Call, grant: Grant, asked: Asked, sca_token:
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
     waiting = [replies.item_of(line) | {"status": "PDNG"} for line in page.pending]
-    items = account_variants.vary_items(bank, waiting + [replies.item_of(line) for line in page.lines])
+    items = account_variants.vary_items(call, waiting + [replies.item_of(line) for line in page.lines])
     return replies.transactions_reply(logical_id, items, key, call.link)
 
 

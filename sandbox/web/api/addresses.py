@@ -4,7 +4,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from flask import Request, current_app
-from werkzeug.sansio.utils import get_current_url
+from werkzeug.sansio.utils import get_current_url, get_host
 
 from sandbox.bank.records import Client
 from sandbox.banking.names import fits_redirect
@@ -12,11 +12,24 @@ from sandbox.banking.names import fits_redirect
 BANK = "BANK"  # in the settings of an app: the address of the bank, where it is not the app's own
 CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client (choice 10)
 DEMO_CLIENT = "demo-tpp"
+HOST_KEPT = 300  # characters; what is worked out for a longer header is not kept
 EVERYWHERE = ("0.0.0.0", "::")  # listens on every address of the machine; the caller's name for it will do
 
 
 def root_of(request: Request) -> str:
-    return _host_url(request.scheme, request.host) + str(request.environ.get("SCRIPT_NAME", ""))
+    return _host_url(request.scheme, host_of(request)) + str(request.environ.get("SCRIPT_NAME", ""))
+
+
+def host_of(request: Request) -> str:
+    """The host that the caller used; empty where its header is none."""
+    named = request.environ.get("HTTP_HOST")
+    return _host_named(request.scheme, named) if named and len(named) <= HOST_KEPT else request.host
+
+
+@lru_cache(maxsize=64)
+def _host_named(scheme: str, header: str) -> str:
+    """As the request's own `host`, worked out once for a header."""
+    return get_host(scheme, header)
 
 
 @lru_cache(maxsize=64)

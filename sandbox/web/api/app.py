@@ -1,8 +1,9 @@
 """Routes made from the rows, a world found by the path's prefix, and one place that stamps every response."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
@@ -16,9 +17,9 @@ from sandbox.contract.operations import BY_NAME, Operation
 from sandbox.contract.products import XB
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import accounts, bulks, consents, initiations, oauth
-from sandbox.web.api.barriers import perform, stand
-from sandbox.web.api.call_contents import keep_content
-from sandbox.web.api.call_lines import asked_as, client_of, exchange_of
+from sandbox.web.api.barriers import View, perform, stand
+from sandbox.web.api.call_lines import Announce, Listener, Observers, client_of
+from sandbox.web.api.call_record import asked_as, record_call
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import answered
@@ -26,7 +27,6 @@ from sandbox.web.api.gate import Call
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
 from sandbox.world.beginning import nth_id
-from sandbox.world.calls import Exchange
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -34,15 +34,7 @@ from sandbox.world.world import World
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
-View = Callable[[Call], Response]
-Announce = Callable[[Exchange, str, float], None]
-
-
-class Listener(NamedTuple):
-    """Is called with every answer, once it is complete."""
-
-    on_call: Callable[[dict[str, Any], Response, World, Exchange, float], None]  # of the bank's interface
-    acted: Callable[[dict[str, Any], Response, Worlds], None]  # of what lies beside it
+WAIT_MAX = 16  # calls of a world that are observed at once
 
 
 OF_KINDS: tuple[View, ...] = (
@@ -113,18 +105,18 @@ def route(
     listener: Listener | None = None,
 ) -> None:
     """Everything of the bank's own interface."""
-    app.before_request(lambda: check_certificate(worlds, trust))
+    app.before_request(partial(check_certificate, worlds, trust))
     frame(app)
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
         app.add_url_rule(
             operation.path,
             name,
-            endpoint_of(operation, view, worlds, trust),
+            endpoint_of(operation, view, trust),
             methods=[operation.method],
             provide_automatic_options=False,
         )
-    app.after_request(lambda response: stamp(response, worlds, announce, listener))
+    app.after_request(partial(stamp, observers=Observers(worlds, announce, listener)))
 
 
 def frame(app: Flask) -> None:
@@ -158,7 +150,7 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     if operation is None and (rule is not None or f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK)):
         return
     name = environ["sandbox.world"]
-    world = worlds.get_or_default(name) if rule is None else worlds.get(name)
+    world = environ["sandbox.place"] = worlds.get_or_default(name) if rule is None else worlds.get(name)
     settings = worlds.settings_of(world)
     if settings.client_certificates == "off":
         return
@@ -181,19 +173,16 @@ def here(worlds: Worlds) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
-def endpoint_of(operation: Operation, view: View, worlds: Worlds, trust: "Trust | None") -> Callable[..., Response]:
+def endpoint_of(operation: Operation, view: View, trust: "Trust | None") -> Callable[..., Response]:
     def endpoint(**path: str) -> Response:
         environ = request.environ
+        world: World = environ["sandbox.place"]
         # The request itself: `request` looks it up anew at every use.
-        call = Call(operation, worlds.get(environ["sandbox.world"]), environ["werkzeug.request"], path, trust)
+        call = Call(operation, world, environ["werkzeug.request"], path, *world.terms(), trust)
         environ["sandbox.call"] = call
-        world = call.world
-        varied = bool(world.settings.variants)
-        if varied:
-            world.axes.begin_call()
-        fault = world.fault_for(operation.name, client_of(call))
+        fault = world.fault_for(operation.name, client_of(call)) if world.faults.rules else None
         if fault is None:
-            return surprised(call, lambda: refusable(view, call)) if varied else perform(view, call)
+            return surprised(call, lambda: refusable(view, call)) if call.settings.variants else perform(view, call)
         environ["sandbox.fault"] = fault
         return answered(fault, lambda: refusable(view, call))
 
@@ -240,41 +229,36 @@ def method_refusal(allowed: list[str]) -> Refusal:
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
 
 
-def stamp(response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None) -> Response:
-    """Response-ID on everything of the bank's interface (service 4), and a line in the log of what was asked."""
+def stamp(response: Response, observers: Observers) -> Response:
+    """Response-ID on everything of the bank's interface (service 4), and the call goes to whoever observes calls."""
     environ = request.environ
     if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
-        if listener is not None:
-            listener.acted(environ, response, worlds)
+        if observers.listener is not None:
+            observers.listener.acted(environ, response, observers.worlds)
         return response
-    try:
-        note(environ, response, worlds, announce, listener)
-    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
-        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(worlds.beginning, 0))
     call: Call | None = environ.get("sandbox.call")
-    if call is not None:
+    try:
+        hand_over(environ, response, call, observers)
+    except (StateFileError, Refusal):  # a world that cannot be read back, or was dropped meanwhile, takes no note
+        response.headers.setdefault("Response-ID", asked_as(environ) or nth_id(observers.worlds.beginning, 0))
+    if call is not None and call.world.holds.by_name:
         stand(call, "before_reply")
     return response
 
 
-def note(
-    environ: dict[str, Any], response: Response, worlds: Worlds, announce: Announce | None, listener: Listener | None
-) -> None:
-    call: Call | None = environ.get("sandbox.call")
+def hand_over(environ: dict[str, Any], response: Response, call: Call | None, observers: Observers) -> None:
+    """One plain record of the call, which waits in its world; its reply is complete before anything observes it."""
     name = environ["sandbox.world"]
-    world = call.world if call else worlds.get_or_default(name)
-    exchange = world.note(exchange_of, environ, response)
-    varied = call is not None and "sandbox.fault" not in environ and bool(world.settings.variants)
-    response.headers["Response-ID"] = exchange.request_id
+    world = call.world if call else observers.worlds.get_or_default(name)
+    varied = call is not None and call.settings.variants and "sandbox.fault" not in environ
+    listener = observers.listener
+    print_of = None if listener is None else listener.print_of
+    record = record_call(observers.take, print_of, name if is_world_name(name) else world.name, environ, response)
+    added = world.add_call(record)
+    response.headers["Response-ID"] = added.request_id
     if call is not None and varied:
         dress(call, response)
-    ended = perf_counter()
-    worlds.history.grew(exchange.weight + keep_content(world, exchange.seq, environ, response))
-    if worlds.tally is not None:
-        worlds.tally.count(exchange.operation, exchange.status, ended - environ["sandbox.started"])
-    if announce is not None:
-        announce(exchange, name if is_world_name(name) else world.name, ended - environ["sandbox.started"])
-    if listener is not None:
-        listener.on_call(environ, response, world, exchange, ended)
+    if not record.waits or observers.announce is not None or added.seq % WAIT_MAX == 0:
+        world.deliver_calls()
     if call is not None and varied:
         cut_in_pieces(call, response)

@@ -2,6 +2,8 @@
 
 import re
 import zlib
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from flask import Response
@@ -16,6 +18,7 @@ from sandbox.files.admission import FILE_BYTES_MAX, never
 from sandbox.files.reader import Kind, admit, is_large, read_file
 from sandbox.files.report import Finding
 from sandbox.web.api import replies
+from sandbox.web.api.barriers import Answer
 from sandbox.web.api.gate import Call
 from sandbox.web.api.initiation_variants import signing_address, vary_bulk
 from sandbox.web.api.initiations import is_external, without_conflict
@@ -25,7 +28,12 @@ PACKED_LEVEL = 1  # the fastest
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
 
 
-def bulk_initiation(call: Call) -> Response:
+def bulk_initiation(bank: Bank, call: Call) -> Callable[[], Response]:
+    """A file is read without the world's lock: it may be long."""
+    return partial(_take, call)
+
+
+def _take(call: Call) -> Response:
     kind = kind_of(call)
     reference = call.header("PaymentInformationID")
     if reference is not None and REFERENCE.match(reference) is None:
@@ -82,33 +90,38 @@ def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
     return zlib.compress(content, PACKED_LEVEL), message_id
 
 
-def bulk_status(call: Call) -> Response:
-    """Where an address is due and none lives, the call makes one: that goes by the other door."""
-    who = (call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call))
-    outcome = call.world.ask(_status, call, who, None)
-    if outcome is None:
-        fresh = call.world.act(bulks.renew_address, *who)
-        outcome = call.world.ask(_status, call, who, fresh)
-    assert outcome is not None
-    return outcome
+def bulk_status(bank: Bank, call: Call) -> Answer:
+    """Where an address is due and none lives, the call makes one."""
+    return _status(bank, call, None) or partial(_status_with_address, call)
 
 
-def _status(bank: Bank, call: Call, who: tuple[str, Kind, str, bool], fresh: str | None) -> Response | None:
+def _status_with_address(call: Call) -> Response:
+    fresh = call.world.act(bulks.renew_address, *who_of(call))
+    answer = call.world.ask(_status, call, fresh)
+    assert answer is not None
+    return answer
+
+
+def who_of(call: Call) -> tuple[str, Kind, str, bool]:
+    return call.client.id, kind_of(call), call.path["payment_file_id"], is_external(call)
+
+
+def _status(bank: Bank, call: Call, fresh: str | None) -> Response | None:
     """None without an address that lives; a fresh one is given even if a fast clock outran it meanwhile."""
-    client_id, kind, reference, external = who
+    client_id, kind, reference, external = who_of(call)
     bulk = bulks.find(bank, client_id, kind, reference, external=external)
     call.subject = bulk.id
     address = None
     if bulks.waits_for_signature(bulk):
-        renews = fresh is None and bank.variant("address_at_status") == "new"
+        renews = fresh is None and call.variant("address_at_status") == "new"
         token = None if renews else bulks.valid_address(bank, bulk) or fresh
         if token is None:
             return None
         address = signing_address(call, token)
     content = bulk_fields(bulk, address)
-    if not bulk.parts and bulk.packed and bank.variant("bulks_while_rcvd") == "listed":
+    if not bulk.parts and bulk.packed and call.variant("bulks_while_rcvd") == "listed":
         content["bulks"] = expected_bulks(bank, bulk)
-    return replies.json_response(vary_bulk(bank, content))
+    return replies.json_response(vary_bulk(call, content))
 
 
 def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
@@ -122,10 +135,10 @@ def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
     return [{name: value for name, value in _part(part).items() if "errors" not in name} for part in parts]
 
 
-def bulk_cancellation(call: Call) -> Response:
+def bulk_cancellation(bank: Bank, call: Call) -> Response:
     external = is_external(call)
     with without_conflict(call):
-        call.world.act(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
+        call.world.do(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
     return replies.no_content()
 
 

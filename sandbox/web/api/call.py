@@ -1,5 +1,6 @@
 """A request on its way in, with what each check found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -12,6 +13,8 @@ from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Client, Origin
 from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Operation
+from sandbox.contract.settings import Settings
+from sandbox.contract.variants import chosen
 from sandbox.web.api.addresses import root_of
 from sandbox.web.api.replies import link
 from sandbox.world.world import World
@@ -34,7 +37,11 @@ class Call:
     world: World
     request: Request
     path: dict[str, str]
+    settings: Settings  # in force as it came in
+    met: Callable[[str], None]  # notes an axis that it meets
     trust: "Trust | None" = None  # whose certificates are believed
+    environ: dict[str, Any] = field(init=False)
+    choices: dict[str, str] = field(init=False)  # how this bank decides on each axis
     request_id: str = ""
     version: int = 0
     language: str | None = None
@@ -44,8 +51,11 @@ class Call:
     grant: Grant | None = None  # what the token allows
     subject: str | None = None  # what it turned out to be about
 
+    def __post_init__(self) -> None:
+        self.environ, self.choices = self.request.environ, chosen(self.settings.variants)
+
     def header(self, name: str) -> str | None:
-        value: str | None = self.request.environ.get(environ_key(name))
+        value: str | None = self.environ.get(environ_key(name))
         return value
 
     def query(self, name: str) -> str | None:
@@ -54,7 +64,8 @@ class Call:
 
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open."""
-        return self.world.variant(axis)
+        self.met(axis)
+        return self.choices[axis]
 
     def link(self, path: str) -> dict[str, Any]:
         """A link to a path of the bank: relative, or absolute as consent addresses are."""
@@ -77,18 +88,18 @@ class Call:
     @property
     def ask(self) -> Ask:
         """This call by its Request-ID, with a print of all that makes it this call (choice 2)."""
-        parts = (self.request.full_path, *map(self.header, PRINTED))
+        parts = (self.request.full_path, *map(self.environ.get, PRINTED))
         call_print = blake2b(repr(parts).encode(), digest_size=16)
         call_print.update(self.request.get_data())
         return Ask(self.client.id, self.request_id, call_print.digest())
 
 
 PRINTED = (
-    "Accept",
-    "Accept-Language",
-    "Redirect-URI",
-    "Authorization",
-    "Code-Challenge-Method",
-    "Code-Challenge",
-    "PaymentInformationID",
+    "HTTP_ACCEPT",
+    "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_REDIRECT_URI",
+    "HTTP_AUTHORIZATION",
+    "HTTP_CODE_CHALLENGE_METHOD",
+    "HTTP_CODE_CHALLENGE",
+    "HTTP_PAYMENTINFORMATIONID",
 )

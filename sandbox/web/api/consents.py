@@ -1,8 +1,11 @@
 """GET /consent-uris (service 4.7, choice 8)."""
 
+from collections.abc import Callable
+
 from flask import Response
 
 from sandbox.bank import consents
+from sandbox.bank.state import Bank
 from sandbox.banking.iban import is_iban
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
@@ -14,14 +17,19 @@ from sandbox.web.api.negotiation import languages_asked
 SCOPE_OF = {4: "AIS", 3: "CAF"}  # choice 3
 
 
-def consent_addresses(call: Call) -> Response:
+def consent_addresses(bank: Bank, call: Call) -> Callable[[], Response]:
+    """A read by its method that makes an address."""
     scope, iban = read_scope(call)
     assert call.challenge is not None
     asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
-    given = call.world.act(consents.ask, *asked, *languages_of(call))
-    return replies.consent_addresses_reply(
-        [(language, consent_address(call.request, token)) for language, token in given]
-    )
+
+    def give() -> Response:
+        given = call.world.act(consents.ask, *asked, *languages_of(call))
+        return replies.consent_addresses_reply(
+            [(language, consent_address(call.request, token)) for language, token in given]
+        )
+
+    return give
 
 
 def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:

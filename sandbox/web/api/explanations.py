@@ -1,7 +1,7 @@
 """Why a call was answered so: the rule and its clause, and what it was judged on (choice 10)."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -9,9 +9,8 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Subject
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money
-from sandbox.contract.errors import Refusal
 from sandbox.contract.variants import AXES, EVERYWHERE
-from sandbox.web.api.gate import Call
+from sandbox.web.api.call_record import CallRecord
 
 TEXT_MAX = 200  # characters of what a caller gave
 
@@ -30,33 +29,29 @@ class Why(NamedTuple):
 NOWHERE = Why(None, "the path is none of the bank's", "choice 1", None, None, None)
 
 
-def why(bank: Bank, environ: dict[str, Any]) -> Why:
-    call: Call | None = environ.get("sandbox.call")
-    refusal: Refusal | None = environ.get("sandbox.refusal")
-    subject = None if call is None else call.subject
+def why(bank: Bank, call: CallRecord) -> Why:
+    subject, refusal = call.subject, call.refusal
     state = rule = None
-    if call is not None and subject is not None:
+    if subject is not None:
         found = bank.find_subject(subject)
         if found is not None:
-            state, rule = state_of(call, found, refused=refusal is not None), bank.title_of(found)
-    fault = environ.get("sandbox.fault")
-    if fault is not None:
-        return Why(None, f"a fault rule: {fault.title}", "choice 13", subject, state, rule or fault.title)
-    surprise = environ.get("sandbox.surprise")
-    if surprise is not None:
-        return Why(None, surprise, "choice 13", subject, state, rule)
+            state, rule = state_of(call, found), bank.title_of(found)
+    if call.fault is not None:
+        return Why(None, f"a fault rule: {call.fault.title}", "choice 13", subject, state, rule or call.fault.title)
+    if call.surprise is not None:
+        return Why(None, call.surprise, "choice 13", subject, state, rule)
     if refusal is not None:
         by_rule = refusal.facts.get("rule")
         return Why(refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule)
-    if call is None:
+    if call.operation is None:
         return NOWHERE
     return Why(None, "Accepted: all checks passed", call.operation.clause, subject, state, rule)
 
 
-def decided(environ: dict[str, Any]) -> str:
+def decided(call: CallRecord) -> str:
     """The numbers and dates that decided a refusal, as JSON; empty where none did."""
-    refusal: Refusal | None = environ.get("sandbox.refusal")
-    if refusal is None or not refusal.decided or "sandbox.fault" in environ:
+    refusal = call.refusal
+    if refusal is None or not refusal.decided or call.fault is not None:
         return ""
     numbers = {name: plain(value) for name, value in refusal.decided.items()}
     return orjson.dumps(numbers).decode()
@@ -77,16 +72,15 @@ def plain(value: object) -> object:
             return str(value)[:TEXT_MAX]
 
 
-def variants_met(call: Call) -> str:
+def variants_met(call: CallRecord) -> str:
     """The axes that a call met and that are not at their default (contract/variants)."""
-    variants = call.world.settings.variants
-    if not variants:
+    if not call.variants:
         return ""
-    met = call.world.axes.end_call() | EVERYWHERE
-    return " ".join(f"{axis}={value}" for axis, value in variants if axis in met or AXES[axis].by_settings)
+    met = call.met | EVERYWHERE
+    return " ".join(f"{axis}={value}" for axis, value in call.variants if axis in met or AXES[axis].by_settings)
 
 
-def state_of(call: Call, found: Subject, *, refused: bool) -> str:
+def state_of(call: CallRecord, found: Subject) -> str:
     """What it was judged at: of a cancellation that was done, the status before it."""
-    before = found.history[-1].source if call.operation.method == "DELETE" and not refused else None
+    before = found.history[-1].source if call.method == "DELETE" and call.refusal is None else None
     return (before or found.status).value

@@ -10,7 +10,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.operations import Authorization
+from sandbox.contract.operations import OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
@@ -22,6 +22,15 @@ UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9
 
 REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)
 
+Applies = Callable[[Operation], bool]
+
+# The versions that each operation has for each of its products, newest first; and whether the service names none.
+OFFERED: dict[tuple[str, str | None], tuple[tuple[int, ...], bool]] = {
+    (operation.name, product): (operation.versions_for(product), operation.silent)
+    for operation in OPERATIONS
+    for product in operation.products or (None,)
+}
+
 
 @lru_cache(maxsize=1024)
 def same_text_for_all(text: str) -> str:
@@ -31,13 +40,10 @@ def same_text_for_all(text: str) -> str:
 
 def product(call: Call) -> None:
     """A product is part of the path (service 4.1)."""
-    named = call.path.get("product")
-    if named is None:
-        return
-    if named not in call.operation.products:
+    named = call.path["product"]
+    if (call.operation.name, named) not in OFFERED:
         raise Refusal(Error.NOT_FOUND, input="payment-product")
-    known = PRODUCTS.get(named)
-    if call.operation.method == "DELETE" and known is not None and not known.deletable:
+    if call.operation.method == "DELETE" and named in PRODUCTS and not PRODUCTS[named].deletable:
         # service 3.4: the path is there, the method is not
         if call.variant("xb_delete") == "403":
             raise Refusal(Error.NOT_CANCELLABLE, status="of a cross-border payment")
@@ -46,13 +52,16 @@ def product(call: Call) -> None:
 
 def accept(call: Call) -> None:
     """One media range must name a version that the operation has (service 9.1)."""
-    header = call.header("Accept")
-    offered = call.operation.versions_for(call.path.get("product"))
-    if call.operation.silent and call.variant("silent_versions") == "newest_only":
+    header = call.environ.get("HTTP_ACCEPT")
+    offered, silent = OFFERED[call.operation.name, call.path.get("product")]
+    if silent and call.variant("silent_versions") == "newest_only":
         offered = offered[:1]
-    vendor = call.world.settings.vendor
-    asked = versions_asked(header or "", vendor)
-    version = next((number for number in asked if number in offered), None)
+    vendor = call.settings.vendor
+    version = None
+    for number in versions_asked(header or "", vendor):
+        if number in offered:
+            version = number
+            break
     if version is None and takes_newest(call, header, vendor):
         version = offered[0]
     if version is None and header is None:
@@ -69,9 +78,7 @@ def takes_newest(call: Call, header: str | None, vendor: str) -> bool:
 
 def language(call: Call) -> None:
     """Absent or wholly unknown: 406 (service 7.3)."""
-    if not call.operation.bank_headers:
-        return
-    header = call.header("Accept-Language") or ""
+    header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
     asked = languages_asked(header)
     if "-" in header and call.variant("language_region") == "406":
         asked = languages_asked(",".join(part for part in header.split(",") if "-" not in part.partition(";")[0]))
@@ -82,13 +89,13 @@ def language(call: Call) -> None:
 
 def media(call: Call) -> None:
     expected = call.operation.media_for(call.path.get("product"))
-    if expected and call.request.mimetype not in expected:
+    if call.environ.get("CONTENT_TYPE") not in expected and call.request.mimetype not in expected:
         raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
 
 
 def request_id(call: Call) -> None:
     """A version 4 UUID, unique per call (service 4.0)."""
-    value = call.header("Request-ID")
+    value = call.environ.get("HTTP_REQUEST_ID")
     if value is None:
         raise Refusal(Error.HEADER_MISSING, input="Request-ID")
     if UUID_4.match(value) is None:
@@ -98,9 +105,7 @@ def request_id(call: Call) -> None:
 
 def client(call: Call, bank: Bank) -> None:
     """Registered, active, and in the role that the call needs."""
-    if not call.operation.bank_headers:
-        return
-    name = call.header("Client-ID")
+    name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
         raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     known = bank.clients.get(name)
@@ -111,7 +116,8 @@ def client(call: Call, bank: Bank) -> None:
     if call.operation.role not in known.roles:
         raise Refusal(Error.TPP_INVALID, client=name, why=f"lacks the role {call.operation.role}")
     call.client = known
-    rate_limits.count_call(call, bank, known.id)
+    if bank.settings.requests_per_minute:
+        rate_limits.count_call(call, bank, known.id)
     if call.operation.method != "POST":
         demand_fresh(bank, known.id, call.request_id)
     elif (known.id, call.request_id) in bank.asked:  # an initiation may be the identical call again
@@ -120,15 +126,13 @@ def client(call: Call, bank: Bank) -> None:
 
 def host(call: Call, bank: Bank) -> None:
     """Addresses in replies begin with the host that the caller used (choice 1), so it must be one."""
-    if call.header("Host") is not None and not call.request.host:
+    if call.environ.get("HTTP_HOST") is not None and not addresses.host_of(call.request):
         raise Refusal(Error.HEADER_INVALID, input="Host", why="it is no host")
 
 
 def redirect_uri(call: Call, bank: Bank) -> None:
     """A registered callback; required where a redirection follows."""
-    if not call.operation.bank_headers:
-        return
-    uri = call.header("Redirect-URI")
+    uri = call.environ.get("HTTP_REDIRECT_URI")
     if uri is None:
         listed = call.operation.name in REDIRECT_URI_LISTED
         if call.operation.redirect_uri or (listed and call.variant("redirect_uri_elsewhere") == "required"):
@@ -143,12 +147,12 @@ def redirect_uri(call: Call, bank: Bank) -> None:
 
 def challenge(call: Call, bank: Bank) -> None:
     """PKCE is mandatory when there is no token, and ignored where one may stand for it (service 4.1, 4.7)."""
-    replaced = call.operation.authorization is Authorization.OPTIONAL and call.header("Authorization") is not None
-    if not call.operation.pkce or replaced:
+    given = call.environ
+    if call.operation.authorization is Authorization.OPTIONAL and given.get("HTTP_AUTHORIZATION") is not None:
         return
-    method, value = call.header("Code-Challenge-Method"), call.header("Code-Challenge")
-    for name, given in (("Code-Challenge-Method", method), ("Code-Challenge", value)):
-        if given is None:
+    method, value = given.get("HTTP_CODE_CHALLENGE_METHOD"), given.get("HTTP_CODE_CHALLENGE")
+    for name, text in (("Code-Challenge-Method", method), ("Code-Challenge", value)):
+        if text is None:
             raise Refusal(Error.HEADER_MISSING, input=name)
     assert method is not None and value is not None
     if method not in pkce.METHODS:
@@ -163,11 +167,10 @@ def challenge(call: Call, bank: Bank) -> None:
 def signature(call: Call, bank: Bank) -> None:
     """Digest, Date and Signature on initiations (choice 9); lenient: each is verified when it is there."""
     mode = bank.settings.signatures
-    if call.operation.success == 201:
-        bank.met("signatures")
-    if call.operation.success != 201 or mode == "off":
+    call.met("signatures")
+    if mode == "off":
         return
-    digest, date, proof = call.header("Digest"), call.header("Date"), call.header("Signature")
+    digest, date, proof = map(call.environ.get, ("HTTP_DIGEST", "HTTP_DATE", "HTTP_SIGNATURE"))
     if mode == "strict":
         for name, given in (("Digest", digest), ("Date", date), ("Signature", proof)):
             if given is None:
@@ -183,7 +186,7 @@ def signature(call: Call, bank: Bank) -> None:
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
-        bank.met("date_tolerance")
+        call.met("date_tolerance")
         jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
     if proof is not None:
         now = call.world.certificate_time()
@@ -196,9 +199,8 @@ def signature(call: Call, bank: Bank) -> None:
 
 def authorization(call: Call, bank: Bank) -> None:
     """A present token must hold, also where none is needed (choice 2)."""
-    needed = call.operation.authorization
-    header = call.header("Authorization")
-    if needed in (Authorization.NONE, Authorization.BASIC) or (header is None and needed is Authorization.OPTIONAL):
+    header = call.environ.get("HTTP_AUTHORIZATION")
+    if header is None and call.operation.authorization is Authorization.OPTIONAL:
         return
     if header is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
@@ -207,7 +209,7 @@ def authorization(call: Call, bank: Bank) -> None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
     grant = tokens.grant_of(bank, token.strip(), call.client.id)
     if grant.scope not in call.operation.scopes and not _reads_too(call, grant.scope):
-        error = Error.ACCESS_DENIED if bank.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
+        error = Error.ACCESS_DENIED if call.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
         raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}")
     call.grant = grant
 
@@ -219,7 +221,7 @@ def _reads_too(call: Call, scope: str) -> bool:
 
 def query(call: Call, bank: Bank) -> None:
     """A query input that the operation does not know, or that comes twice, is refused (choice 4)."""
-    if not call.request.query_string:
+    if not call.environ.get("QUERY_STRING"):
         return
     for name, values in call.request.args.lists():
         if name not in call.operation.query and not _is_own_parameter(call, name):
@@ -241,26 +243,55 @@ def _is_own_parameter(call: Call, name: str) -> bool:
 
 def attendance(call: Call, bank: Bank) -> None:
     """Reads of an account without its PSU, where a setting bounds them. A further page is no new read."""
-    logical_id = call.path.get("logical_id")
-    if bank.settings.reads_per_day and logical_id and call.query("psu_involved") != "true" and not call.query("next"):
+    logical_id = call.path["logical_id"]
+    if bank.settings.reads_per_day and call.query("psu_involved") != "true" and not call.query("next"):
         rate_limits.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
 
 
-# The first check to fail is the one that the caller hears of, so these orders are part of the interface.
-OPEN_CHECKS: tuple[Callable[[Call], None], ...] = (product, accept, language, media, request_id)
-BANK_CHECKS: tuple[Callable[[Call, Bank], None], ...] = (
-    client, host, redirect_uri, challenge, signature, authorization, query, attendance,
-)  # fmt: skip
+def has_product(operation: Operation) -> bool:
+    return bool(operation.products)
 
 
-def _ask_bank(bank: Bank, call: Call) -> None:
-    for check in BANK_CHECKS:
-        check(call, bank)
+def has_bank_headers(operation: Operation) -> bool:
+    return operation.bank_headers
 
 
-def admit(call: Call) -> Call:
-    """All checks before the body; only those about clients and tokens need the bank."""
-    for check in OPEN_CHECKS:
+# Each check, and the operations that it is made for. The first check to fail is the one that the caller hears of, so
+# these orders are part of the interface.
+OPEN_CHECKS: tuple[tuple[Callable[[Call], None], Applies], ...] = (
+    (product, has_product),
+    (accept, lambda operation: True),
+    (language, has_bank_headers),
+    (media, lambda operation: bool(operation.media)),
+    (request_id, lambda operation: True),
+)
+BANK_CHECKS: tuple[tuple[Callable[[Call, Bank], None], Applies], ...] = (
+    (client, has_bank_headers),
+    (host, lambda operation: True),
+    (redirect_uri, has_bank_headers),
+    (challenge, lambda operation: operation.pkce),
+    (signature, lambda operation: operation.success == 201),
+    (authorization, lambda operation: operation.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED)),
+    (query, lambda operation: True),
+    (attendance, lambda operation: "<logical_id>" in operation.path),
+)
+# The checks of each operation, in order.
+CHECKS = {
+    operation.name: (
+        tuple(check for check, applies in OPEN_CHECKS if applies(operation)),
+        tuple(check for check, applies in BANK_CHECKS if applies(operation)),
+    )
+    for operation in OPERATIONS
+}
+
+
+def judge_openly(call: Call) -> None:
+    """The checks that need no bank."""
+    for check in CHECKS[call.operation.name][0]:
         check(call)
-    call.world.ask(_ask_bank, call)
-    return call
+
+
+def judge(bank: Bank, call: Call) -> None:
+    """The checks about clients and tokens, which need the bank; after them comes the body."""
+    for check in CHECKS[call.operation.name][1]:
+        check(call, bank)

@@ -5,7 +5,6 @@ from typing import Any
 import orjson
 from orjson import Fragment
 
-from sandbox.bank.state import Bank
 from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.call import Call
 
@@ -31,29 +30,29 @@ def signing_address(call: Call, token: str) -> str:
     return address if call.variant("sca_address_query") == "none" else f"{address}?flow=sign"
 
 
-def spelled(bank: Bank, status: str) -> str:
-    return bank.variant("status_spelling") if status == "PDNG" else status
+def spelled(call: Call, status: str) -> str:
+    return call.variant("status_spelling") if status == "PDNG" else status
 
 
-def vary_status(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
-    content["status"] = spelled(bank, content["status"])
-    if "reason" in content and content["reason"] in ISO_REASONS and bank.variant("reason_codes") == "iso":
+def vary_status(call: Call, content: dict[str, Any]) -> dict[str, Any]:
+    content["status"] = spelled(call, content["status"])
+    if "reason" in content and content["reason"] in ISO_REASONS and call.variant("reason_codes") == "iso":
         content["reason"] = ISO_REASONS[content["reason"]]
-    match bank.variant("reason"):
+    match call.variant("reason"):
         case "always":
             content.setdefault("reason", None)
         case "never":
             content.pop("reason", None)
-    if bank.variant("status_names_payment") == "no":
+    if call.variant("status_names_payment") == "no":
         del content["payment_id"]
     return content
 
 
-def vary_details(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
-    content["status"] = spelled(bank, content["status"])
-    if "psu_name" not in content and bank.variant("psu_name_before_login") == "null":
+def vary_details(call: Call, content: dict[str, Any]) -> dict[str, Any]:
+    content["status"] = spelled(call, content["status"])
+    if "psu_name" not in content and call.variant("psu_name_before_login") == "null":
         content["psu_name"] = None
-    if bank.variant("details_amount") == "number":
+    if call.variant("details_amount") == "number":
         inner = content["instructed_amount"]
         content["instructed_amount"] = {
             name: Fragment(value) if name in AMOUNTS else value for name, value in inner.items()
@@ -61,13 +60,13 @@ def vary_details(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def vary_bulk(bank: Bank, content: dict[str, Any]) -> dict[str, Any]:
+def vary_bulk(call: Call, content: dict[str, Any]) -> dict[str, Any]:
     """The status of a file and of its bulks."""
     for row in (content, *content.get("bulks", ())):
-        row["status"] = spelled(bank, row["status"])
-    if not content["bulks"] and bank.variant("bulks_while_rcvd") == "absent":
+        row["status"] = spelled(call, row["status"])
+    if not content["bulks"] and call.variant("bulks_while_rcvd") == "absent":
         del content["bulks"]
-    elif content["bulks"] and bank.variant("file_numbers") == "strings":
+    elif content["bulks"] and call.variant("file_numbers") == "strings":
         for row in content["bulks"]:
             row |= {name: orjson.dumps(row[name]).decode() for name in FILE_NUMBERS}
     return content

@@ -52,7 +52,7 @@ ROWS: dict[Kind, Row] = {
 }
 
 
-def initiation(call: Call) -> Response:
+def initiation(bank: Bank, call: Call) -> Response:
     kind = call.kind
     content = bodies.read_json(body_of(call))
     if kind is kinds.PAYMENT and call.version == 1:
@@ -61,7 +61,7 @@ def initiation(call: Call) -> Response:
     if kind is kinds.STANDING_ORDER:
         demand_order_currency(call, content)
     order = read_leniently(call, row.body.schema, lambda found: row.read(found, call.product), content)
-    initiated = call.world.act(row.initiate, order, call.origin, call.ask)
+    initiated = call.world.do(row.initiate, order, call.origin, call.ask)
     call.subject = initiated.payment_id
     address = signing_address(call, initiated.sca_token)
     path = f"/{kind.path}/{call.product}/{initiated.payment_id}"
@@ -83,47 +83,39 @@ def demand_order_currency(call: Call, content: Any) -> None:
 def _earlier_initiation(call: Call, content: Any) -> Response:
     order = read_leniently(call, version_1.EARLIER_BODY.schema, version_1.read_earlier, content)
     try:
-        initiated = call.world.act(payments.initiate, order, call.origin, call.ask)
+        initiated = call.world.do(payments.initiate, order, call.origin, call.ask)
     except Refusal as refusal:
         raise version_1.in_its_words(refusal) from None
     call.subject = initiated.payment_id
     return replies.earlier_initiation_reply(initiated, signing_address(call, initiated.sca_token))
 
 
-def status(call: Call) -> Response:
-    return call.world.ask(_status, call, is_external(call))
-
-
-def _status(bank: Bank, call: Call, external: bool) -> Response:
+def status(bank: Bank, call: Call) -> Response:
     """A token may be left out; one that is shown speaks for its own PSU (choice 2)."""
-    found = own(bank, call, call.grant.customer if call.grant else None, external)
+    found = own(bank, call, call.grant.customer if call.grant else None)
     call.subject = found.id
     content = replies.status_content(found.id, found.status.value, found.reason)
-    return replies.json_response(vary_status(bank, content))
+    return replies.json_response(vary_status(call, content))
 
 
-def own(bank: Bank, call: Call, customer: str | None, external: bool) -> Initiation:
-    group, reference = call.kind.group_of(call.product), call.path["payment_id"]
+def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
+    external, group, reference = is_external(call), call.kind.group_of(call.path["product"]), call.path["payment_id"]
     return initiations.own(bank, call.client.id, customer, group, reference, external=external)
 
 
-def details(call: Call) -> Response:
-    return call.world.ask(_details, call, is_external(call))
-
-
-def _details(bank: Bank, call: Call, external: bool) -> Response:
-    found = own(bank, call, whose(call)[1], external)
+def details(bank: Bank, call: Call) -> Response:
+    found = own(bank, call, whose(call)[1])
     name = bank.customers[found.customer].name if found.customer else None
     call.subject = found.id
     content = replies.details_content(found.id, found.status.value, name, ROWS[call.kind].fields(found))
-    return replies.json_response(vary_details(bank, content))
+    return replies.json_response(vary_details(call, content))
 
 
-def cancellation(call: Call) -> Response:
+def cancellation(bank: Bank, call: Call) -> Response:
     external = is_external(call)
     call.subject = None if external else call.path["payment_id"]
     with without_conflict(call):
-        call.world.act(ROWS[call.kind].cancel, *whose(call), call.product, call.path["payment_id"], external)
+        call.world.do(ROWS[call.kind].cancel, *whose(call), call.product, call.path["payment_id"], external)
     return replies.no_content()
 
 
@@ -148,7 +140,7 @@ def whose(call: Call) -> tuple[str, str]:
 
 
 def body_of(call: Call) -> bytes:
-    longest = call.world.settings.body_size_max
+    longest = call.settings.body_size_max
     if (call.request.content_length or 0) > longest:
         raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes")
     return call.request.get_data()
@@ -157,7 +149,7 @@ def body_of(call: Call) -> bytes:
 def is_external(call: Call) -> bool:
     """INTERNAL (the default) or EXTERNAL (choice 5)."""
     parameter = call.kind.id_type
-    asked = call.request.args.get(parameter, "INTERNAL")
+    asked = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if asked not in ID_TYPES:
         raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
     return asked == "EXTERNAL"

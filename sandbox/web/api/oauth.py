@@ -21,16 +21,16 @@ VARIANTS = {
 FORM_MAX = 16_384
 
 
-def token(call: Call) -> Response:
-    client_id = call.world.ask(_demand, call)
+def token(bank: Bank, call: Call) -> Response:
+    client_id = _demand(bank, call)
     form = read_form(call)
     match form["grant_type"]:
         case "authorization_code":
             proof = (form["code"], form["redirect_uri"], form["code_verifier"])
-            issued = call.world.act(tokens.exchange, client_id, *proof, call.version)
+            issued = call.world.do(tokens.exchange, client_id, *proof, call.version)
         case _:
             wanted = form.get("scope")
-            issued = call.world.act(tokens.refresh, client_id, form["refresh_token"], wanted, call.version)
+            issued = call.world.do(tokens.refresh, client_id, form["refresh_token"], wanted, call.version)
     return token_reply(issued, call)
 
 

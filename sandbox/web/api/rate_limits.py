@@ -12,12 +12,11 @@ from sandbox.world.world import World
 
 def count_call(call: Call, bank: Bank, client_id: str) -> None:
     """Calls of a client and minute, or as an axis says of a PSU or an address."""
-    if bank.settings.requests_per_minute:
-        counted = counted_as(call, bank, client_id)
-        seconds = call.world.limits.count_call(counted, bank.clock.now, bank.settings.requests_per_minute)
-        if seconds is not None:
-            decided = {"requests_per_minute": bank.settings.requests_per_minute, "retry_after_seconds": seconds}
-            raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)
+    most = bank.settings.requests_per_minute
+    seconds = call.world.limits.count_call(counted_as(call, bank, client_id), bank.clock.now, most) if most else None
+    if seconds is not None:
+        decided = {"requests_per_minute": most, "retry_after_seconds": seconds}
+        raise Refusal(Error.TOO_MANY_REQUESTS, seconds=seconds, decided=decided)
 
 
 def counted_as(call: Call, bank: Bank, client_id: str) -> str:

@@ -9,7 +9,8 @@ import orjson
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario.matching import MISSING, differences, same
-from sandbox.web.api.call_contents import BODY_MAX, Content
+from sandbox.web.api.call_contents import Content
+from sandbox.web.api.call_record import BODY_MAX
 from sandbox.world.calls import Exchange
 
 FORM = "application/x-www-form-urlencoded"

@@ -48,6 +48,8 @@ class Figures:
     def collect(self) -> "Iterator[Metric]":
         from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 
+        for world in self.worlds.in_memory():
+            world.deliver_calls()
         calls = CounterMetricFamily(
             f"{PREFIX}_calls", "Calls of the bank's interface, as they were answered.", labels=("operation", "status")
         )

@@ -27,11 +27,6 @@ _left: set[int] = set()  # copies whose end nobody waited for
 _forking = threading.Lock()
 
 
-def made_by(bank: Bank) -> int:
-    """How many ids, lines of the journal and postings a bank has made: how large it is, and a cheap mark of its way."""
-    return bank.mint.asked + len(bank.journal) + bank.ledger.posted
-
-
 class CutShortError(Exception):
     """The copy ended before it had written everything."""
 
@@ -53,7 +48,7 @@ class Answer:
 
 def ask(bank: Bank, question: Question) -> Answer:
     """Has a bank written down as it stands now; it may change as soon as this returns."""
-    if made_by(bank) >= SMALL:
+    if bank.made >= SMALL:
         with suppress(OSError):  # too many processes, or too little memory: it takes longer then
             return _asked_apart(bank, question)
     content: list[bytes] = []

@@ -77,15 +77,24 @@ class MemoryLog:
         self._acts.append(act)
         self._passed += weight_of(act)
 
+    def note(self, bank: Bank, verb: str, arguments: tuple[Any, ...]) -> None:
+        """Appends an act that was done; a checkpoint comes, too, once half of the bytes that may be kept came since."""
+        self.append(Act(bank.clock.now, verb, arguments, bank.made))
+        heavy = self._passed - self._passed_tried > bank.settings.acts_bytes_max // 2
+        if heavy or self.acts_until_checkpoint(bank.settings.acts_kept) <= 0:
+            self.keep_checkpoint(bank)
+
+    def acts_until_checkpoint(self, kept: int) -> int:
+        """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
+        before = self.folded.acts if self.folded else 0
+        last = max(self._tried, before)
+        return last + max(kept // 2, last // checkpoint.SHARE) - before - len(self._acts)
+
     @property
     def weight(self) -> int:
         """Bytes of the acts that are kept, about."""
         before = self.folded.passed if self.folded else 0
         return self._passed - before + sum(len(one.bank) for one in (self.folded, self._later) if one)
-
-    def is_heavy(self, most: int) -> bool:
-        """Whether half of the bytes that may be kept came since the last checkpoint."""
-        return self._passed - self._passed_tried > most // 2
 
     def first(self, count: int) -> "MemoryLog":
         """A log of its own, with so many acts."""
@@ -102,11 +111,6 @@ class MemoryLog:
         earlier._acts = PiecedList(act for act in self._acts if act.at <= at)
         earlier._passed = self._passed  # or less
         return earlier
-
-    def acts_until_checkpoint(self, kept: int) -> int:
-        """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
-        last = max(self._tried, self._before)
-        return last + max(kept // 2, last // checkpoint.SHARE) - len(self)
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Begins one of all acts so far; it counts from the act on that finds it written."""

@@ -6,7 +6,6 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
 from sandbox.contract.errors import Refusal
-from sandbox.world.log.apart import made_by
 from sandbox.world.log.memory_log import Act
 
 
@@ -28,6 +27,6 @@ def play(bank: Bank, acts: Iterable[Act], done: int = 0) -> int:
             if act.verb in VERBS:
                 raise
             raise Astray(f"act {done} is {missing}, which this program does not know") from None
-        if act.made and act.made != made_by(bank):
-            raise Astray(f"act {done} ({act.verb}) goes another way than it went: {made_by(bank)} and not {act.made}")
+        if act.made and act.made != bank.made:
+            raise Astray(f"act {done} ({act.verb}) goes another way than it went: {bank.made} and not {act.made}")
     return done

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
@@ -47,16 +48,15 @@ class StoredLog:
                     f"({program()}) cannot go on with it: {astray}. It was left as it is"
                 ) from None
 
-    def append(self, act: Act) -> None:
-        row = row_of(self.world, self.head, act)
+    def note(self, bank: Bank, verb: str, arguments: tuple[Any, ...]) -> None:
+        """Appends an act that was done; the file has checkpoints after so many acts, however few memory would keep."""
+        row = row_of(self.world, self.head, Act(bank.clock.now, verb, arguments, bank.made))
         self.store.writer.gather(self.backlog, row)
         self.head = Head(row.number, row.mark)
+        if self.acts_until_checkpoint() <= 0:
+            self.keep_checkpoint(bank)
 
-    def is_heavy(self, most: int) -> bool:
-        """Its acts lie in the file."""
-        return False
-
-    def acts_until_checkpoint(self, kept: int) -> int:
+    def acts_until_checkpoint(self, kept: int = 0) -> int:
         """However few acts memory would keep."""
         return checkpoint.next_after(self._checkpoint_acts) - len(self)
 
