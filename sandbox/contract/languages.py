@@ -10,7 +10,15 @@ class Language(NamedTuple):
     locale: str  # how amounts and dates are written
 
 
+# Those of the service.
 SCREENS = {
     "fr": Language("Français", "fr_BE"),
     "nl": Language("Nederlands", "nl_BE"),
 }
+# For demos: with the setting `screens_in_english` a page can be read in English too; the interface knows nothing of it.
+PAGES = SCREENS | {"en": Language("English", "en_BE")}
+
+
+def pages_of(english: str) -> dict[str, Language]:
+    """The languages of the pages, as the setting says: on or off."""
+    return PAGES if english == "on" else SCREENS

@@ -20,6 +20,7 @@ WORDS = {
     "closed_days": ("ignore", "respect"),
     "life": ("on", "off"),
     "referee": ("on", "off"),
+    "screens_in_english": ("on", "off"),
     "sca_methods": ("card_reader", "app", "by_risk"),
 }
 NUMBER_MAX = 1_000_000_000

@@ -1,4 +1,4 @@
-"""French and Dutch: every word in both, chosen as the contract says (service 4.0)."""
+"""French and Dutch, and English for demos: every word in each, chosen as the contract says (service 4.0)."""
 
 import re
 from datetime import date
@@ -11,16 +11,17 @@ from flask import Flask
 
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.languages import SCREENS
+from sandbox.contract.languages import PAGES, SCREENS
 from sandbox.web.psu import formats
 from sandbox.web.psu.refusals import say_refusal
 from sandbox.web.psu.words import LANGUAGES, catalogue, say, spelled
 from tests.psu.psu import Psu, address_of, bare
-from tests.tpp import Tpp
+from tests.tpp import Tpp, version
 
 ROOM = Path(__file__).parents[2] / "sandbox" / "web" / "psu"
 KEYS = sorted(catalogue("fr"))
 SAME = {"code.shown", "kind.private", "number 6"}  # written alike in French and Dutch
+ALIKE_IN_ENGLISH = {"file.bulk", "urgent"}  # and in Dutch
 # Keys that a template or a view puts together from what it shows.
 MADE = re.compile(
     r"kind\.|method\.|status\.|seconds|review\.|consent\.(tpp|sees|life|again)|channel\.(signed|waiting|refused|withdrawn|undone|sees|(no_)?(payments|orders)$)|"
@@ -44,12 +45,13 @@ def test_every_catalogue_has_every_sentence_with_the_same_facts(language: str) -
 
 
 def test_no_sentence_was_left_in_the_other_language() -> None:
-    french, dutch = catalogue("fr"), catalogue("nl")
+    french, dutch, english = catalogue("fr"), catalogue("nl"), catalogue("en")
     assert {key for key in KEYS if french[key] == dutch[key]} <= SAME
+    assert {key for key in KEYS if english[key] in (french[key], dutch[key])} <= SAME | ALIKE_IN_ENGLISH
 
 
 def test_each_language_has_a_catalogue_and_each_catalogue_a_language() -> None:
-    assert {file.stem for file in (ROOM / "catalogues").iterdir()} == set(SCREENS)
+    assert {file.stem for file in (ROOM / "catalogues").iterdir()} == set(PAGES) > set(SCREENS)
 
 
 def test_a_key_that_no_catalogue_has_is_our_mistake() -> None:
@@ -145,6 +147,37 @@ def test_the_language_chosen_on_the_page_is_kept_to_the_end(app: Flask, tpp: Tpp
     assert f'action="{address}/account?lang=nl"' in page.text
     assert psu.send(f"{address}/refuse?lang=nl").headers["Location"].endswith("state=s")
     assert language_of(psu.open(f"{address}?lang=xx").text) == "fr"
+
+
+def test_english_is_a_language_of_the_pages_where_the_setting_says_so(app: Flask, tpp: Tpp) -> None:
+    address = address_of(tpp, language="en")
+    psu = Psu(app, "en-GB, fr;q=0.5")
+    assert language_of(psu.open(address).text) == "fr" and "lang=en" not in psu.open(address).text
+    assert language_of(psu.open(f"{bare(address)}?lang=en").text) == "fr"
+    tpp.control("PATCH", "/settings", screens_in_english="on")
+    page = psu.open(address)
+    assert language_of(page.text) == page.headers["Content-Language"] == "en" and "Identify yourself" in page.text
+    assert "lang=fr" in page.text and "lang=nl" in page.text
+    page = psu.send(f"{address}/login", login="alice")
+    assert "Choose the account to be debited" in page.text and "€12.50" in page.text
+    assert language_of(psu.open(f"{bare(address_of(tpp, language='nl'))}").text) == "nl"
+
+
+def test_the_interface_knows_nothing_of_english(tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", screens_in_english="on")
+    reply = tpp.call("GET", "/consent-uris?scope=AIS", accept=version(4), accept_language="en")
+    assert {row["language"] for row in reply.get_json()} <= set(SCREENS)
+
+
+@pytest.mark.parametrize("value", ["yes", "en", "", 1])
+def test_the_setting_of_english_is_on_or_off(tpp: Tpp, value: object) -> None:
+    assert tpp.control("PATCH", "/settings", screens_in_english=value).status_code == 400
+
+
+def test_english_says_days_as_people_do() -> None:
+    days = [formats.day_of_month("en", date(2027, 3, day)) for day in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 31)]
+    assert days == ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "23rd", "31st"]
+    assert formats.long_date("en", date(2027, 3, 1)) == "Monday 1 March 2027"
 
 
 def test_the_bank_is_nobodys() -> None:

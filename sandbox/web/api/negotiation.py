@@ -1,5 +1,6 @@
 """What a caller accepts: version (service 9) and language (service 4.0). Headers repeat, so answers are kept."""
 
+from collections.abc import Container
 from functools import lru_cache
 
 from werkzeug.http import parse_accept_header, parse_options_header
@@ -60,6 +61,6 @@ def _languages(header: str) -> tuple[str, ...]:
 _versions_kept, _languages_kept = lru_cache(maxsize=1024)(_versions), lru_cache(maxsize=1024)(_languages)
 
 
-def screen_language(asked: tuple[str, ...]) -> str | None:
+def screen_language(asked: tuple[str, ...], screens: Container[str] = SCREENS) -> str | None:
     """The best language that has screens; None leaves it to the customer."""
-    return next((language for language in asked if language in SCREENS), None)
+    return next((language for language in asked if language in screens), None)

@@ -3,14 +3,14 @@
 from datetime import date
 
 from sandbox.banking.money import Money
-from sandbox.contract.languages import SCREENS
+from sandbox.contract.languages import PAGES
 
 
 def amount(language: str, money: Money) -> str:
     """`1 234,80 €`, `€ 1.234,80`; the blanks do not break."""
     from babel.numbers import format_currency
 
-    return format_currency(money.number, money.currency, locale=SCREENS[language].locale)
+    return format_currency(money.number, money.currency, locale=PAGES[language].locale)
 
 
 def long_date(language: str, day: date) -> str:
@@ -23,7 +23,7 @@ def country(language: str, code: str) -> str:
     """The country's name."""
     from babel import Locale
 
-    return str(Locale.parse(SCREENS[language].locale).territories.get(code, code))
+    return str(Locale.parse(PAGES[language].locale).territories.get(code, code))
 
 
 def account(number: str) -> str:
@@ -38,8 +38,15 @@ def weekday(language: str, day: date) -> str:
 
 
 def day_of_month(language: str, day: date) -> str:
-    """`1er`, `8`; `1e`, `8e`."""
-    return (f"{day.day}er" if day.day == 1 else str(day.day)) if language == "fr" else f"{day.day}e"
+    """`1er`, `8`; `1e`, `8e`; `1st`, `8th`."""
+    match language:
+        case "fr":
+            return f"{day.day}er" if day.day == 1 else str(day.day)
+        case "en":
+            tail = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+            return f"{day.day}{'th' if day.day in (11, 12, 13) else tail}"
+        case _:
+            return f"{day.day}e"
 
 
 def day_of_year(language: str, day: date) -> str:
@@ -52,10 +59,10 @@ def count(language: str, number: int) -> str:
     """`12 345`, `12.345`."""
     from babel.numbers import format_decimal
 
-    return format_decimal(number, locale=SCREENS[language].locale)
+    return format_decimal(number, locale=PAGES[language].locale)
 
 
 def _dated(language: str, day: date, pattern: str) -> str:
     from babel.dates import format_date
 
-    return format_date(day, pattern, locale=SCREENS[language].locale)
+    return format_date(day, pattern, locale=PAGES[language].locale)

@@ -6,7 +6,6 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment
 
-from sandbox.contract.languages import SCREENS
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu import formats
 from sandbox.web.psu.phrases import counted
@@ -37,7 +36,7 @@ def draw(
         .render(
             facts,
             language=language,
-            languages=[(code, row.name) for code, row in SCREENS.items()],
+            languages=[(code, row.name) for code, row in visit.languages.items()],
             proof=proof_of(session_id) if session_id else "",
             say=lambda key, **facts: say(language, key, kind, **facts),
             spelled=lambda number: spelled(language, number),

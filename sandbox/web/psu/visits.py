@@ -8,9 +8,9 @@ from urllib.parse import urlencode, urlsplit
 
 from flask import Request, Response
 
+from sandbox.contract.languages import SCREENS, Language, pages_of
 from sandbox.web.api.negotiation import languages_asked, screen_language
 from sandbox.web.html import forms
-from sandbox.web.psu.words import LANGUAGES
 from sandbox.world.world import World
 
 COOKIE_SECONDS = 3600
@@ -40,12 +40,17 @@ class Visit:
     def chosen(self) -> str | None:
         """The language that the PSU chose on the page; the addresses of forms and links carry it on."""
         asked = self.request.args.get("lang")
-        return asked if asked in LANGUAGES else None
+        return asked if asked in self.languages else None
+
+    @property
+    def languages(self) -> Mapping[str, Language]:
+        """Those in which this world's pages can be read."""
+        return pages_of(self.world.settings.screens_in_english)
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
         """Chosen on the page, else of the initiation, the browser, the customer; in the end French."""
-        browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")))
-        return self.chosen or initiation or browser or customer or LANGUAGES[0]
+        browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")), self.languages)
+        return self.chosen or initiation or browser or customer or next(iter(SCREENS))
 
     def to(self, path: str, **query: str) -> str:
         """The address of another page, in the chosen language."""

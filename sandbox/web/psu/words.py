@@ -3,9 +3,9 @@
 from functools import cache
 from importlib.resources import files
 
-from sandbox.contract.languages import SCREENS
+from sandbox.contract.languages import PAGES
 
-LANGUAGES = tuple(SCREENS)
+LANGUAGES = tuple(PAGES)
 
 
 @cache
