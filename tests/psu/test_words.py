@@ -158,7 +158,7 @@ def test_english_is_a_language_of_the_pages_where_the_setting_says_so(app: Flask
     page = psu.open(address)
     assert language_of(page.text) == page.headers["Content-Language"] == "en" and "Identify yourself" in page.text
     assert "lang=fr" in page.text and "lang=nl" in page.text
-    page = psu.send(f"{address}/login", login="alice")
+    page = psu.log_in(address, "alice")
     assert "Choose the account to be debited" in page.text and "€12.50" in page.text
     assert language_of(psu.open(f"{bare(address_of(tpp, language='nl'))}").text) == "nl"
 
