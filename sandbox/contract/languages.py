@@ -16,7 +16,7 @@ SCREENS = {
     "nl": Language("Nederlands", "nl_BE"),
 }
 # For demos: with the setting `screens_in_english` a page can be read in English too; the interface knows nothing of it.
-PAGES = SCREENS | {"en": Language("English", "en_BE")}
+PAGES = SCREENS | {"en": Language("English", "en_GB")}
 
 
 def pages_of(english: str) -> dict[str, Language]:

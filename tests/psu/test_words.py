@@ -160,7 +160,8 @@ def test_english_is_a_language_of_the_pages_where_the_setting_says_so(app: Flask
     assert "lang=fr" in page.text and "lang=nl" in page.text
     page = psu.log_in(address, "alice")
     assert "Choose the account to be debited" in page.text and "€12.50" in page.text
-    assert language_of(psu.open(f"{bare(address_of(tpp, language='nl'))}").text) == "nl"
+    assert language_of(psu.open(bare(address_of(tpp, language="nl"))).text) == "en"
+    assert language_of(Psu(app, "de").open(bare(address_of(tpp, language="nl"))).text) == "nl"
 
 
 def test_the_interface_knows_nothing_of_english(tpp: Tpp) -> None:

@@ -48,9 +48,13 @@ class Visit:
         return pages_of(self.world.settings.screens_in_english)
 
     def language(self, initiation: str | None = None, customer: str | None = None) -> str:
-        """Chosen on the page, else of the initiation, the browser, the customer; in the end French."""
+        """Chosen on the page, else of the initiation, the browser, the customer; in the end French.
+
+        Where the pages are in English too, a browser that prefers English comes first: nobody else can ask for it.
+        """
         browser = screen_language(languages_asked(self.request.headers.get("Accept-Language", "")), self.languages)
-        return self.chosen or initiation or browser or customer or next(iter(SCREENS))
+        english = browser if browser not in SCREENS else None
+        return self.chosen or english or initiation or browser or customer or next(iter(SCREENS))
 
     def to(self, path: str, **query: str) -> str:
         """The address of another page, in the chosen language."""
