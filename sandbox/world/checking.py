@@ -10,12 +10,15 @@ from sandbox.world.beginning import bank_of
 from sandbox.world.log import checkpoint
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.copying import each_world
-from sandbox.world.log.format import StateFileError
+from sandbox.world.log.format import NAMELESS, StateFileError
 from sandbox.world.log.marks import Head
 from sandbox.world.log.play import Astray, play
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import Listed, StateStore
 
+HEADLESS = f"SELECT name FROM worlds WHERE name < '{NAMELESS}' AND id NOT IN (SELECT world FROM heads)"
+NO_WORLD = """SELECT world FROM heads WHERE world NOT IN (SELECT id FROM worlds)
+  UNION SELECT world FROM acts WHERE world NOT IN (SELECT id FROM worlds)"""
 LAST = "SELECT count(*), max(number) FROM acts WHERE world = ?"
 
 
@@ -29,6 +32,12 @@ class Checked(NamedTuple):
 
 def check_worlds(store: StateStore) -> Iterator[Checked]:
     """Each world by itself: a fault of one hides none of another."""
+    with store.connection.read() as database:
+        headless, nameless = database.execute(HEADLESS).fetchall(), database.execute(NO_WORLD).fetchall()
+    for (name,) in headless:
+        yield Checked(name, 0, "the number of its acts and its clock are missing")
+    for (world,) in nameless:
+        yield Checked(f"number {world}", 0, "it has acts or a clock, and its name and beginning are missing")
     for row in each_world(store):
         try:
             acts, fault = _check_world(store, row)

@@ -19,7 +19,8 @@ from typing import Any
 from sandbox.world.faults import Answer, Fault, When
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.state_store import StateFileError, StateStore
+from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
 from tests.world.killed import BEGINNING, initiate
 
@@ -29,8 +30,8 @@ BLOCK = 512
 BLOCKS = (BLOCK, 4096)
 
 
-def opened(path: Path) -> tuple[Store, Worlds]:
-    store = Store(path)
+def opened(path: Path | str) -> tuple[StateStore, Worlds]:
+    store = open_store(path)
     try:
         return store, Worlds(BEGINNING, lambda: MACHINE, store)
     except BaseException:
@@ -38,7 +39,7 @@ def opened(path: Path) -> tuple[Store, Worlds]:
         raise
 
 
-def fill(path: Path, killed: bool) -> None:
+def fill(path: Path | str, killed: bool) -> None:
     """Worlds of all kinds, some with a checkpoint; of a file that was killed, the end is in its WAL alone."""
     checkpoint.EVERY = 10
     store, worlds = opened(path)

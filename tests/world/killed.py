@@ -1,4 +1,4 @@
-"""A bank that is killed again and again while it works, and what its state file holds each time.
+"""A bank that is killed again and again while it works, and what its state file or its database holds each time.
 
 Run as a program of its own, which starts no thread: each child is a copy of it that has everything loaded.
 """
@@ -10,8 +10,12 @@ import signal
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Any
 from uuid import UUID
 
 from sandbox.app import assemble, first_beginning
@@ -24,12 +28,15 @@ from sandbox.banking.money import Money
 from sandbox.machine import machine_time
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.store import Store
 from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World
 from tests.tpp import BELGIAN, CALLBACK, SCT, Tpp
+from tests.world.places import end_leases
 
 BEGINNING = first_beginning(seed=7, at=read_instant("2027-03-01T09:00:00+01:00"), rate=0)
 ROUNDS_OF_A_FILE = 4
@@ -38,7 +45,7 @@ BY_CALL = 0.15  # how often a child also answers real calls, which takes it long
 WAYS = ("answers", "answers", "flush", "checkpoint", "begin")  # after so many answers, or in the midst of this
 
 
-def worlds_of(store: Store) -> Worlds:
+def worlds_of(store: StateStore) -> Worlds:
     return Worlds(BEGINNING, machine_time, store)
 
 
@@ -52,9 +59,9 @@ def initiate(world: World, number: int) -> str:
     return world.act(payments.initiate, order, origin, ask).payment_id
 
 
-def work(path: Path, line: int, random: Random, way: str) -> None:
+def work(path: Path | str, line: int, random: Random, way: str) -> None:
     checkpoint.EVERY = 10
-    store = Store(path)
+    store = open_store(path)
     worlds = worlds_of(store)
     world = worlds.get("default")
 
@@ -95,21 +102,21 @@ def work(path: Path, line: int, random: Random, way: str) -> None:
     load(0)
 
 
-def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) -> None:
+def doomed(store: StateStore, random: Random, what: str, *, at_once: bool = False) -> None:
     """Some time later, in the midst of what the database does for one of the store's acts, the process is gone."""
     waits = 0 if at_once else random.randrange(1, 4 if what == "keep" else 30)
-    steps = random.randrange(1, 400)
+    steps = random.randrange(1, 400) if isinstance(store, Store) else random.randrange(1 if what == "_write" else 6)
     of = {"_write": store.writer, "keep": store.checkpoints}.get(what, store)
     original = getattr(of, what)
 
     def counted(*given: object, **more: object) -> object:
         nonlocal waits
         waits -= 1
-        if waits < 0 and what == "_write":  # by one who has its turn
-            store.connection.database.set_progress_handler(step, 3)
-        elif waits < 0:
-            with store.connection.turn:
+        if waits < 0 and isinstance(store, Store):
+            with nullcontext() if what == "_write" else store.connection.turn:  # who writes has the turn
                 store.connection.database.set_progress_handler(step, 3)
+        elif waits < 0:
+            meet_statements(random, step)
         return original(*given, **more)
 
     def step() -> int:
@@ -122,10 +129,25 @@ def doomed(store: Store, random: Random, what: str, *, at_once: bool = False) ->
     setattr(of, what, counted)
 
 
+def meet_statements(random: Random, step: Callable[[], object]) -> None:
+    """Before a statement goes to PostgreSQL, or once it was done and its answer is here."""
+    from sandbox.world.log.postgres_line import Statements
+
+    for name in ("execute", "send"):
+        original, is_after = getattr(Statements, name), random.random() < 0.5
+
+        def met(*given: Any, original: Any = original, is_after: bool = is_after) -> Any:
+            found = original(*given) if is_after else None
+            step()
+            return found if is_after else original(*given)
+
+        setattr(Statements, name, met)
+
+
 # The parent: it kills, and looks.
 
 
-def life(path: Path, random: Random, way: str, counts: Counter[str]) -> list[str]:
+def life(path: Path | str, random: Random, way: str, counts: Counter[str]) -> list[str]:
     """What one child told before its end."""
     here, there = os.pipe()
     seed = random.getrandbits(64)
@@ -160,9 +182,10 @@ def sca_token_of(bank: Bank, payment_id: str) -> str | None:
     return bank.payments[payment_id].sca_token
 
 
-def looked_at(path: Path, expected: list[str], told: list[str], counts: Counter[str]) -> list[str]:
+def looked_at(path: Path | str, expected: list[str], told: list[str], counts: Counter[str]) -> list[str]:
     """Nothing that was answered is lost, nothing is doubled, and the log gives this very bank."""
-    store = Store(path)
+    end_leases(path)
+    store = open_store(path)
     try:
         world = worlds_of(store).get("default")
         assert isinstance(world.log, StoredLog)
@@ -191,21 +214,31 @@ def looked_at(path: Path, expected: list[str], told: list[str], counts: Counter[
     return found
 
 
-def main(folder: Path, rounds: int, seed: int) -> None:
+def main(folder: Path, rounds: int, seed: int, places: Iterator[str] | None = None) -> Counter[str]:
+    """On files in a folder, or on databases."""
     random, counts = Random(seed), Counter[str]()
     BEGINNING.fixtures  # noqa: B018
     Worlds(BEGINNING, machine_time).get("default").bank.ledger.past  # noqa: B018 - made once, for every child
     expected: list[str] = []
-    path = folder / "none"
+    path: Path | str = ""
     for number in range(rounds):
         if number % ROUNDS_OF_A_FILE == 0:
-            path, expected = folder / f"{number}.state", []
+            path, expected = next(places) if places else folder / f"{number}.state", []
         way = random.choice(WAYS)
         told = life(path, random, way, counts)
         counts[way] += 1
         expected = looked_at(path, expected, told, counts)
-    sys.stdout.write(json.dumps(counts))
+    return counts
+
+
+def among_databases(rounds: int, seed: int) -> Counter[str]:
+    from tests.postgres import started
+
+    with started() as cluster:
+        return main(Path(), rounds, seed, (cluster.schema() for _ in count()))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    where, rounds, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    counts = among_databases(rounds, seed) if where == "database" else main(Path(where), rounds, seed)
+    sys.stdout.write(json.dumps(counts))

@@ -114,9 +114,15 @@ def command(*words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_exported_here_imported_there_the_replies_are_the_same_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("here", "there"), [("memory", "memory"), ("file", "database"), ("database", "file")])
+def test_exported_here_imported_there_the_replies_are_the_same_bytes(
+    request: pytest.FixtureRequest, tmp_path: Path, here: str, there: str
+) -> None:
     file = tmp_path / "bug.world.jsonl.gz"
-    with serving("--at", MORNING, "--seed", "7") as one, serving("--seed", "99") as two:
+    places = {"memory": (), "file": ("--state", str(tmp_path / "bank.state"))}
+    if "database" in (here, there):
+        places["database"] = ("--state", request.getfixturevalue("database"))
+    with serving("--at", MORNING, "--seed", "7", *places[here]) as one, serving("--seed", "99", *places[there]) as two:
         one.lead("before")
         one.control("POST", "/faults", when={"operation": "accounts", "nth": 3}, answer={"status": 503})
         wrote = command("export", "--url", one.address, "--output", str(file))

@@ -15,8 +15,9 @@ from sandbox.world.log.marks import Head, MarkError, act_mark, demand_chain, mar
 from sandbox.world.log.store import StateFileError, Store
 from tests.world import damage
 from tests.world.killed import initiate, worlds_of
+from tests.world.places import change
 from tests.world.tenancy import Server
-from tests.world.test_harm import beside, change, elsewhere, paid_and_killed
+from tests.world.test_harm import beside, elsewhere, paid_and_killed
 
 ACTS = 12
 

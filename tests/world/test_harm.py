@@ -20,7 +20,9 @@ from sandbox.world.log.marks import Head, act_mark, mark_of, root_of
 from sandbox.world.log.opening import Opened
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import StateFileError, Store
+from sandbox.world.log.stores import open_store
 from tests.world.killed import initiate, worlds_of
+from tests.world.places import blob, change, rows
 
 ROOT = Path(__file__).parents[2]
 ACTS = 12
@@ -38,8 +40,8 @@ def lived(path: Path) -> Path:
     return path
 
 
-def fill(path: Path, acts: int = ACTS) -> str:
-    store = Store(path)
+def fill(path: Path | str, acts: int = ACTS) -> str:
+    store = open_store(path)
     world = worlds_of(store).get("default")
     for number in range(acts):
         initiate(world, number)
@@ -59,21 +61,14 @@ def beside(path: Path) -> dict[str, bytes]:
     return {found.name: found.read_bytes() for found in path.parent.iterdir() if found.is_file()}
 
 
-def change(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        for statement in statements:
-            database.execute(statement)
-
-
-def marked_anew(path: Path, statement: str) -> None:
+def marked_anew(state: Path | str, statement: str) -> None:
     """As a program would have written it that made something else of an act."""
-    change(path, statement)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        head = Head(0, root_of(database.execute("SELECT beginning FROM worlds").fetchone()[0]))
-        for _, number, *parts, _ in database.execute("SELECT * FROM acts ORDER BY number").fetchall():
-            head = Head(number, act_mark(head.mark, number, *parts))
-            database.execute("UPDATE acts SET mark = ? WHERE number = ?", (head.mark, number))
-        database.execute("UPDATE heads SET head = ?, mark = ?", (head.mark, mark_of(1, *head)))
+    change(state, statement)
+    head = Head(0, root_of(rows(state, "SELECT beginning FROM worlds")[0][0]))
+    for _, number, *parts, _ in rows(state, "SELECT * FROM acts ORDER BY number"):
+        head = Head(number, act_mark(head.mark, number, *parts))
+        change(state, f"UPDATE acts SET mark = {head.mark} WHERE number = {number}")
+    change(state, f"UPDATE heads SET head = {head.mark}, mark = {mark_of(1, *head)}")
 
 
 def foreign(path: Path) -> None:
@@ -213,8 +208,8 @@ def test_a_full_disk_loses_nothing_that_was_answered(lived: Path, tmp_path: Path
     assert found[before:] == answered
 
 
-def state_of(path: Path) -> tuple[list[str], str]:
-    store = Store(path)
+def state_of(path: Path | str) -> tuple[list[str], str]:
+    store = open_store(path)
     try:
         bank = worlds_of(store).get("default").bank
         return list(bank.payments), state_hash(bank)
@@ -277,22 +272,25 @@ def test_an_older_file_that_cannot_be_copied_first_is_left_as_it_is(path: Path) 
     assert beside(path) == before
 
 
-def test_a_log_that_goes_another_way_in_this_program_is_told(lived: Path) -> None:
-    marked_anew(lived, "UPDATE acts SET made = made + 1 WHERE number = 5")
-    before = beside(lived)
+def test_a_log_that_goes_another_way_in_this_program_is_told(state: Path | str) -> None:
+    fill(state)
+    marked_anew(state, "UPDATE acts SET made = made + 1 WHERE number = 5")
+    before = rows(state, "SELECT * FROM acts ORDER BY number")
     with pytest.raises(StateFileError, match=r"act 5 \(payments.initiate\) goes another way"):
-        state_of(lived)
-    assert beside(lived) == before
+        state_of(state)
+    assert rows(state, "SELECT * FROM acts ORDER BY number") == before
 
 
-def test_a_damaged_checkpoint_is_not_needed(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_checkpoint_is_not_needed(state: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
     from sandbox.world.log import checkpoint
 
+    fill(state)
     monkeypatch.setattr(checkpoint, "EVERY", 5)
-    fill(lived, 0)
-    store = Store(lived)
+    fill(state, 0)
+    store = open_store(state)
     initiate(worlds_of(store).get("default"), 99)
     store.close()
-    told = state_of(lived)[1]
-    change(lived, "UPDATE pieces SET content = zeroblob(length(content))")
-    assert state_of(lived)[1] == told
+    found = state_of(state)[1]
+    change(state, f"UPDATE pieces SET content = {blob(state, bytes(9))} WHERE acts >= 0")
+    assert rows(state, "SELECT count(*) > 0 FROM pieces WHERE acts >= 0")[0][0]
+    assert state_of(state)[1] == found

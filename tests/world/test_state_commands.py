@@ -1,7 +1,6 @@
 """`state copy` and `state check`: whole banks between file and database, and what is wrong with one."""
 
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from sandbox.world.log import checkpoint
 from sandbox.world.log.postgres_line import Line
 from sandbox.world.log.state_hash import state_hash
 from tests.postgres import Cluster
+from tests.world.places import blob, change
 from tests.world.tenancy import ON_A_FILE, Server, lived
 
 
@@ -103,6 +103,8 @@ DAMAGE = {
     "UPDATE heads SET acts = acts + 1 WHERE world = {one}": "World one: .*number of acts",
     "UPDATE heads SET pace = {blob} WHERE world = {one}": "World one: .*clock",
     "UPDATE worlds SET beginning = {blob} WHERE id = {one}": "World one: .*begins with",
+    "DELETE FROM heads WHERE world = {one}": "World one: the number of its acts and its clock are missing",
+    "DELETE FROM worlds WHERE name = 'one'": "its name and beginning are missing|of a world 2 that is not there",
     "UPDATE pieces SET content = {blob} WHERE world = {one} AND acts >= 0": "checkpoint of its world",
     "UPDATE pieces SET content = {blob} WHERE world = {one} AND acts < 0": "calls and findings of its world",
 }
@@ -112,24 +114,13 @@ DAMAGE = {
 def test_what_is_wrong_is_said_with_1_and_the_other_worlds_are_checked(
     filled: Server, state: Path | str, statement: str
 ) -> None:
-    blob = "x'5b5d'" if isinstance(state, Path) else "'\\x5b5d'::bytea"
     one = "(SELECT id FROM worlds WHERE name = 'one')"
-    change(state, statement.format(blob=blob, one=one))
+    change(state, statement.format(blob=blob(state, b"[]"), one=one))
     outcome = run("check", state)
     assert outcome.exit_code == 1 and "World two" not in outcome.output
     import re
 
     assert re.search(DAMAGE[statement], outcome.output), outcome.output
-
-
-def change(state: Path | str, statement: str) -> None:
-    if isinstance(state, Path):
-        with closing(sqlite3.connect(state)) as file:
-            file.execute(statement)
-            file.commit()
-        return
-    with closing(Line(state)) as line, line.statements() as database:
-        database.execute(statement)
 
 
 @ON_A_FILE

@@ -1,6 +1,5 @@
 """The machine's clock steps back: bank time never does, and nothing that was answered is undone (choice 10)."""
 
-import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,11 +9,13 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.store import Store
+from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
 from sandbox.world.steady_clock import AHEAD, SteadyClock
 from tests.conftest import MORNING
 from tests.tpp import Tpp
+from tests.world.places import change, end_leases
 
 HOUR = 3600.0
 SOON = timedelta(seconds=AHEAD)
@@ -35,13 +36,8 @@ def machine() -> Machine:
     return Machine()
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "bank.state"
-
-
-def opened(path: Path, machine: Machine, rate: float = 1.0) -> tuple[Worlds, Store]:
-    store = Store(path)
+def opened(state: Path | str, machine: Machine, rate: float = 1.0) -> tuple[Worlds, StateStore]:
+    store = open_store(state)
     return Worlds(first_beginning(7, read_instant(MORNING), rate), machine, store), store
 
 
@@ -62,9 +58,9 @@ def test_while_it_runs_bank_time_goes_on_from_where_it_was(machine: Machine) -> 
     assert now(worlds) == before + timedelta(seconds=60)
 
 
-def test_over_a_restart_nothing_that_was_answered_is_undone(path: Path, machine: Machine) -> None:
+def test_over_a_restart_nothing_that_was_answered_is_undone(state: Path | str, machine: Machine) -> None:
     """No act came after the time-out that the last status told of."""
-    worlds, store = opened(path, machine)
+    worlds, store = opened(state, machine)
     tpp = Tpp(assemble(worlds))
     payment_id = tpp.initiated()
     machine.now += HOUR
@@ -72,7 +68,7 @@ def test_over_a_restart_nothing_that_was_answered_is_undone(path: Path, machine:
     before = now(worlds)
     store.close()
     machine.now -= 2 * HOUR
-    worlds, store = opened(path, machine)
+    worlds, store = opened(state, machine)
     again = Tpp(assemble(worlds))
     assert again.status(payment_id).get_json()["status"] == "CANC"
     assert before <= now(worlds) <= before + SOON
@@ -81,25 +77,27 @@ def test_over_a_restart_nothing_that_was_answered_is_undone(path: Path, machine:
     store.close()
 
 
-def test_a_clock_that_does_not_step_back_goes_on_exactly(path: Path, machine: Machine) -> None:
-    worlds, store = opened(path, machine)
+def test_a_clock_that_does_not_step_back_goes_on_exactly(state: Path | str, machine: Machine) -> None:
+    worlds, store = opened(state, machine)
     machine.now += 100
     before = now(worlds)
     store.close()
-    worlds, store = opened(path, machine)
+    worlds, store = opened(state, machine)
     assert now(worlds) == before
     machine.now += HOUR
     assert now(worlds) == before + timedelta(hours=1)
     store.close()
 
 
-def test_a_kill_undoes_no_time_either(path: Path, machine: Machine) -> None:
-    worlds, store = opened(path, machine, rate=3600.0)
+def test_a_kill_undoes_no_time_either(state: Path | str, machine: Machine) -> None:
+    worlds, store = opened(state, machine, rate=3600.0)
     machine.now += 100
     before = now(worlds)
-    copy = path.with_name("copy.state")
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("VACUUM INTO ?", (str(copy),))
+    copy = state
+    if isinstance(state, Path):
+        copy = state.with_name("copy.state")
+        change(state, f"VACUUM INTO '{copy}'")
+    end_leases(copy)
     machine.now -= 2 * HOUR
     again, other = opened(copy, machine)
     assert before <= now(again) <= before + 3600 * SOON
@@ -107,20 +105,20 @@ def test_a_kill_undoes_no_time_either(path: Path, machine: Machine) -> None:
     other.close()
 
 
-def test_worlds_that_are_away_show_no_earlier_time(path: Path, machine: Machine) -> None:
-    worlds, store = opened(path, machine)
+def test_worlds_that_are_away_show_no_earlier_time(state: Path | str, machine: Machine) -> None:
+    worlds, store = opened(state, machine)
     now(worlds, "b")
     machine.now += HOUR
     before = worlds.find("b").standing().now
     store.close()
     machine.now -= 2 * HOUR
-    worlds, store = opened(path, machine)
+    worlds, store = opened(state, machine)
     assert worlds.find("b").is_unloaded and before <= worlds.find("b").standing().now <= before + SOON
     store.close()
 
 
-def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(path: Path, machine: Machine) -> None:
-    worlds, store = opened(path, machine, rate=0.0)
+def test_a_frozen_world_stands_where_it_was_and_writes_nothing_for_a_read(state: Path | str, machine: Machine) -> None:
+    worlds, store = opened(state, machine, rate=0.0)
     flushes = store.writer.flushes
     for _ in range(3):
         machine.now += HOUR
@@ -136,8 +134,8 @@ def test_what_is_true_outside_the_bank_follows_the_machine(machine: Machine) -> 
     assert worlds.get("default").real_time().timestamp() == machine.now
 
 
-def test_few_answers_write_the_time(path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    worlds, store = opened(path, machine)
+def test_few_answers_write_the_time(state: Path | str, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds, store = opened(state, machine)
     kept = list[float]()
     monkeypatch.setattr(store, "keep_latest_time", kept.append)
     for _ in range(100):
@@ -148,26 +146,25 @@ def test_few_answers_write_the_time(path: Path, machine: Machine, monkeypatch: p
 
 
 def test_a_file_that_cannot_be_written_still_lets_read(
-    path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    state: Path | str, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(latest: float) -> None:
         raise StateFileError("full")
 
-    worlds, store = opened(path, machine)
+    worlds, store = opened(state, machine)
     monkeypatch.setattr(store, "keep_latest_time", full)
     machine.now += HOUR
     assert now(worlds) == read_instant(MORNING) + timedelta(hours=1)
     store.close()
 
 
-def test_a_time_that_is_not_as_it_was_written_is_told(path: Path, machine: Machine) -> None:
-    worlds, store = opened(path, machine)
+def test_a_time_that_is_not_as_it_was_written_is_told(state: Path | str, machine: Machine) -> None:
+    worlds, store = opened(state, machine)
     machine.now += HOUR
     now(worlds)
     store.close()
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("UPDATE clock SET latest = latest - 1")
-    with closing(Store(path)) as store, pytest.raises(StateFileError, match="damaged"):
+    change(state, "UPDATE clock SET latest = latest - 1")
+    with closing(open_store(state)) as store, pytest.raises(StateFileError, match="damaged"):
         Worlds(first_beginning(7), machine, store)
 
 

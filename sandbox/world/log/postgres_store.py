@@ -16,6 +16,9 @@ from sandbox.world.log.postgres_writer import PostgresWriter
 from sandbox.world.log.state_store import StateStore
 from sandbox.world.ownership import LEASE, ElsewhereError, Ownership
 
+LATEST = """UPDATE clock SET latest = ?, mark = ?
+  WHERE latest < ? OR NOT EXISTS (SELECT 1 FROM servers WHERE id != ?)"""
+
 
 class PostgresStore(StateStore):
     """One database; this server has those worlds that it took."""
@@ -96,11 +99,10 @@ class PostgresStore(StateStore):
         self._rows.drop(name)
 
     def keep_latest_time(self, latest: float) -> None:
-        """Of all servers: the latest."""
+        """Of all servers: the latest. One that is alone also takes back what it wrote ahead, as it ends."""
+        row = (latest, mark_of(latest), latest, self.ownership.id)
         with self.connection.write_alone() as database:
-            database.execute(
-                "UPDATE clock SET latest = ?, mark = ? WHERE latest < ?", (latest, mark_of(latest), latest)
-            )
+            database.execute(LATEST, row)
 
     def size(self) -> int:
         """Bytes on disk, of the whole database."""
