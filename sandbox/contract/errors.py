@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 
@@ -15,104 +16,64 @@ class Row(NamedTuple):
     clause: str = "choice 4"
 
 
+# Answers that several rows give.
+_missing = partial(Row, 400, "MISSING_INPUT")
+_invalid = partial(Row, 400, "INVALID_INPUT")
+_insecure = partial(Row, 401, "FAILED_SECURITY_VALIDATION")
+_denied = partial(Row, 403, "ACCESS_DENIED")
+_no_account = partial(Row, 403, "INVALID_ACCOUNT")
+_conflict = partial(Row, 409, "CONFLICT")
+_unavailable = partial(Row, 503, "SERVICE_UNAVAILABLE")
+
+
 class Error(Enum):
     """Names are what the domain says; numbers and tokens are choice 4. `{input}` is replaced by the input's name."""
 
-    HEADER_MISSING = Row(400, "MISSING_INPUT", "GEN-1201-100001", "The header '{input}' is missing.", "choice 2")
-    INPUT_MISSING = Row(400, "MISSING_INPUT", "GEN-1201-100002", "The input '{input}' is missing.")
-    HEADER_INVALID = Row(
-        400, "INVALID_INPUT", "GEN-1202-100001", "The header '{input}' has a bad value: {why}.", "choice 2"
+    HEADER_MISSING = _missing("GEN-1201-100001", "The header '{input}' is missing.", "choice 2")
+    INPUT_MISSING = _missing("GEN-1201-100002", "The input '{input}' is missing.")
+    HEADER_INVALID = _invalid("GEN-1202-100001", "The header '{input}' has a bad value: {why}.", "choice 2")
+    INPUT_INVALID = _invalid("GEN-1202-100002", "The input '{input}' is not accepted: {why}.")
+    ENDTOEND_MISSING = _missing(
+        "B14821ZZ-1200-000000", "The input '{input}' is missing: a payment needs one.", "service 2.1"
     )
-    INPUT_INVALID = Row(400, "INVALID_INPUT", "GEN-1202-100002", "The input '{input}' is not accepted: {why}.")
-    ENDTOEND_MISSING = Row(
-        400,
-        "MISSING_INPUT",
-        "B14821ZZ-1200-000000",
-        "The input '{input}' is missing: a payment needs one.",
-        "service 2.1",
+    COUNTRY_NOT_ACCEPTED = _invalid(
+        "B14821ZZ-1227-000000", "The country {country} of '{input}' is not accepted.", "service 2.1"
     )
-    COUNTRY_NOT_ACCEPTED = Row(
-        400,
-        "INVALID_INPUT",
-        "B14821ZZ-1227-000000",
-        "The country {country} of '{input}' is not accepted.",
-        "service 2.1",
+    AMOUNT_NOT_POSITIVE = _invalid("B14821ZZ-1231-000000", "The amount '{input}' is not above 0.", "choice 5")
+    CURRENCY_NOT_ACCEPTED = _invalid(
+        "B14821ZZ-1232-000000", "The currency {currency} of '{input}' is not accepted.", "service 2.1"
     )
-    AMOUNT_NOT_POSITIVE = Row(
-        400, "INVALID_INPUT", "B14821ZZ-1231-000000", "The amount '{input}' is not above 0.", "choice 5"
+    BBAN_WITH_BIC = _invalid("B14821ZZ-1236-000000", "The input '{input}' cannot go with a bic.", "choice 5")
+    BEGIN_NOT_FUTURE = _invalid(
+        "B14821ZZ-1259-000000", "The begin date '{input}' does not lie in the future.", "choice 6"
     )
-    CURRENCY_NOT_ACCEPTED = Row(
-        400,
-        "INVALID_INPUT",
-        "B14821ZZ-1232-000000",
-        "The currency {currency} of '{input}' is not accepted.",
-        "service 2.1",
+    END_MONTH_OFF_PERIOD = _invalid(
+        "B14821ZZ-1322-000000", "The month of '{input}' does not follow the periodicity.", "choice 6"
     )
-    BBAN_WITH_BIC = Row(
-        400, "INVALID_INPUT", "B14821ZZ-1236-000000", "The input '{input}' cannot go with a bic.", "choice 5"
+    END_BEFORE_START = _invalid(
+        "B14821ZZ-1345-000000", "The end date '{input}' lies before the start date.", "choice 6"
     )
-    BEGIN_NOT_FUTURE = Row(
-        400, "INVALID_INPUT", "B14821ZZ-1259-000000", "The begin date '{input}' does not lie in the future.", "choice 6"
+    BIC_WRONG = _invalid("B14821ZZ-2102-000000", "The BIC '{input}' {why}.", "choice 5")
+    ACCESS_TOKEN_REFUSED = _insecure("GEN-1203-100003", "The access token in '{input}' is {why}.", "service 5.6")
+    REFRESH_TOKEN_REFUSED = _insecure("GEN-1203-100004", "The refresh token in '{input}' is {why}.", "service 3.5")
+    SECURITY_INPUT_REFUSED = _insecure(
+        "GEN-1203-100008", "The security input '{input}' is refused: {why}.", "service 4.8"
     )
-    END_MONTH_OFF_PERIOD = Row(
-        400,
-        "INVALID_INPUT",
-        "B14821ZZ-1322-000000",
-        "The month of '{input}' does not follow the periodicity.",
-        "choice 6",
+    CLIENT_UNKNOWN = _insecure("GEN-1203-100009", "The client named by '{input}' is not known.", "choice 2")
+    CREDENTIALS_REFUSED = _insecure(
+        "GEN-1203-100009", "The client's credentials in '{input}' are refused.", "service 5.4"
     )
-    END_BEFORE_START = Row(
-        400, "INVALID_INPUT", "B14821ZZ-1345-000000", "The end date '{input}' lies before the start date.", "choice 6"
-    )
-    BIC_WRONG = Row(400, "INVALID_INPUT", "B14821ZZ-2102-000000", "The BIC '{input}' {why}.", "choice 5")
-    ACCESS_TOKEN_REFUSED = Row(
-        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100003", "The access token in '{input}' is {why}.", "service 5.6"
-    )
-    REFRESH_TOKEN_REFUSED = Row(
-        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100004", "The refresh token in '{input}' is {why}.", "service 3.5"
-    )
-    SECURITY_INPUT_REFUSED = Row(
-        401,
-        "FAILED_SECURITY_VALIDATION",
-        "GEN-1203-100008",
-        "The security input '{input}' is refused: {why}.",
-        "service 4.8",
-    )
-    CLIENT_UNKNOWN = Row(
-        401, "FAILED_SECURITY_VALIDATION", "GEN-1203-100009", "The client named by '{input}' is not known.", "choice 2"
-    )
-    CREDENTIALS_REFUSED = Row(
-        401,
-        "FAILED_SECURITY_VALIDATION",
-        "GEN-1203-100009",
-        "The client's credentials in '{input}' are refused.",
-        "service 5.4",
-    )
-    SECURITY_PROOF_REFUSED = Row(
-        401,
-        "FAILED_SECURITY_VALIDATION",
-        "GEN-1203-100010",
-        "The security input '{input}' is refused: {why}.",
-        "choice 2",
-    )
+    SECURITY_PROOF_REFUSED = _insecure("GEN-1203-100010", "The security input '{input}' is refused: {why}.", "choice 2")
     SCA_REQUIRED = Row(
         401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT", "The customer must authenticate again: {why}.", "service 4.10"
     )
     TPP_INVALID = Row(403, "INVALID_TPP", "B14663ZZ-2100-000000", "The client {client} {why}.", "choice 2")
-    ACCOUNT_FOREIGN = Row(
-        403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000", "'{input}' is no account of this bank.", "choice 5"
+    ACCOUNT_FOREIGN = _no_account("B14800ZZ-3002-000000", "'{input}' is no account of this bank.", "choice 5")
+    ACCOUNT_SAVINGS = _no_account(
+        "B14800ZZ-3002-000000", "'{input}' is a savings account, from which no payment leaves.", "choice 5"
     )
-    ACCOUNT_SAVINGS = Row(
-        403,
-        "INVALID_ACCOUNT",
-        "B14800ZZ-3002-000000",
-        "'{input}' is a savings account, from which no payment leaves.",
-        "choice 5",
-    )
-    ACCOUNT_CLOSED = Row(403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000", "'{input}' is closed.", "choice 10")
-    ACCESS_DENIED = Row(
-        403, "ACCESS_DENIED", "B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.", "choice 2"
-    )
+    ACCOUNT_CLOSED = _no_account("B14800ZZ-3002-000000", "'{input}' is closed.", "choice 10")
+    ACCESS_DENIED = _denied("B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.", "choice 2")
     CHANNEL_CLOSED = Row(
         403,
         "CHANNEL_NOT_PERMITTED",
@@ -154,9 +115,7 @@ class Error(Enum):
         406, "NOT_ACCEPTABLE", "SBX-0406-000002", "The header 'Accept-Language' names no known language.", "service 7.3"
     )
     REQUEST_TIMEOUT = Row(408, "REQUEST_TIMEOUT", "SBX-0408-000001", "The request took too long.")
-    CONFLICT = Row(
-        409, "CONFLICT", "SBX-0409-000001", "The external reference '{input}' fits several initiations.", "choice 5"
-    )
+    CONFLICT = _conflict("SBX-0409-000001", "The external reference '{input}' fits several initiations.", "choice 5")
     UNSUPPORTED_MEDIA_TYPE = Row(
         415, "UNSUPPORTED_MEDIA_TYPE", "SBX-0415-000001", "The header 'Content-Type' must be {expected}.", "service 4.0"
     )
@@ -171,9 +130,7 @@ class Error(Enum):
         "try again after {seconds} seconds.",
         "choice 7",
     )
-    FILES_FULL = Row(
-        503,
-        "SERVICE_UNAVAILABLE",
+    FILES_FULL = _unavailable(
         "SBX-0503-000001",
         "The files of all worlds that wait for their validation fill this server (serve --history-mb).",
         "choice 7",
@@ -182,21 +139,17 @@ class Error(Enum):
         495, "CERTIFICATE_ERROR", "SBX-0495-000001", "The client certificate is refused: {why}.", "service 5.1"
     )
     INTERNAL = Row(500, "INTERNAL_SERVER_ERROR", "SBX-0500-000001", "The bank could not complete the call.")
-    UNAVAILABLE = Row(503, "SERVICE_UNAVAILABLE", "SBX-0503-000001", "The service is unavailable for the moment.")
+    UNAVAILABLE = _unavailable("SBX-0503-000001", "The service is unavailable for the moment.")
 
     # The sandbox's own controls: not part of the bank (choice 10).
-    CONTROL_INVALID = Row(
-        400, "INVALID_INPUT", "SBX-0400-000001", "The input '{input}' is not accepted: {why}.", "choice 10"
-    )
-    WORLDS_FULL = Row(
-        503,
-        "SERVICE_UNAVAILABLE",
+    CONTROL_INVALID = _invalid("SBX-0400-000001", "The input '{input}' is not accepted: {why}.", "choice 10")
+    WORLDS_FULL = _unavailable(
         "SBX-0503-000002",
         "This server holds {most} worlds and no more (serve --worlds-max). Drop those that are done with, "
         "DELETE /_sandbox/worlds/NAME, or let it keep them in a file (serve --state).",
         "choice 10",
     )
-    NOT_READY = Row(503, "SERVICE_UNAVAILABLE", "SBX-0503-000003", "The sandbox is not ready: {why}.", "choice 10")
+    NOT_READY = _unavailable("SBX-0503-000003", "The sandbox is not ready: {why}.", "choice 10")
     METRICS_MISSING = Row(
         501,
         "NOT_IMPLEMENTED",
@@ -207,36 +160,26 @@ class Error(Enum):
     KEY_REFUSED = Row(
         401, "KEY_REQUIRED", "SBX-0401-000001", "The header 'X-Sandbox-Key' is missing or wrong.", "choice 10"
     )
-    ORIGIN_FOREIGN = Row(
-        403, "ACCESS_DENIED", "SBX-0403-000004", "The call comes from a page of another origin.", "choice 10"
-    )
-    HOST_FOREIGN = Row(
-        403,
-        "ACCESS_DENIED",
+    ORIGIN_FOREIGN = _denied("SBX-0403-000004", "The call comes from a page of another origin.", "choice 10")
+    HOST_FOREIGN = _denied(
         "SBX-0403-000005",
         "The controls do not answer under the name '{host}'; serve --allowed-hosts lists further names.",
         "choice 10",
     )
-    MOVE_ILLEGAL = Row(
-        409, "CONFLICT", "SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10"
-    )
-    NEVER = Row(409, "CONFLICT", "SBX-0409-000004", "The status can never be reached: {why}.", "choice 10")
-    CLIENT_TAKEN = Row(409, "CONFLICT", "SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
-    NAME_TAKEN = Row(409, "CONFLICT", "SBX-0409-000008", "There is a {kind} '{input}' already.", "choice 10")
-    WORLD_TAKEN = Row(
-        409,
-        "CONFLICT",
+    MOVE_ILLEGAL = _conflict("SBX-0409-000002", "{subject} cannot go from {status} to {target}.", "choice 10")
+    NEVER = _conflict("SBX-0409-000004", "The status can never be reached: {why}.", "choice 10")
+    CLIENT_TAKEN = _conflict("SBX-0409-000005", "A client '{input}' is registered already.", "choice 10")
+    NAME_TAKEN = _conflict("SBX-0409-000008", "There is a {kind} '{input}' already.", "choice 10")
+    WORLD_TAKEN = _conflict(
         "SBX-0409-000006",
         "A world '{input}' exists already. Choose another name, or replace that world: \"replace\": true in the body, "
         "?replace=true at an import, --replace in a command.",
         "choice 10",
     )
-    NOT_VERIFIED = Row(409, "CONFLICT", "SBX-0409-000007", "Expected {expected}; {found}.", "choice 10")
-    ALREADY_OVER = Row(409, "CONFLICT", "SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
-    CODE_WRONG = Row(403, "ACCESS_DENIED", "SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
-    METHOD_REFUSED = Row(
-        403, "ACCESS_DENIED", "SBX-0403-000006", "The method {method} is refused: {why}.", "service 5.7"
-    )
+    NOT_VERIFIED = _conflict("SBX-0409-000007", "Expected {expected}; {found}.", "choice 10")
+    ALREADY_OVER = _conflict("SBX-0409-000003", "This is {status} and can no longer be signed.", "choice 10")
+    CODE_WRONG = _denied("SBX-0403-000003", "The code is wrong; {left} tries are left.", "choice 5")
+    METHOD_REFUSED = _denied("SBX-0403-000006", "The method {method} is refused: {why}.", "service 5.7")
     ADDRESS_OUTDATED = Row(
         410, "OUTDATED", "SBX-0410-000001", "The address is outdated; ask for a new one.", "choice 5"
     )
