@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 
@@ -22,193 +23,151 @@ class Topic(StrEnum):
     VARIANTS = "How this bank differs"
 
 
-def choice(default: Any, clause: str, topic: Topic, about: str) -> Any:
+def choice(topic: Topic, default: Any, clause: str, about: str) -> Any:
     """A field and the clause it comes from; `service` where that speaks, `choice` where it is ours."""
     return field(default=default, metadata={"clause": clause, "topic": topic, "about": about})
+
+
+_interface = partial(choice, Topic.INTERFACE)
+_signatures = partial(choice, Topic.SIGNATURES)
+_payments = partial(choice, Topic.PAYMENTS)
+_files = partial(choice, Topic.FILES)
+_signing = partial(choice, Topic.SIGNING)
+_consents = partial(choice, Topic.CONSENTS)
+_accounts = partial(choice, Topic.ACCOUNTS)
+_limits = partial(choice, Topic.LIMITS)
+_referee = partial(choice, Topic.REFEREE)
+_memory = partial(choice, Topic.MEMORY)
+_variants = partial(choice, Topic.VARIANTS)
 
 
 @dataclass(frozen=True)
 class Settings:
     """The defaults are the contract's. The order of the fields is that of old files: a new one comes last."""
 
-    vendor: str = choice("service", "choice 2", Topic.INTERFACE, "The word in Accept: application/vnd.<word>.api+json.")
-    request_id_reuse: str = choice(
-        "replay",
-        "choice 2",
-        Topic.INTERFACE,
-        "What a used Request-ID gets: the same reply again, a refusal, or a new initiation.",
+    vendor: str = _interface("service", "choice 2", "The word in Accept: application/vnd.<word>.api+json.")
+    request_id_reuse: str = _interface(
+        "replay", "choice 2", "What a used Request-ID gets: the same reply again, a refusal, or a new initiation."
     )
-    worlds: str = choice(
-        "on_demand", "choice 10", Topic.INTERFACE, "Whether a call to an unknown world makes it, or gets 404."
-    )
-    settled_status: str = choice("ACSC", "choice 5", Topic.PAYMENTS, "The status in which a settled payment ends.")
-    closed_days: str = choice(
-        "ignore", "choice 5", Topic.PAYMENTS, "Whether a direct payment waits for the next banking day."
-    )
+    worlds: str = _interface("on_demand", "choice 10", "Whether a call to an unknown world makes it, or gets 404.")
+    settled_status: str = _payments("ACSC", "choice 5", "The status in which a settled payment ends.")
+    closed_days: str = _payments("ignore", "choice 5", "Whether a direct payment waits for the next banking day.")
     # A bank whose beginning does not name `life` is older than the setting, so this default never changes;
     # `bank-sandbox serve` begins its own banks with on.
-    life: str = choice(
-        "off",
-        "choice 13",
-        Topic.ACCOUNTS,
-        "Whether the customers' habits go on under the clock: salaries, rent, card payments.",
+    life: str = _accounts(
+        "off", "choice 13", "Whether the customers' habits go on under the clock: salaries, rent, card payments."
     )
 
-    signatures: str = choice(
+    signatures: str = _signatures(
         "lenient",
         "choice 2",
-        Topic.SIGNATURES,
         "off: not read. lenient: verified where they are sent. strict: required on each initiation.",
     )
-    date_tolerance: timedelta = choice(
-        timedelta(minutes=3),
-        "choice 9",
-        Topic.SIGNATURES,
-        "How far the header Date of a signed call may be from bank time.",
+    date_tolerance: timedelta = _signatures(
+        timedelta(minutes=3), "choice 9", "How far the header Date of a signed call may be from bank time."
     )
-    client_certificates: str = choice(
-        "off",
-        "choice 9",
-        Topic.SIGNATURES,
-        "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake.",
+    client_certificates: str = _signatures(
+        "off", "choice 9", "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake."
     )
-    certificate_header: str = choice(
-        "X-Client-Cert", "choice 9", Topic.SIGNATURES, "The header in which a proxy hands the certificate on."
+    certificate_header: str = _signatures(
+        "X-Client-Cert", "choice 9", "The header in which a proxy hands the certificate on."
     )
-    trusted_proxies: tuple[str, ...] = choice(
-        ("127.0.0.0/8", "::1"), "choice 9", Topic.SIGNATURES, "The networks whose header is believed."
+    trusted_proxies: tuple[str, ...] = _signatures(
+        ("127.0.0.0/8", "::1"), "choice 9", "The networks whose header is believed."
     )
-    certificate_clock: str = choice(
-        "real", "choice 9", Topic.SIGNATURES, "Whose time a certificate must cover: the machine's or the bank's."
+    certificate_clock: str = _signatures(
+        "real", "choice 9", "Whose time a certificate must cover: the machine's or the bank's."
     )
-    requests_per_minute: int = choice(0, "choice 13", Topic.LIMITS, "Calls of a client in one minute; 0 is no limit.")
-    reads_per_day: int = choice(
-        0, "choice 13", Topic.LIMITS, "Reads of an account in one day without its customer; 0 is no limit."
-    )
+    requests_per_minute: int = _limits(0, "choice 13", "Calls of a client in one minute; 0 is no limit.")
+    reads_per_day: int = _limits(0, "choice 13", "Reads of an account in one day without its customer; 0 is no limit.")
 
-    technical_checks: timedelta = choice(
-        timedelta(seconds=1), "choice 5", Topic.PAYMENTS, "How long the technical checks of an initiation take."
+    technical_checks: timedelta = _payments(
+        timedelta(seconds=1), "choice 5", "How long the technical checks of an initiation take."
     )
-    unsigned_after: timedelta = choice(
-        timedelta(minutes=60),
-        "service 3.3",
-        Topic.SIGNING,
-        "After this time an initiation that nobody signed is cancelled.",
+    unsigned_after: timedelta = _signing(
+        timedelta(minutes=60), "service 3.3", "After this time an initiation that nobody signed is cancelled."
     )
-    sca_address_life: timedelta = choice(
-        timedelta(minutes=5),
-        "choice 5",
-        Topic.SIGNING,
-        "How long a signing address can be opened; service 4.6 says a few minutes.",
+    sca_address_life: timedelta = _signing(
+        timedelta(minutes=5), "choice 5", "How long a signing address can be opened; service 4.6 says a few minutes."
     )
-    instant_settlement: timedelta = choice(
-        timedelta(seconds=3),
-        "choice 5",
-        Topic.PAYMENTS,
-        "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds.",
+    instant_settlement: timedelta = _payments(
+        timedelta(seconds=3), "choice 5", "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds."
     )
-    settlement_begins: timedelta = choice(
-        timedelta(seconds=5), "choice 5", Topic.PAYMENTS, "How long after the signature settlement begins."
+    settlement_begins: timedelta = _payments(
+        timedelta(seconds=5), "choice 5", "How long after the signature settlement begins."
     )
-    settlement_ends: timedelta = choice(
-        timedelta(seconds=60), "choice 5", Topic.PAYMENTS, "How long after the signature settlement ends."
+    settlement_ends: timedelta = _payments(
+        timedelta(seconds=60), "choice 5", "How long after the signature settlement ends."
     )
-    recycling_tries: int = choice(
-        3, "choice 5", Topic.PAYMENTS, "How often a payment without funds is tried again after its execution date."
+    recycling_tries: int = _payments(
+        3, "choice 5", "How often a payment without funds is tried again after its execution date."
     )
-    contract_activation: timedelta = choice(
-        timedelta(seconds=1),
-        "choice 6",
-        Topic.PAYMENTS,
-        "How long after the signature a standing order becomes active.",
+    contract_activation: timedelta = _payments(
+        timedelta(seconds=1), "choice 6", "How long after the signature a standing order becomes active."
     )
-    bulk_validation: timedelta = choice(
-        timedelta(seconds=120), "choice 7", Topic.FILES, "How long the validation of a file takes."
-    )
-    bulk_execution: timedelta = choice(
-        timedelta(seconds=60), "choice 7", Topic.FILES, "How long after the signature a bulk of today is executed."
+    bulk_validation: timedelta = _files(timedelta(seconds=120), "choice 7", "How long the validation of a file takes.")
+    bulk_execution: timedelta = _files(
+        timedelta(seconds=60), "choice 7", "How long after the signature a bulk of today is executed."
     )
     # A world that was kept before files followed the SEPA rulebook has 1; one that was kept before consents and further
     # signatures had methods, and a blocked customer no channel, has 2. Such a world does what it did then.
-    rules_edition: int = choice(
+    rules_edition: int = _files(
         3,
         "choice 7",
-        Topic.FILES,
         "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules.",
     )
-    code_life: timedelta = choice(
-        timedelta(minutes=10), "choice 5", Topic.CONSENTS, "How long an authorisation code can be exchanged."
+    code_life: timedelta = _consents(
+        timedelta(minutes=10), "choice 5", "How long an authorisation code can be exchanged."
     )
-    access_token_life: timedelta = choice(
-        timedelta(hours=1), "service 3.5", Topic.CONSENTS, "How long an access token is valid."
+    access_token_life: timedelta = _consents(timedelta(hours=1), "service 3.5", "How long an access token is valid.")
+    sca_token_life: timedelta = _consents(
+        timedelta(hours=1), "choice 2", "How long the token of a signed initiation is valid."
     )
-    sca_token_life: timedelta = choice(
-        timedelta(hours=1), "choice 2", Topic.CONSENTS, "How long the token of a signed initiation is valid."
+    sca_renewal_after: timedelta = _consents(
+        timedelta(days=90), "choice 8", "After this time the customer must authenticate again for older transactions."
     )
-    sca_renewal_after: timedelta = choice(
-        timedelta(days=90),
-        "choice 8",
-        Topic.CONSENTS,
-        "After this time the customer must authenticate again for older transactions.",
+    consent_life: timedelta = _consents(timedelta(days=180), "choice 8", "How long a consent is valid.")
+    consent_address_life: timedelta = _consents(
+        timedelta(minutes=15), "choice 8", "How long a consent address can be opened."
     )
-    consent_life: timedelta = choice(timedelta(days=180), "choice 8", Topic.CONSENTS, "How long a consent is valid.")
-    consent_address_life: timedelta = choice(
-        timedelta(minutes=15), "choice 8", Topic.CONSENTS, "How long a consent address can be opened."
+    page_size: int = _accounts(50, "choice 8", "Transactions on a page where the caller names no number; 50 at most.")
+    wrong_codes_max: int = _signing(
+        3, "choice 5", "After so many wrong codes at the card reader the initiation is refused."
     )
-    page_size: int = choice(
-        50, "choice 8", Topic.ACCOUNTS, "Transactions on a page where the caller names no number; 50 at most."
-    )
-    wrong_codes_max: int = choice(
-        3, "choice 5", Topic.SIGNING, "After so many wrong codes at the card reader the initiation is refused."
-    )
-    execution_days_ahead_max: int = choice(
-        365, "choice 5", Topic.PAYMENTS, "How many days ahead an execution date may be."
-    )
+    execution_days_ahead_max: int = _payments(365, "choice 5", "How many days ahead an execution date may be.")
 
-    referee: str = choice("on", "choice 10", Topic.REFEREE, "Whether the referee watches the clients.")
-    referee_waives: tuple[str, ...] = choice(
-        (), "choice 10", Topic.REFEREE, "Findings that are suppressed, each as rule: reason."
+    referee: str = _referee("on", "choice 10", "Whether the referee watches the clients.")
+    referee_waives: tuple[str, ...] = _referee((), "choice 10", "Findings that are suppressed, each as rule: reason.")
+    requests_kept: int = _memory(10_000, "choice 10", "Calls in the list of calls; the oldest go first.")
+    acts_kept: int = _memory(
+        400_000, "choice 10", "Acts in memory, from which a fork can begin; older ones are compacted."
     )
-    requests_kept: int = choice(10_000, "choice 10", Topic.MEMORY, "Calls in the list of calls; the oldest go first.")
-    acts_kept: int = choice(
-        400_000, "choice 10", Topic.MEMORY, "Acts in memory, from which a fork can begin; older ones are compacted."
+    acts_bytes_max: int = _memory(256_000_000, "choice 10", "The same in bytes, of which files are most.")
+    remembered_max: int = _memory(
+        100_000, "choice 10", "Entries in each register of Request-IDs, sessions, codes and replaced tokens."
     )
-    acts_bytes_max: int = choice(256_000_000, "choice 10", Topic.MEMORY, "The same in bytes, of which files are most.")
-    remembered_max: int = choice(
-        100_000,
-        "choice 10",
-        Topic.MEMORY,
-        "Entries in each register of Request-IDs, sessions, codes and replaced tokens.",
+    remembered_bytes_max: int = _memory(32_000_000, "choice 10", "Bytes of callers' texts in each of these registers.")
+    files_waiting_max: int = _files(100_000_000, "choice 7", "Bytes of packed files that wait for their validation.")
+    calls_bytes_max: int = _memory(
+        16_000_000, "choice 10", "Bytes of the list of calls, and again of headers and bodies."
     )
-    remembered_bytes_max: int = choice(
-        32_000_000, "choice 10", Topic.MEMORY, "Bytes of callers' texts in each of these registers."
+    contents_kept: int = _memory(200, "choice 10", "The last calls whose headers and bodies are kept; 0 is none.")
+    due_events_max: int = _memory(
+        10_000_000, "choice 10", "Events that one move of the clock may meet before it is refused."
     )
-    files_waiting_max: int = choice(
-        100_000_000, "choice 7", Topic.FILES, "Bytes of packed files that wait for their validation."
-    )
-    calls_bytes_max: int = choice(
-        16_000_000, "choice 10", Topic.MEMORY, "Bytes of the list of calls, and again of headers and bodies."
-    )
-    contents_kept: int = choice(
-        200, "choice 10", Topic.MEMORY, "The last calls whose headers and bodies are kept; 0 is none."
-    )
-    due_events_max: int = choice(
-        10_000_000, "choice 10", Topic.MEMORY, "Events that one move of the clock may meet before it is refused."
-    )
-    body_size_max: int = choice(1_000_000, "choice 2", Topic.INTERFACE, "Bytes of a JSON or form body.")
+    body_size_max: int = _interface(1_000_000, "choice 2", "Bytes of a JSON or form body.")
     # The axes of variants.py that are not at their first value, each with its value, by name.
-    variants: tuple[tuple[str, str], ...] = choice(
-        (), "choice 13", Topic.VARIANTS, "The axes on which this bank differs, each as axis: value."
+    variants: tuple[tuple[str, str], ...] = _variants(
+        (), "choice 13", "The axes on which this bank differs, each as axis: value."
     )
     # by_risk: the methods that the customer activated, of which a risk refuses some.
-    sca_methods: str = choice(
+    sca_methods: str = _signing(
         "by_risk",
         "service 5.7",
-        Topic.SIGNING,
         "How customers approve: by card reader or app alone, or by the methods they activated.",
     )
-    app_approval_life: timedelta = choice(
-        timedelta(minutes=3), "service 5.7", Topic.SIGNING, "How long a page waits for the approval in the app."
+    app_approval_life: timedelta = _signing(
+        timedelta(minutes=3), "service 5.7", "How long a page waits for the approval in the app."
     )
     screens_in_english: str = choice(
         "off",

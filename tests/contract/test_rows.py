@@ -107,8 +107,7 @@ SETTING: Additions = {
     "contract/settings.py": (
         (
             "    # by_risk: the methods",
-            "    tea_break: timedelta = choice(\n"
-            '        timedelta(minutes=5), "choice 5", Topic.PAYMENTS, "How long the bank has tea."\n    )\n',
+            '    tea_break: timedelta = _payments(timedelta(minutes=5), "choice 5", "How long the bank has tea.")\n',
         ),
     ),
 }
