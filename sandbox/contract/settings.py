@@ -169,9 +169,8 @@ class Settings:
     app_approval_life: timedelta = _signing(
         timedelta(minutes=3), "service 5.7", "How long a page waits for the approval in the app."
     )
-    screens_in_english: str = choice(
+    screens_in_english: str = _signing(
         "off",
         "service 4.0",
-        Topic.SIGNING,
         "Whether the bank's pages can be read in English too, for demos; the service has French and Dutch.",
     )
