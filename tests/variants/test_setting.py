@@ -1,5 +1,6 @@
 """The setting `variants`: where it is given, what refuses it, and what knows of it (choice 13)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from sandbox.cli import main
 from sandbox.contract.variants import AXES, TOPICS
 from tests.payer import signed
 from tests.tpp import Tpp, refused
+
+Document = dict[str, Any]
 
 
 def variants(tpp: Tpp) -> dict[str, str]:
@@ -137,6 +140,41 @@ def test_the_document_says_how_the_bank_differs(tpp: Tpp) -> None:
     info = tpp.control("GET", "/openapi.json").get_json()["info"]
     assert info["x-variants"] == {"final_status": "ACSP"}
     assert "`final_status: ACSP` (service 3.1)" in info["description"]
+
+
+def header_of(operation: str, name: str) -> Callable[[Document], Any]:
+    return lambda document: next(row for row in document[operation]["parameters"] if row["name"] == name)
+
+
+@pytest.mark.parametrize(
+    "axis, value, part",
+    [
+        ("pkce_plain", "refused", header_of("payment_initiation", "Code-Challenge-Method")),
+        ("signatures", "strict", header_of("bulk_initiation", "Digest")),
+        ("signature_over", "headers", header_of("payment_initiation", "Signature")),
+        ("payment_information_id", "required", header_of("bulk_initiation", "PaymentInformationID")),
+        ("redirect_uri_elsewhere", "required", header_of("accounts", "Redirect-URI")),
+        ("scope_in", "header", lambda document: [row["in"] for row in document["consent_addresses"]["parameters"]]),
+        ("retry_after", "absent", lambda document: document["accounts"]["responses"]["429"]["headers"]),
+        ("order_currency", "required", lambda document: document["schemas"]["ContractAmountBody"]),
+        ("amount_as_number", "accepted", lambda document: document["schemas"]["SepaPayment"]),
+        ("unknown_field", "ignored", lambda document: document["schemas"]["SepaPayment"]),
+        ("names", "sepa", lambda document: document["schemas"]["SepaPayment"]["properties"]["creditor_name"]),
+    ],
+)
+def test_the_document_of_a_world_describes_its_calls(
+    tpp: Tpp, axis: str, value: str, part: Callable[[Document], Any]
+) -> None:
+    before = part(document_of(tpp))
+    patched(tpp, **{axis: value})
+    assert part(document_of(tpp)) != before
+
+
+def document_of(tpp: Tpp) -> Document:
+    """The operations by their names, and the schemas."""
+    found = tpp.control("GET", "/openapi.json").get_json()
+    every = (operation for methods in found["paths"].values() for operation in methods.values())
+    return {one["x-operation"]: one for one in every} | {"schemas": found["components"]["schemas"]}
 
 
 def test_the_command_prints_the_table() -> None:

@@ -62,6 +62,19 @@ def both(*amends: Amend) -> Amend:
     return amend
 
 
+def parameter(name: str, *operations: str, **changes: Any) -> Amend:
+    """A header or a query parameter of these operations, or of all that have it, changes."""
+
+    def amend(document: Document) -> None:
+        for described in every_operation(document):
+            if not operations or described["x-operation"] in operations:
+                for row in described.get("parameters", ()):
+                    if row["name"] == name:
+                        row.update(changes)
+
+    return amend
+
+
 def refuses(status: int, code: str, error: str, when: str, *names: str) -> Amend:
     """Operations refuse with an error that they do not have otherwise."""
 

@@ -1,13 +1,16 @@
 """What the axes of headers, errors and surprises change in the document."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
+from sandbox.bank.initiations import SEPA_SET
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.error_variants import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.surprises import MAY_BE_ABSENT
-from sandbox.web.docs.amending import Amend, Document, every_operation, operation, refuses, schema
+from sandbox.web.docs.amending import Amend, Document, both, every_operation, parameter, refuses, schema
 from sandbox.web.docs.responses import REPLIES
 
 INITIATIONS = ("payment_initiation", "standing_order_initiation")
@@ -30,11 +33,46 @@ def newest_only(document: Document) -> None:
                     response.get("content", {}).pop(media, None)
 
 
-def redirect_uri(document: Document) -> None:
-    for name in REDIRECT_URI_LISTED:
-        for described in operation(document, name):
-            for row in described["parameters"]:
-                row["required"] = row["required"] or row["name"] == "Redirect-URI"
+def retry_after(statuses: tuple[str, ...], text: str | None) -> Amend:
+    """What the header says, or that it may be left out."""
+
+    def amend(document: Document) -> None:
+        for described in every_operation(document):
+            for status in statuses:
+                found = described["responses"].get(status, {}).get("headers", {}).get("Retry-After")
+                if found is not None:
+                    found |= {"required": False} if text is None else {"description": text}
+
+    return amend
+
+
+def of_bodies(change: Callable[[dict[str, Any]], None]) -> Amend:
+    """Each schema of an initiation's body, and of its amounts."""
+
+    def amend(document: Document) -> None:
+        for name, found in document["components"]["schemas"].items():
+            if name.endswith(("Payment", "Body")):
+                change(found)
+
+    return amend
+
+
+def takes_more(found: dict[str, Any]) -> None:
+    found.pop("additionalProperties", None)
+    for inner in found.get("properties", {}).values():
+        takes_more(inner)
+
+
+def sepa_names(found: dict[str, Any]) -> None:
+    if "creditor_name" in found.get("properties", {}):
+        found["properties"]["creditor_name"]["pattern"] = f"^{SEPA_SET.pattern}$"
+
+
+def amounts_as_numbers(found: dict[str, Any]) -> None:
+    inner = found.get("properties", {})
+    inner = inner.get("instructed_amount", {}).get("properties", inner)
+    for name in set(inner) & {"amount", "minimal_amount", "maximal_amount"}:
+        inner[name] = {"anyOf": [inner[name], {"type": "number"}]}
 
 
 def codes(document: Document) -> None:
@@ -81,7 +119,24 @@ def pages_of_a_gateway(status: str) -> Amend:
 
 AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("silent_versions", "newest_only"): newest_only,
-    ("redirect_uri_elsewhere", "required"): redirect_uri,
+    ("redirect_uri_elsewhere", "required"): parameter("Redirect-URI", *REDIRECT_URI_LISTED, required=True),
+    ("language_region", "406"): parameter(
+        "Accept-Language",
+        description="A list of languages of ISO 639-1 with weights; fr-BE is none of them.",
+    ),
+    ("pkce_plain", "refused"): parameter("Code-Challenge-Method", schema={"type": "string", "enum": ["S256"]}),
+    ("signatures", "strict"): both(*(parameter(name, required=True) for name in ("Signature", "Digest", "Date"))),
+    ("signature_over", "attached"): parameter("Signature", description="A compact JWS with the body in it."),
+    ("signature_over", "detached"): parameter("Signature", description="A compact JWS over the body, detached."),
+    ("signature_over", "headers"): parameter(
+        "Signature", description="A compact JWS over the lines request-id, digest and date."
+    ),
+    ("retry_after", "date"): retry_after(("429", "503"), "A date of HTTP."),
+    ("retry_after", "absent"): retry_after(("429", "503"), None),
+    ("unavailable", "first_call"): retry_after(("503",), None),
+    ("unknown_field", "ignored"): of_bodies(takes_more),
+    ("amount_as_number", "accepted"): of_bodies(amounts_as_numbers),
+    ("names", "sepa"): of_bodies(sepa_names),
     ("content_type_reply", "vendor"): content_type("that of the Accept header"),
     ("content_type_reply", "plain"): content_type("application/json"),
     ("error_codes", "other"): codes,

@@ -5,7 +5,18 @@ from typing import Any
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.initiation_variants import CAMEL
-from sandbox.web.docs.amending import Amend, Document, both, field, operation, optional, refuses, schema
+from sandbox.web.docs.amending import (
+    Amend,
+    Document,
+    both,
+    field,
+    operation,
+    optional,
+    parameter,
+    refuses,
+    required,
+    schema,
+)
 
 INITIATIONS = ("payment_initiation", "standing_order_initiation")
 REPLIES = ("PaymentInitiationReply", "ContractInitiationReply")
@@ -56,6 +67,11 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
         field("ContractMoneyRow", "amount", "minimal_amount", "maximal_amount", **NUMBER),
     ),
     ("status_names_payment", "no"): each(STATUSES, optional, "payment_id"),
+    ("order_currency", "required"): required("ContractAmountBody", "currency"),
+    ("payment_information_id", "required"): parameter("PaymentInformationID", required=True),
+    ("payment_information_id", "of_a_bulk"): parameter(
+        "PaymentInformationID", description="The PmtInfId of a bulk; the file is looked up by its MsgId."
+    ),
     ("bulks_while_rcvd", "absent"): optional("BulkStatusReply", "bulks"),
     ("file_numbers", "strings"): field("PartRow", "control_sum", "number_of_transactions", type="string"),
     ("xb_delete", "403"): refuses(403, *DENIED, "a cross-border payment cannot be cancelled", *CANCELLATIONS),
