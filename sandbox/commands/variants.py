@@ -24,9 +24,9 @@ def variants(context: click.Context, topic: str | None, as_json: bool) -> None:
     from sandbox.contract.variants import AXES, TOPICS
 
     if topic is not None and topic not in TOPICS:
-        raise click.BadParameter(
-            f"there is no topic {topic!r:.60}; there are {', '.join(TOPICS)}", param_hint="--topic"
-        )
+        from sandbox.vary.allowed import unknown
+
+        raise click.BadParameter(unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
     if as_json:
         from sandbox.commands.remote import as_json as written

@@ -117,7 +117,8 @@ ROWS: tuple[Axis, ...] = (
     ),
     axis(
         "details_amount", "service 2.4", "How JSON holds amounts in details.", "money as a float, or as a text",
-        ("string", "A decimal string."), ("number", "A number."),
+        ("string", "A decimal string with all decimals of the currency."), ("number", "A number."),
+        ("as_sent", "A decimal string with the decimals that were sent: 12.5 stays 12.5."),
     ),
     axis(
         "status_names_payment", "service 2.4", "Whether a status names its initiation.", "a missing key",

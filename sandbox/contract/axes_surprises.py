@@ -1,6 +1,7 @@
 """Axes of what JSON, HTTP and the network always allow, whatever the service says.
 
-Both languages of a consent address at once are no row: where the language matches, the service gives that one (4.7).
+Both languages of a consent address at once are a value of `consent_languages`: where one language is asked for and
+matches, the service gives that one (4.7).
 """
 
 from sandbox.contract.axis import Axis, axes_of

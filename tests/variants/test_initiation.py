@@ -184,15 +184,15 @@ def reasons(tpp: Tpp) -> tuple[str, str]:
     return tuple(str(tpp.status(one.id).get_json().get("reason", "absent")) for one in (open_one, refused))  # type: ignore[return-value]
 
 
-def amounts(tpp: Tpp) -> tuple[str, str]:
+def amounts(tpp: Tpp) -> tuple[Any, Any]:
     pair = tokens(tpp)
-    found = details(tpp, begin(tpp), pair).get_json()["instructed_amount"]["amount"]
-    order = orders.signed(tpp)
+    found = details(tpp, begin(tpp, instructed_amount__amount="12.5"), pair).get_json()["instructed_amount"]["amount"]
+    order = orders.signed(tpp, instructed_amount__amount="8")
     path = f"{orders.PATH}/{order}/details"
     other = tpp.call("GET", path, accept=version(2), authorization=bearer(pair)).get_json()["instructed_amount"][
         "amount"
     ]
-    return type(found).__name__, type(other).__name__
+    return found, other
 
 
 def names_payment(tpp: Tpp) -> bool:
@@ -352,7 +352,7 @@ SEEN: Table = {
         },
     ),
     "reason_codes": Seen(reasons, {"words": ("absent", "PSU_REFUSED"), "iso": ("absent", "DS02")}),
-    "details_amount": Seen(amounts, {"string": ("str", "str"), "number": ("float", "float")}),
+    "details_amount": Seen(amounts, {"string": ("12.50", "8.00"), "number": (12.5, 8.0), "as_sent": ("12.5", "8")}),
     "status_names_payment": Seen(names_payment, {"yes": True, "no": False}),
     "technical_checks": Seen(checked, {"short": "PATC", "long": "RCVD"}),
     "sca_address_life": Seen(signed_late, {"long": 200, "short": 410}),

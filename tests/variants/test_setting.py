@@ -183,7 +183,8 @@ def test_the_command_prints_the_table() -> None:
     assert all(name in done.output for name in AXES)
     one = CliRunner().invoke(main, ["variants", "--topic", "proof", "--json"])
     assert '"client_certificates"' in one.output and '"final_status"' not in one.output
-    assert CliRunner().invoke(main, ["variants", "--topic", "money"]).exit_code == 2
+    wrong = CliRunner().invoke(main, ["variants", "--topic", "token"])
+    assert wrong.exit_code == 2 and "did you mean 'tokens'?" in wrong.output
 
 
 # The table itself

@@ -76,9 +76,11 @@ def shows_why(tpp: Tpp) -> str:
     return str(tpp.status(begun.id).get_json()["reason"])
 
 
-def splits_an_amount(tpp: Tpp) -> Any:
+def splits_an_amount(tpp: Tpp) -> None:
     pair = tokens(tpp)
-    return details(tpp, begin(tpp), pair).get_json()["instructed_amount"]["amount"].partition(".")
+    begun = begin(tpp, instructed_amount__amount="12.5")
+    euros, _, cents = details(tpp, begun, pair).get_json()["instructed_amount"]["amount"].partition(".")
+    assert (euros, cents) == ("12", "50")
 
 
 def ships_once_paid(tpp: Tpp) -> None:

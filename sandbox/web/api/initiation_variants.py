@@ -5,6 +5,10 @@ from typing import Any
 import orjson
 from orjson import Fragment
 
+from sandbox.bank.bulk_records import Bulk
+from sandbox.bank.records import Order
+from sandbox.bank.subjects import Initiation
+from sandbox.banking.money import Money
 from sandbox.web.api.addresses import sca_address
 from sandbox.web.api.call import Call
 
@@ -48,16 +52,29 @@ def vary_status(call: Call, content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def vary_details(call: Call, content: dict[str, Any]) -> dict[str, Any]:
+def vary_details(call: Call, found: Initiation, content: dict[str, Any]) -> dict[str, Any]:
     content["status"] = spelled(call, content["status"])
     if "psu_name" not in content and call.variant("psu_name_before_login") == "null":
         content["psu_name"] = None
-    if call.variant("details_amount") == "number":
-        inner = content["instructed_amount"]
-        content["instructed_amount"] = {
-            name: Fragment(value) if name in AMOUNTS else value for name, value in inner.items()
-        }
+    inner = content["instructed_amount"]
+    match call.variant("details_amount"):
+        case "number":
+            content["instructed_amount"] = inner | {name: Fragment(inner[name]) for name in AMOUNTS if name in inner}
+        case "as_sent":
+            content["instructed_amount"] = inner | {
+                name: f"{money.number:f}" for name, money in amounts_of(found).items()
+            }
     return content
+
+
+def amounts_of(found: Initiation) -> dict[str, Money]:
+    """Of a payment or a standing order, by the names of the API."""
+    assert not isinstance(found, Bulk)
+    order = found.order
+    if isinstance(order, Order):
+        return {"amount": order.amount}
+    amounts = {"amount": order.amount, "minimal_amount": order.minimal, "maximal_amount": order.maximal}
+    return {name: money for name, money in amounts.items() if money is not None}
 
 
 def vary_bulk(call: Call, content: dict[str, Any]) -> dict[str, Any]:

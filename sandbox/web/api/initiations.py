@@ -108,7 +108,7 @@ def details(bank: Bank, call: Call) -> Response:
     name = bank.customers[found.customer].name if found.customer else None
     call.subject = found.id
     content = replies.details_content(found.id, found.status.value, name, ROWS[call.kind].fields(found))
-    return replies.json_response(vary_details(call, content))
+    return replies.json_response(vary_details(call, found, content))
 
 
 def cancellation(bank: Bank, call: Call) -> Response:
