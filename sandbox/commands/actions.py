@@ -63,7 +63,7 @@ def move(far: RemoteWorld, payment_id: str, status: str, reason: str | None) -> 
 def explain(far: RemoteWorld, request_id: str) -> None:
     """Tells why the call REQUEST_ID was answered so."""
     found = far.control("explain", request_id=request_id)
-    names = [name for name in found if found[name] is not None]
+    names = [name for name in found if found[name] is not None and name != "content"]
     far.tell(found, lambda: table([[name, cell(at(found, name))] for name in names], ("what", "is")))
 
 

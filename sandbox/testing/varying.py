@@ -11,7 +11,7 @@ from sandbox.contract.variants import AXES
 from sandbox.testing.bank import Bank
 from sandbox.vary.allowed import Allowed, allow, read_allowed, read_variant
 from sandbox.vary.axes import space_of
-from sandbox.vary.meeting import axes_met, last_call
+from sandbox.vary.meeting import Reference, axes_met, last_call, reference_of
 from sandbox.vary.report_files import demand_format, write_report
 from sandbox.vary.runs import FAILURE_MAX, Result, Run, Runs
 from sandbox.vary.sentences import describe_break, describe_details, describe_rest
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 STRENGTHS = ("1", "2", "3")
 VARIANT: pytest.StashKey[Variant] = pytest.StashKey()
 MEETING: pytest.StashKey[tuple[frozenset[str], str]] = pytest.StashKey()
+REFERENCE: pytest.StashKey[Reference] = pytest.StashKey()
 OUTPUT = "bank_verdicts"
 AGAIN = "--bank-variants"
 
@@ -70,7 +71,10 @@ def note_meeting(item: pytest.Item, bank: Bank, start: "Start") -> None:
     if VARIANT in item.stash:
         calls = bank.requests
         met = axes_met(bank.controls, calls) - pinned(start)
-        item.stash[MEETING] = met, last_call(bank.controls, calls, item.stash[VARIANT])
+        if item.stash[VARIANT] == TODAY:
+            item.stash[REFERENCE] = reference_of(bank.controls, calls)
+        before = item.stash.get(REFERENCE, ())
+        item.stash[MEETING] = met, last_call(bank.controls, calls, item.stash[VARIANT], before)
 
 
 class Sibling:

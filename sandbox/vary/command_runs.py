@@ -1,6 +1,7 @@
 """Runs a test command against a world of its own for each variant."""
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -12,12 +13,14 @@ from threading import Lock
 from typing import Any
 
 from sandbox.client import Controls, Refused
-from sandbox.vary.meeting import axes_met, last_call
+from sandbox.vary.meeting import Reference, Rows, axes_met, last_call, last_calls, reference_of
 from sandbox.vary.report_reader import UnreadableReport, read_report
 from sandbox.vary.runs import FAILURE_MAX, Result, Run
-from sandbox.vary.space import Variant
+from sandbox.vary.space import TODAY, Variant
 
 OUTPUT_MAX = 20_000  # characters of the end of an output
+# Of Python and JavaScript, of Go, of Java.
+ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*: .+|\S+_test\.go:\d+: .+|panic: .+|AssertionError\b.*")
 PATIENCE_LEAST = 60.0  # seconds; a client that waits for ever is ended
 PATIENCE_TIMES = 5  # as long as today's run
 
@@ -43,6 +46,7 @@ class CommandRuns:
     patience: float | None = None
     apart: str = ""  # keeps the names of worlds from those of other runs at the same server
     outputs: dict[Variant, str] = field(default_factory=dict)
+    reference: Reference = ()  # the calls of today's run
     _alive: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
     _stopped: bool = False
     _lock: Lock = field(default_factory=Lock)
@@ -64,14 +68,26 @@ class CommandRuns:
                 tests = self.results(ended, report)
             calls = controls.listed("requests")
             met = axes_met(controls, calls)
+            if variant == TODAY and not self.reference:
+                self.reference = reference_of(controls, calls)
             if not all(one.passed for one in tests.values()):
                 self.outputs[variant] = ended.output
-                call = last_call(controls, calls, variant)
-                tests = {name: one if one.passed else replace(one, call=call) for name, one in tests.items()}
+                tests = self.with_calls(tests, controls, calls, variant)
         finally:
             with suppress(Refused):
                 self.server.drop_world(world)
         return Run(tests, met, ended.seconds, len(calls), partial=self.name in tests)
+
+    def with_calls(
+        self, tests: dict[str, Result], controls: Controls, calls: Rows, variant: Variant
+    ) -> dict[str, Result]:
+        """Adds to each failure the call after which it came."""
+        failed = [name for name, one in tests.items() if not one.passed]
+        if self.name in tests:
+            found = [last_call(controls, calls, variant, self.reference)] * len(failed)
+        else:
+            found = last_calls(controls, calls, variant, self.reference, len(failed))
+        return tests | {name: replace(tests[name], call=call) for name, call in zip(failed, found, strict=True)}
 
     def bound(self, today: Run) -> None:
         """How long a command may take from now on, if nothing else was said."""
@@ -153,9 +169,9 @@ def fill(word: str, values: Mapping[str, str]) -> str:
 
 
 def last_line(output: str) -> str:
-    return next(
-        (line.strip()[:FAILURE_MAX] for line in reversed(output.splitlines()) if line.strip()), "nothing was said"
-    )
+    """What the command said: its last line that looks like an error, else its last."""
+    lines = [line.strip()[:FAILURE_MAX] for line in output.splitlines() if line.strip()]
+    return next(filter(ERROR.match, reversed(lines)), lines[-1] if lines else "nothing was said")
 
 
 def end_group(command: "subprocess.Popen[bytes]") -> None:

@@ -1,6 +1,8 @@
-"""Which axes the calls of a world met, and which call met those of a variant last."""
+"""Which axes the calls of a world met, and which call it was after which a test failed."""
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher, unified_diff
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +25,12 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 Rows = Sequence[Mapping[str, Any]]
+Reference = Sequence[tuple[str, str]]  # method with operation, and the text of the reply
+CALLS_COMPARED_MAX = 200
+PLACES_MAX = 20
+WORLD = re.compile(r"/worlds/[^/\"]+")
+LINES_MAX = 12  # of a reply that is shown
+LINE_MAX = 200  # characters
 
 
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
@@ -40,23 +48,96 @@ def _concerns(name: str, operation: str) -> bool:
     return axis.by_settings and any(operation == one or operation.startswith(one) for one in prefixes if one != "token")
 
 
-def last_call(controls: Controls, calls: Rows, variant: Variant) -> str:
-    """The last call that met an axis of the variant, else the last of all; empty where there is none."""
-    for row in reversed(calls[-ROWS_ASKED_MAX:]):
-        if any(_met(controls, row, axis) for axis, _ in variant.changes):
-            return describe_call(row)
-    return describe_call(calls[-1]) if calls else ""
+def last_call(controls: Controls, calls: Rows, variant: Variant, before: Reference = ()) -> str:
+    """The last call of a test that failed; `before` are its calls where it passed."""
+    return describe_end(controls, calls, len(calls) - 1, variant, before) if calls else ""
 
 
-def _met(controls: Controls, row: Mapping[str, Any], axis: str) -> bool:
-    if axis in AXES and AXES[axis].by_settings:
-        return bool(row["operation"]) and _concerns(axis, row["operation"])
+def last_calls(controls: Controls, calls: Rows, variant: Variant, before: Reference, failed: int) -> list[str]:
+    """The last call of each test that failed, of many that were run one after the other: where the calls that passed
+    before go on and these do not. Where that cannot be assigned to each test, the first such place is that of all."""
+    places = partings(calls, before)[:PLACES_MAX] or [len(calls) - 1]
+    if not calls:
+        return [""] * failed
+    shown = [describe_end(controls, calls, place, variant, before) for place in places]
+    return shown if len(shown) == failed else shown[:1] * failed
+
+
+def describe_end(controls: Controls, calls: Rows, place: int, variant: Variant, before: Reference) -> str:
+    """That call, and the last one that met an axis of the variant, if that is another."""
+    end = describe_call(controls, calls[place], counterpart(calls, place, before))
+    for at in range(place, max(-1, place - ROWS_ASKED_MAX), -1):
+        if _met(controls, calls[at], variant):
+            return (
+                end
+                if at == place
+                else f"{end}\nIt met the axis before: "
+                + describe_call(controls, calls[at], counterpart(calls, at, before))
+            )
+    return end
+
+
+def key_of(row: Mapping[str, Any]) -> str:
+    return f"{row['method']} {row['operation']}"
+
+
+def partings(calls: Rows, before: Reference) -> list[int]:
+    """The last call before each that is not made any more."""
+    found = SequenceMatcher(None, [key for key, _ in before], [key_of(row) for row in calls], autojunk=False)
+    return [max(0, start - 1) for kind, _, _, start, _ in found.get_opcodes() if kind in ("delete", "replace")]
+
+
+def counterpart(calls: Rows, place: int, before: Reference) -> str | None:
+    """The reply that the same call had before: the one of its operation that came as the same in order."""
+    key = key_of(calls[place])
+    number = sum(key_of(row) == key for row in calls[:place])
+    replies = [reply for one, reply in before if one == key]
+    return replies[number] if number < len(replies) else None
+
+
+def _met(controls: Controls, row: Mapping[str, Any], variant: Variant) -> bool:
+    axes = {axis for axis, _ in variant.changes}
+    if row["operation"] and any(_concerns(axis, row["operation"]) for axis in axes & AXES.keys()):
+        return True
+    return not axes.isdisjoint(explanation_of(controls, row).get("variants", {}))
+
+
+def explanation_of(controls: Controls, row: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        explanation = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
+        found: Mapping[str, Any] = controls.call("GET", f"/explain/{quote(row['request_id'], safe='')}").body
     except Refused:
-        return False
-    return axis in explanation.get("variants", {})
+        return {}
+    return found
 
 
-def describe_call(row: Mapping[str, Any]) -> str:
-    return f"{row['method']} {row['path']} {row['status']}, Request-ID {row['request_id']}"
+def reply_text(explanation: Mapping[str, Any]) -> str:
+    """The body of the reply, without the name of the world."""
+    content = explanation.get("content") or {"reply": {"body": ""}}
+    return WORLD.sub("", str(content["reply"]["body"]))
+
+
+def reference_of(controls: Controls, calls: Rows) -> Reference:
+    """The calls of a run that passed, each with its reply: what a failing run is compared with."""
+    return tuple((key_of(row), reply_text(explanation_of(controls, row))) for row in calls[:CALLS_COMPARED_MAX])
+
+
+def describe_call(controls: Controls, row: Mapping[str, Any], before: str | None) -> str:
+    """The line of the request and of the reply, and the part of the reply that differs from the one before."""
+    explanation = explanation_of(controls, row)
+    content = explanation.get("content") or {}
+    lines = [f"{row['method']} {content.get('address', row['path'])} {row['status']}, Request-ID {row['request_id']}"]
+    if sent := content.get("request", {}).get("body"):
+        lines.append(f"  > {' '.join(sent.split())[:LINE_MAX]}")
+    return "\n".join([*lines, *difference(before, reply_text(explanation))])
+
+
+def difference(before: str | None, now: str) -> list[str]:
+    """Lines of two replies that differ: `+` as now, then `-` as before. Without one before: how the reply begins."""
+    if before is None:
+        rows = [f"  < {line}" for line in now.splitlines()]
+    else:
+        found = unified_diff(before.splitlines(), now.splitlines(), n=0, lineterm="")
+        lines = [f"  {line}" for line in found if not line.startswith(("---", "+++", "@@"))]
+        rows = sorted(lines, key=lambda line: line.startswith("  -"))
+    shown = [row[:LINE_MAX] for row in rows[:LINES_MAX]]
+    return shown + ([f"  and {len(rows) - LINES_MAX} more lines"] if len(rows) > LINES_MAX else [])

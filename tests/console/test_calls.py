@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from sandbox.web.api.call_record import BODY_MAX
-from sandbox.web.console.call_page import TOKEN, laid_out
+from sandbox.web.api.call_texts import TOKEN, laid_out
 from sandbox.world.registry import Worlds
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, headers, payment

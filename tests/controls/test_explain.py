@@ -210,6 +210,9 @@ def test_an_accepted_call_is_explained_by_its_operation_the_state_and_the_rule_i
     reply = tpp.initiate()
     payment_id = reply.get_json()["payment_id"]
     row = why(tpp, reply)
+    content = row.pop("content")
+    assert content["address"] == f"/payments/{SCT}" and "12.50" in content["request"]["body"]
+    assert '"payment_id"' in content["reply"]["body"] and content["reply"]["cut"] == ""
     assert row == {
         "request_id": reply.headers["Response-ID"],
         "at": "2027-03-01T09:00:00+01:00",
@@ -299,3 +302,13 @@ def test_a_call_that_succeeds_has_no_number_that_decided(tpp: Tpp) -> None:
     row = why(tpp, tpp.initiate())
     assert (row["decided_by"], row["would_succeed"]) == ({}, None)
     assert [move["to"] for move in row["history"]] == ["RCVD"]
+
+
+def test_an_explanation_shows_both_sides_of_the_call_without_secrets_while_they_are_kept(tpp: Tpp) -> None:
+    refused = tpp.http.post(
+        "/token", headers={"Authorization": "Basic ZGVtbw==", "Request-ID": "1"}, data={"code": "hush"}
+    )
+    content = why(tpp, refused)["content"]
+    assert "hush" not in str(content) and "ZGVtbw" not in str(content) and "code=" in content["request"]["body"]
+    tpp.control("PATCH", "/settings", contents_kept=0)
+    assert why(tpp, tpp.initiate())["content"] is None

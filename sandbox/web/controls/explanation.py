@@ -14,6 +14,8 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.remedies import REMEDIES
+from sandbox.web.api.call_contents import content_of_call
+from sandbox.web.api.call_texts import address_of, reply_of, request_of
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
@@ -35,7 +37,18 @@ def explain(world: World, request_id: str) -> dict[str, Any]:
         "decided_by": orjson.loads(exchange.decided) if exchange.decided else {},
         "would_succeed": remedy_of(exchange),
         "history": world.ask(lambda bank: list(history(bank, exchange))),
+        "content": content_row(world, exchange),
     }
+
+
+def content_row(world: World, exchange: Exchange) -> dict[str, Any] | None:
+    """Both sides of the call without their secrets, while they are kept."""
+    content = content_of_call(world, exchange.seq)
+    if content is None:
+        return None
+    parts = {"request": request_of(content), "reply": reply_of(content)}
+    rows = {name: {"headers": dict(part.headers), "body": part.body, "cut": part.cut} for name, part in parts.items()}
+    return {"address": address_of(exchange.path, content), **rows}
 
 
 def remedy_of(exchange: Exchange) -> str | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sandbox.web.docs.call_schemas import Explanation
 from sandbox.web.docs.control_schemas import (
     Awaited,
     AxisRow,
@@ -11,7 +12,6 @@ from sandbox.web.docs.control_schemas import (
     ComingEvent,
     Coverage,
     CurrentScenario,
-    Explanation,
     Health,
     Hold,
     ImportedWorld,

@@ -136,35 +136,6 @@ class CallSummary(Schema):
     client_id = text_or_null()
 
 
-class MoveOnTheWay(Schema):
-    """A move of the call's subject before the answer; where funds were missing, with the balance of the day before."""
-
-    at = instant()
-    from_ = fields.String(data_key="from", required=True, allow_none=True)
-    to = text_or_null()
-    trigger = text()
-    reason = text_or_null()
-    balance = fields.Dict(keys=fields.String(), values=fields.String())
-
-
-class Explanation(CallSummary):
-    """The rule that decided, its clause, what it was judged on, and the axes it met that are not at their default.
-
-    `decided_by` are the numbers and dates that decided, `would_succeed` is what would have, `history` what led there.
-    """
-
-    error = text_or_null()
-    rule = text()
-    clause = text()
-    subject = text_or_null()
-    state = text_or_null()
-    scenario_rule = text_or_null()
-    variants = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
-    decided_by = fields.Dict(keys=fields.String(), required=True)
-    would_succeed = text_or_null()
-    history = rows(MoveOnTheWay)
-
-
 class LoggedCall(CallSummary):
     seq = number()
 

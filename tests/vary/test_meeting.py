@@ -1,0 +1,56 @@
+"""Which call it was after which a test failed, and how its reply differs from that of the bank of today."""
+
+import pytest
+
+from sandbox.vary.command_runs import last_line
+from sandbox.vary.meeting import LINES_MAX, counterpart, difference, partings
+
+TODAY = [("POST pay", "a"), ("GET status", "b"), ("GET details", "c"), ("POST pay", "d"), ("GET status", "e")]
+
+
+def calls(*names: str) -> list[dict[str, str]]:
+    return [dict(zip(("method", "operation"), name.split(), strict=True)) for name in names]
+
+
+@pytest.mark.parametrize(
+    "names, places",
+    [
+        ([key for key, _ in TODAY], []),
+        (["POST pay", "GET status", "GET details", "POST pay"], [3]),
+        (["POST pay", "GET status", "GET details", "GET status"], [2]),
+        (["POST pay", "GET status", "POST pay"], [1, 2]),
+        ([], [0]),
+    ],
+)
+def test_each_place_is_found_where_the_calls_go_on_no_more(names: list[str], places: list[int]) -> None:
+    assert partings(calls(*names), TODAY) == places
+
+
+def test_a_reply_is_compared_with_that_of_the_same_call_in_order() -> None:
+    again = calls("POST pay", "GET status", "POST pay", "GET status", "GET status")
+    assert [counterpart(again, place, TODAY) for place in range(5)] == ["a", "b", "d", "e", None]
+
+
+def test_only_what_differs_is_shown_and_not_more_than_a_few_lines() -> None:
+    assert difference("one\ntwo\nthree", "one\n2\nthree") == ["  +2", "  -two"]
+    assert difference(None, "one\ntwo") == ["  < one", "  < two"]
+    assert difference("same", "same") == []
+    many = difference("", "\n".join(map(str, range(50))))
+    assert len(many) == LINES_MAX + 1 and many[-1].startswith("  and ")
+
+
+@pytest.mark.parametrize(
+    "output, line",
+    [
+        ("Error: no such order\n    at main.js:3\n\nNode.js v20.20.2\n", "Error: no such order"),
+        (
+            "--- FAIL: TestPay\n    pay_test.go:30: unexpected 503\nFAIL\nexit status 1\n",
+            "pay_test.go:30: unexpected 503",
+        ),
+        ("java.lang.IllegalStateException: no\n\tat Pay.java\nBUILD FAILED\n", "java.lang.IllegalStateException: no"),
+        ("first\nlast\n", "last"),
+        ("\n", "nothing was said"),
+    ],
+)
+def test_the_line_that_looks_like_an_error_is_what_a_command_said(output: str, line: str) -> None:
+    assert last_line(output) == line
