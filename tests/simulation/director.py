@@ -1,12 +1,12 @@
-"""A director with a seed: it leads a bank with a state file through short lives full of trouble.
+"""A director with a seed: it leads a bank that is kept through short lives full of trouble.
 
-After each step it holds what memory tells against the file, and against what a client was answered.
+After each step it holds what memory tells against the file or the database, and against what a client was answered.
 """
 
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,12 +14,12 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
-from sandbox.world.log.store import Store
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.registry import Worlds
 from sandbox.world.room import Room
-from tests.simulation import faulty, images
+from tests.simulation import images
 from tests.simulation.acts import ACTS, NAMES, Acts
-from tests.simulation.faulty import Faulty
+from tests.simulation.faulty import Faults
 from tests.tpp import Tpp
 from tests.world.killed import BEGINNING
 from tests.world.tenancy import HALF_AN_HOUR, Machine
@@ -30,10 +30,16 @@ VIEWS = ("payments", "journal", "faults", "clock", "settings", "timeline")
 View = dict[str, Any]
 
 
-class Director:
-    """Of one life, on a file of its own."""
+class Director(ABC):
+    """Of one life, on a place of its own."""
 
-    def __init__(self, folder: Path, seed: str) -> None:
+    place: Any  # a state file, or the address of a database
+    store: StateStore
+    database: Faults
+    troubles: list[str]  # what comes while an act is done, as often as it stands there
+    afterwards: list[str]  # what comes between two steps
+
+    def __init__(self, folder: Path, seed: str, place: Path | str) -> None:
         self.folder = folder
         self.random = Random(seed)
         self.counts = Counter[str]()
@@ -42,17 +48,24 @@ class Director:
         self.past: dict[str, list[Any]] = {name: [] for name in NAMES}
         self.files = 0
         self.journal: dict[str, View] = {}  # what the client was told last, of each world that it knows
-        self.open(folder / "bank.state")
+        self.open(place)
         self.journal = self.views()
 
-    def open(self, path: Path) -> None:
-        self.path = path
+    @abstractmethod
+    def opened(self) -> StateStore:
+        """The place, through something that makes it fail."""
+
+    @abstractmethod
+    def image(self) -> Path:
+        """What is kept now, as a state file that nobody uses."""
+
+    def open(self, place: Path | str) -> None:
+        self.place = place
         self.ticks = 0
-        self.store = Store(path, self.stopwatch)
+        self.store = self.opened()
         room = Room(self.random.choice((1, 2, 100)), HALF_AN_HOUR)
         self.worlds = Worlds(BEGINNING, self.machine, self.store, room)
         self.app = assemble(self.worlds)
-        self.database = Faulty(self.store)
 
     def stopwatch(self) -> float:
         """Each look finds that time has passed."""
@@ -68,7 +81,7 @@ class Director:
     # One step
 
     def step(self) -> None:
-        act, trouble = self.random.choice(ACTS), self.random.choice(TROUBLES)
+        act, trouble = self.random.choice(ACTS), self.random.choice(self.troubles)
         world = self.random.choice(sorted(self.journal))
         self.last = f"{act} of {world}, with {trouble}"
         replies = getattr(self, f"with_{trouble}")(lambda: getattr(self.acts, act)(self.tpp(world)))
@@ -79,7 +92,7 @@ class Director:
             self.counts[f"{trouble}: {reply.status_code // 100}xx"] += 1
             assert reply.status_code != 503 or trouble != "nothing", reply.text
         self.hold(replies, trouble)
-        after = self.random.choice(AFTERWARDS)
+        after = self.random.choice(self.afterwards)
         self.last += f", then {after}"
         self.counts[after] += 1
         getattr(self, after)()
@@ -104,21 +117,6 @@ class Director:
         """The write is reported as failed and is kept all the same: memory follows the file."""
         self.database.lie()
         return self.done(act)
-
-    def with_a_full_disk(self, act: Callable[[], Any]) -> list[TestResponse]:
-        with faulty.full(self.path):
-            return [reply for _ in range(3) for reply in self.done(act)]
-
-    def with_a_lock(self, act: Callable[[], Any]) -> list[TestResponse]:
-        with faulty.locked(self.path):
-            return self.done(act)
-
-    def with_a_file_that_is_gone(self, act: Callable[[], Any]) -> list[TestResponse]:
-        with faulty.moved(self.path):
-            replies = self.done(act)
-            assert self.tpp().control("GET", "/health").status_code == 503
-            assert self.tpp().control("GET", "/payments").status_code == 503
-        return replies
 
     def with_a_reader(self, act: Callable[[], Any]) -> list[TestResponse]:
         """Somebody reads while the write is on its way: nothing is told that a kill would undo."""
@@ -156,20 +154,6 @@ class Director:
             thread.join()
         return replies
 
-    def with_a_kill(self, act: Callable[[], Any]) -> list[TestResponse]:
-        """The server is gone before a write is done: nobody heard an answer."""
-        taken: list[Path] = []
-        self.database.at_commit(lambda: taken.append(images.image(self.path, self.next_folder())))
-        self.done(act)
-        self.rest()
-        if taken:
-            self.store.close()
-            self.open(taken[0])
-            assert not differences(self.journal, self.views()), differences(self.journal, self.views())
-            return []
-        self.journal = self.views()
-        return []
-
     def done(self, act: Callable[[], Any]) -> list[TestResponse]:
         reply = act()
         return list(reply) if isinstance(reply, list) else [reply]
@@ -199,7 +183,7 @@ class Director:
         assert not differences(self.journal, found), f"it tells something else: {differences(self.journal, found)}"
         self.journal = found
         memory = images.content(self.worlds)
-        file, notes = images.kept(images.image(self.path, self.folder / "image"), self.machine.now)
+        file, notes = images.kept(self.image(), self.machine.now)
         assert all("was not finished" in note for note in notes), notes  # as a full disk leaves it
         assert file == memory, "the file says something else than memory"
 
@@ -220,30 +204,12 @@ class Director:
 
     # What comes between the steps
 
-    def nothing(self) -> None:
+    def nothing(self) -> None:  # noqa: B027 - one of them
         pass
-
-    def kill(self) -> None:
-        """Between two writes."""
-        path = images.image(self.path, self.next_folder())
-        self.store.close()
-        self.open(path)
 
     def restart(self) -> None:
         self.store.close()
-        self.open(self.path)
-
-    def write_the_wal_out(self) -> None:
-        self.store.connection.database.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
-
-    def tear(self) -> None:
-        path = images.image(self.path, self.folder / "image")
-        self.counts[images.torn(path, self.random, self.machine.now, images.content(self.worlds), self.past)] += 1
-
-    def flip(self) -> None:
-        before = images.content(self.worlds)
-        path = images.image(self.path, self.folder / "image")
-        self.counts[images.flipped(path, self.random, self.machine.now, before)] += 1
+        self.open(self.place)
 
     def clock_steps_forward(self) -> None:
         self.machine.now += self.random.choice((1, 60, 86_400))
@@ -264,15 +230,7 @@ class Director:
             world.unload(world.used)
 
 
-TROUBLES = [
-    *["nothing"] * 4,
-    *["a_failure", "a_lie", "a_full_disk", "a_lock", "a_file_that_is_gone", "a_reader", "racers", "a_kill"],
-]
 UNSURE = ("a_lie", "racers", "a_kill")
-AFTERWARDS = [
-    *["nothing"] * 4,
-    *["kill", "restart", "write_the_wal_out", "tear", "flip", "clock_steps_forward", "clock_steps_back", "silence"],
-]
 
 
 def differences(before: dict[str, View], after: dict[str, View]) -> list[str]:
@@ -294,12 +252,3 @@ def differences(before: dict[str, View], after: dict[str, View]) -> list[str]:
 def ids(view: Any) -> Any:
     """What stays while time passes."""
     return [row["payment_id"] for row in view if "payment_id" in row] if isinstance(view, list) else view["mode"]
-
-
-@contextmanager
-def life(folder: Path, seed: str) -> Iterator[Director]:
-    director = Director(folder, seed)
-    try:
-        yield director
-    finally:
-        director.close()

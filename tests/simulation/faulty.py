@@ -14,17 +14,16 @@ WRITES = ("BEGIN", "INSERT", "UPDATE", "DELETE", "COMMIT")
 ROOM = 20_000  # bytes that a full disk still takes
 
 
-class Faulty:
-    """Stands before a connection of SQLite."""
+class Faults:
+    """What is ordered for the next statements; `error` is what the place says then."""
 
-    def __init__(self, store: Store) -> None:
-        self._of = store.connection.database
+    error: Exception
+
+    def __init__(self) -> None:
         self._waits = -1
         self._lasts = 0
         self._lies = False
-        self._grows = False  # a log
         self._at_commit: Callable[[], None] | None = None
-        store.connection.database = self  # type: ignore[assignment]
 
     def fail(self, after: int, times: int) -> None:
         """So many statements that write, from one of them on, are not done."""
@@ -41,6 +40,32 @@ class Faulty:
     def rest(self) -> None:
         self._waits, self._lasts, self._lies, self._at_commit = -1, 0, False, None
 
+    def _meet(self, text: str) -> None:
+        if text == "COMMIT":
+            self._commit()
+        if self._lasts and text.startswith(WRITES):
+            self._waits -= 1
+            if self._waits < 0:
+                self._lasts -= 1
+                raise self.error
+
+    def _commit(self) -> None:
+        if self._at_commit is not None:
+            act, self._at_commit = self._at_commit, None
+            act()
+
+
+class Faulty(Faults):
+    """Stands before a connection of SQLite."""
+
+    error = sqlite3.OperationalError("disk I/O error")
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self._of = store.connection.database
+        self._grows = False  # a log
+        store.connection.database = self  # type: ignore[assignment]
+
     def execute(self, text: str, *given: Any) -> Any:
         self._meet(text)
         self._grows = text.startswith("UPDATE heads") or (self._grows and text != "BEGIN IMMEDIATE")
@@ -56,16 +81,6 @@ class Faulty:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._of, name)
-
-    def _meet(self, text: str) -> None:
-        if text == "COMMIT" and self._at_commit is not None:
-            act, self._at_commit = self._at_commit, None
-            act()
-        if self._lasts and text.startswith(WRITES):
-            self._waits -= 1
-            if self._waits < 0:
-                self._lasts -= 1
-                raise sqlite3.OperationalError("disk I/O error")
 
 
 @contextmanager

@@ -7,23 +7,42 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import Cluster, cluster
 from tests.simulation import images
-from tests.simulation.director import AFTERWARDS, TROUBLES, life
+from tests.simulation.file_director import AFTERWARDS, TROUBLES, life
 from tests.world import damage
+
+__all__ = ["cluster"]
 
 ROOT = Path(__file__).parents[2]
 LIVES = 4
+LIVES_IN_A_DATABASE = 2
+
+
+def simulated(lives: int, *words: str) -> dict[str, int]:
+    """As a program of its own, whose files are bounded and whose clocks are moved."""
+    command = [sys.executable, "-m", "tests.simulation", "--seed", "1", "--lives", str(lives), "--seconds", "200"]
+    outcome = subprocess.run([*command, *words], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    assert outcome.returncode == 0, outcome.stderr[-4000:]
+    counts: dict[str, int] = json.loads(outcome.stdout)
+    assert counts["lives"] == lives
+    return counts
 
 
 def test_memory_the_file_and_the_client_agree_through_all_trouble() -> None:
-    """As a program of its own, whose files are bounded and whose clocks are moved."""
-    words = [sys.executable, "-m", "tests.simulation", "--seed", "1", "--lives", str(LIVES), "--seconds", "200"]
-    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
-    assert told.returncode == 0, told.stderr[-4000:]
-    counts = json.loads(told.stdout)
-    assert counts["lives"] == LIVES
+    counts = simulated(LIVES)
     refused = {f"{trouble}: 5xx" for trouble in ("a_failure", "a_full_disk", "a_lock", "a_lie", "a_file_that_is_gone")}
     for what in {*TROUBLES, *AFTERWARDS, *refused, "torn and told", "flipped and refused"}:
+        assert counts[what] > 0, what
+
+
+def test_memory_the_database_and_the_client_agree_through_all_trouble(cluster: Cluster) -> None:
+    """Where PostgreSQL is; the program starts a cluster of its own."""
+    from tests.simulation import database_director
+
+    counts = simulated(LIVES_IN_A_DATABASE, "--database")
+    refused = {f"{trouble}: 5xx" for trouble in ("a_failure", "a_lie")}
+    for what in {*database_director.TROUBLES, *database_director.AFTERWARDS, *refused, "a_lost_line: 2xx"}:
         assert counts[what] > 0, what
 
 
@@ -43,7 +62,7 @@ def test_a_bank_that_tells_what_is_not_kept_is_noticed(tmp_path: Path, monkeypat
 
 def test_an_answer_that_a_kill_undid_is_noticed(tmp_path: Path) -> None:
     with life(tmp_path, "noticed") as director:
-        before = images.image(director.path, director.next_folder())
+        before = images.image(director.place, director.next_folder())
         reply = director.acts.pay(director.tpp())
         director.store.close()
         director.open(before)
@@ -64,7 +83,7 @@ def test_a_flip_that_nobody_tells_is_noticed(tmp_path: Path, monkeypatch: pytest
         before = images.content(director.worlds)
         director.acts.pay(director.tpp())
         monkeypatch.setattr(damage, "damaged", lambda *given, **more: "nothing at all")
-        path = images.image(director.path, tmp_path / "image")
+        path = images.image(director.place, tmp_path / "image")
         with pytest.raises(AssertionError, match="nothing at all: it tells something else"):
             images.flipped(path, director.random, director.machine.now, before)
 
