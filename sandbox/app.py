@@ -55,7 +55,7 @@ def assemble(
 
 
 def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None = None) -> None:
-    """What is routed already is the bank, which is open; all that follows is guarded."""
+    """Guards all routes that are added from here on; those of the bank stay open."""
     bank = frozenset(app.view_functions)
     route_controls(app, worlds)
     route_reference(app, worlds)

@@ -1,6 +1,6 @@
 """The fixture `bank`: one server for a whole run, a world of its own for each test (choice 12).
 
-Imported by every pytest run of whoever installed the sandbox, so all else is imported when a test asks for a bank.
+Every pytest run where the sandbox is installed imports this, so all else is imported when a test asks for a bank.
 """
 
 import re

@@ -87,6 +87,7 @@ RIDDLES = {"told", "said", "heard", "seen", "lived", "settled", "written", "want
 RIDDLES |= {"doorstep", "stories", "tenants", "carrying", "traveller"}
 PREPOSITIONS = {"of", "in", "by", "at", "to", "for", "from", "as", "with", "on"}
 PREDICATES = {"is", "has", "was", "can"}
+NO_SUBJECT = re.compile(r'(?:"""|# |[.:] )(?:Whoever|One that|Those that|What was) ')
 NAMES_KEPT = {"settled"}  # a field of payments in state files and exports, and the guard of moves that reads it
 
 
@@ -290,6 +291,14 @@ def names_are_no_riddles(house: House) -> list[str]:
     return found
 
 
+def sentences_name_their_subject(house: House) -> list[str]:
+    """No docstring or comment begins a sentence with a pronoun where a noun would do."""
+    found = []
+    for module, source in house.items():
+        found += [f"{module}: {match[0].strip()}" for match in NO_SUBJECT.finditer(source)]
+    return found
+
+
 def is_riddle(name: str) -> bool:
     words = words_of(name)
     while words and words[-1] in PREPOSITIONS:
@@ -353,6 +362,7 @@ CHECKS: tuple[Check, ...] = (
     functions_stay_small,
     names_say_something,
     names_are_no_riddles,
+    sentences_name_their_subject,
     reads_go_by_the_doors,
     one_function_writes_a_status,
 )

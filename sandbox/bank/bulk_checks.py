@@ -51,7 +51,7 @@ def validate(bank: Bank, bulk: Bulk) -> None:
 
 
 def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
-    """What is left of a bulk where a faulty transfer falls alone (service 2.3)."""
+    """A bulk without its faulty transfers (service 2.3)."""
     rest = batch.rest if isinstance(batch, RefusedBatch) else None
     return batch if rest is None or bank.variant("bad_transaction") != "it_alone" else rest
 
@@ -150,7 +150,7 @@ def execution_day(bank: Bank, requested_day: date) -> date | None:
 
 
 def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:
-    """Who signs, and whether the customers' own settings let all that leaves an account pass (service 1)."""
+    """Checks that there is a signer, and that the customers' settings let pass what leaves each account (service 1)."""
     if customer not in signers(bank, bulk):
         why = "the customer may not sign for this file"
         raise Refusal(Error.ACCESS_DENIED, input="customer", why=why, which="file")

@@ -24,7 +24,7 @@ def own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tup
 
 
 def _own(bank: Bank, customer: str, list_name: str) -> Iterator[Initiation]:
-    """What was never signed and waits no more is left out: no customer ordered it."""
+    """The customer's initiations, newest first, without those that ended unsigned: no customer ordered them."""
     for name in reversed(bank.leaving_from.get((customer, list_name), ())):
         found = bank.initiation(name)
         if found is not None and (found.signatures or found.status in UNSIGNED):
@@ -36,7 +36,7 @@ def may_cancel(bank: Bank, found: Initiation, customer: str) -> bool:
 
 
 def _is_theirs(bank: Bank, found: Initiation, customer: str | None) -> bool:
-    """Who signed it or may sign it: those decide about it."""
+    """Whether the customer signed it or may sign it."""
     has_debtor = found.debtor is not None or isinstance(found, Bulk)
     return customer in found.signatures or (has_debtor and customer in behaviour_of(found).may_sign(bank, found))
 

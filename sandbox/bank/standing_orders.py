@@ -142,7 +142,7 @@ def complete(bank: Bank, order: StandingOrder) -> None:
 
 
 def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
-    """What was planned and due on days before it was active is passed over; only the next execution is promised."""
+    """Activates an order. Executions that were due before are passed over; only the next one is promised."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
     while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day) < bank.clock.now:

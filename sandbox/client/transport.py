@@ -86,7 +86,7 @@ class Manual:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls, where, and how."""
+    """A client's credentials, the bank's address, and the connection."""
 
     http: httpx.Client
     base_url: str

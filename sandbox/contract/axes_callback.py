@@ -1,7 +1,7 @@
 """Axes of the callback: what a browser may bring back (service 5.3, 6.1, RFC 6749).
 
 Values marked as not within the service's word come from a bad bank, a forger or a browser: a right client refuses the
-callback, or does without it. One that comes before the reply to the POST was read is no row: no bank decides that.
+callback, or does without it. A callback that comes before the reply to the POST is no row: no bank decides that.
 """
 
 from sandbox.contract.axis import Axis, axes_of

@@ -48,7 +48,7 @@ class Operation:
 
     @property
     def products(self) -> tuple[str, ...]:
-        """Those that stand in its path."""
+        """The products that stand in its path."""
         return self.kind.products if self.kind else ()
 
     @property

@@ -37,7 +37,7 @@ ROWS: tuple[Axis, ...] = (
 AXES: dict[str, Axis] = {axis.name: axis for axis in sorted(ROWS, key=lambda axis: TOPICS.index(axis.topic))}
 # What an axis is called too: by the name of its setting, or by that of the field.
 ALSO = {"settled_status": "final_status", "amounts_in_details": "details_amount"}
-# Those that every call of the bank's interface meets.
+# The axes that every call of the bank's interface meets.
 EVERYWHERE = frozenset(axis.name for axis in axes_surprises.ROWS) | {
     "vendor",
     "limits",

@@ -51,7 +51,7 @@ def not_of_the_set(sign: str) -> str:
 
 
 def reference_fault(text: str) -> str | None:
-    """What is wrong with an identification: its length, its characters, or its slashes."""
+    """The fault of an identification: its length, its characters, or its slashes."""
     if not 1 <= len(text) <= REFERENCE_MAX:
         return f"it takes 1 to {REFERENCE_MAX} characters"
     sign = stray(text) or next((mark for mark in text if mark in INDENTATION), None)

@@ -21,7 +21,7 @@ NO_REFERENCE = "NOTPROVIDED"  # says that there is none
 
 
 class Pseudonyms:
-    """What is the sandbox's own stays: its accounts, and the names that its rules look at."""
+    """Names of the sandbox stay: its accounts, and the names that its rules look at."""
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
         self._own = {iban: name for name, iban in fixtures.names.items()}

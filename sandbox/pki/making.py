@@ -44,7 +44,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class CertificateRequest:
-    """What is asked of a new certificate."""
+    """The content of a new certificate."""
 
     name: str
     organisation: str

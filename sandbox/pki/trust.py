@@ -1,4 +1,4 @@
-"""What is believed of a certificate: its chain, its key, its dates, whether it was revoked, and what it says."""
+"""The checks of a certificate: its chain, key, dates, revocation and statements."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class Trust:
         self._believed: OrderedDict[x509.Certificate, Bearer] = OrderedDict()
 
     def judge(self, certificate: x509.Certificate, kind: str, at: datetime) -> Bearer:
-        """Who bears it, or Untrusted with the first reason against it."""
+        """The bearer of a certificate; raises Untrusted with the first reason against it."""
         bearer = self._believed.get(certificate)
         if bearer is None:
             bearer = self._examine(certificate)
@@ -145,7 +145,7 @@ def demand_signing_key(certificate: x509.Certificate) -> None:
 
 
 def bearer_of(certificate: x509.Certificate) -> Bearer:
-    """What it says, whoever has signed it."""
+    """The statements of a certificate, without a check of its signature."""
     subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:

@@ -23,7 +23,7 @@ _DAY = re.compile(r"\{today(?:([+-][0-9]{1,4}))?\}")
 
 
 class Turns(Protocol):
-    """Who goes on in a `parallel` step."""
+    """Orders the branches of a `parallel` step."""
 
     def let_go(self, hold: str) -> None:
         """The call of that barrier went on: its branch goes on first."""

@@ -39,7 +39,7 @@ class Own(OrderedDict[Any, Any]):
 
 
 class Proof(NamedTuple):
-    """What is wrong, with the earlier calls that prove it and how the calls differ."""
+    """A finding's sentence, with the earlier calls that prove it and how the calls differ."""
 
     what: str
     calls: tuple[Exchange, ...] = ()

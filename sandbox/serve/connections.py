@@ -256,7 +256,7 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
 
 
 def _order(channel: Channel) -> tuple[bool, float]:
-    """Who never sent a request goes before who did, and then by the time that it waits."""
+    """Connections that never sent a request come first, then the longest waiting."""
     return channel.proven, channel.since
 
 

@@ -90,7 +90,7 @@ def refused_at_the_bank(errand: Errand) -> Response:
 
 
 def guard(app: Flask, line: Line) -> None:
-    """Who is there, whether the form is ours, and what browsers may do with the pages."""
+    """Finds the visitor, checks the form's proof, and sets the security headers."""
     home, bank = urlsplit(line.redirect_uri), urlsplit(line.base_url)
     policy = POLICY.format(bank=f"{bank.scheme}://{bank.netloc}")
     visitors: Visitors = app.extensions["visitors"]

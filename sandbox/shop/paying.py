@@ -134,7 +134,7 @@ def begin(line: Line, visitor: Visitor, order: Order, language: str) -> str:
 def go_on(line: Line, visitor: Visitor, order: Order, language: str) -> str | None:
     """Where the customer can pay the order now; None when it needs no further signature of theirs.
 
-    The bank is asked first: whoever pays again while the first payment lives has paid twice.
+    The bank is asked first: a second payment while the first one lives would pay twice.
     """
     attempt = order.last
     if attempt is None:

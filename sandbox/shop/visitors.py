@@ -52,7 +52,7 @@ class Attempt:
 
 @dataclass
 class Order:
-    """What was bought, and how it is being paid."""
+    """An order of the shop and its payment."""
 
     number: str
     basket: dict[str, int]

@@ -47,7 +47,7 @@ Key = tuple[Variant, int]
 
 
 class Keeper(Protocol):
-    """Who keeps runs over a restart."""
+    """Keeps runs over a restart."""
 
     def kept(self) -> Iterable[tuple[Key, Run]]: ...
 

@@ -38,7 +38,7 @@ class Variant:
         return Variant(tuple(choice for choice in self.changes if choice not in changes))
 
     def within(self, axes: Collection[str]) -> "Variant":
-        """What is left of it for who can tell only these axes apart."""
+        """The variant with these axes only."""
         return Variant(tuple(choice for choice in self.changes if choice[0] in axes))
 
 

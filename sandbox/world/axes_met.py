@@ -41,5 +41,5 @@ class AxesMet:
             return not is_old
 
     def met(self, called: bool) -> frozenset[str]:
-        """Those that every call meets are met once there was a call."""
+        """The axes met so far; the first call meets those of every call."""
         return frozenset(self._met) | (EVERYWHERE if called else frozenset())

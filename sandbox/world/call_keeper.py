@@ -11,13 +11,13 @@ from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.trails import Trail
 
 log = getLogger("sandbox")
-AT_ONCE = 20  # worlds in one transaction: whoever answers waits for no more than that
+AT_ONCE = 20  # worlds in one transaction: an answer waits for no more than that
 EVERY = 1.0  # seconds: what a kill may lose
 SHARE = 9  # at the most a tenth of the time goes into it: many busy worlds are kept less often
 
 
 class Trailed(Protocol):
-    """What is asked of a world."""
+    """The part of a world that the keeper uses."""
 
     trailing: threading.RLock  # held while its trail is read and written: it is not unloaded meanwhile
 

@@ -57,7 +57,7 @@ def shortened(exchange: Exchange) -> Exchange:
 
 
 class Record(Protocol):
-    """A call with its answer, as whoever took it hands it to the world."""
+    """A call with its answer, as the web hands it to the world."""
 
     @property
     def request_id(self) -> str:

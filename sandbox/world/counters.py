@@ -1,4 +1,4 @@
-"""How often each operation was called, how it was answered and how long that took: counts for whoever watches."""
+"""Counters of each operation: calls, answers and times, for monitoring."""
 
 import threading
 from bisect import bisect_left

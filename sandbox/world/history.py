@@ -16,7 +16,7 @@ WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after
 
 
 class Kept(Protocol):
-    """What is asked of a world; what it holds is read without reloading it."""
+    """The part of a world that the history uses; a world is read without reloading it."""
 
     in_memory: Loaded | None
 

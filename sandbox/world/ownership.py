@@ -124,7 +124,7 @@ class Ownership:
         return taken
 
     def note(self, world: int, epoch: int, server: int) -> None:
-        """What was written down under a server's id that has passed since is not its own any more."""
+        """Notes the epoch of a world; raises LeaseLostError where the id is no longer this server's."""
         with self._lock:
             if server != self.id or not server:
                 raise LeaseLostError("this server was away for longer than its lease")

@@ -37,7 +37,7 @@ def always() -> bool:
 
 
 class Where(Enum):
-    """Who answers, where it is no other server."""
+    """The place of an answer, where it is no other server."""
 
     HERE = "here"
     AGAIN = "again"  # the world is on its way, or its owner has died and its lease has not ended
@@ -82,8 +82,8 @@ class Placement:
         return self.ownership.drains
 
     def enter(self, name: str, handed: bool = False, wakes: Wakes = always, dead: Collection[int] = ()) -> Peer | Where:
-        """A call begins. One that was handed on is answered here or nowhere; `dead` are servers that were not
-        reached."""
+        """Counts a call and says where it is answered; a call that was handed on, here or nowhere. `dead` are servers
+        that were not reached."""
         with self._counted:
             if name in self._leaving:
                 return AGAIN

@@ -51,7 +51,7 @@ class Worlds:
         self.fetch: Callable[[str, Peer | None], bool] = lambda name, owner: False  # asks its server to give it up
         self.line = Line()
         self.machine_time = SteadyClock(machine_time, store)
-        self._lock = threading.Lock()  # of whoever makes and drops; calls of worlds that are there never wait for it
+        self._lock = threading.Lock()  # of making and dropping; calls of existing worlds never wait for it
         self._coming: dict[str, threading.Event] = {}  # worlds that are being made from large ones
         self._order = threading.Lock()
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
@@ -87,7 +87,7 @@ class Worlds:
         return (default.beginning if shared else default.bank).settings.worlds == "declared"
 
     def settings_of(self, world: World) -> Settings:
-        """Of a world that another server has: as it said when it began. One that was unloaded is reloaded here."""
+        """A world's settings; of a world that another server has, those of its beginning. Reloads an unloaded one."""
         away = world.is_unloaded
         try:
             return world.settings
@@ -105,7 +105,7 @@ class Worlds:
         return world
 
     def held(self, name: str) -> World | None:
-        """One of which this server knows without asking; another may have it."""
+        """A world that this server knows without a question to the database; another server may have it."""
         return self._roll.held(name)
 
     def places(self, worlds: list[World]) -> dict[int, str]:
@@ -254,7 +254,7 @@ class Worlds:
         return world
 
     def _forget(self, world: World) -> None:
-        """It is no world of ours any more, whoever still holds it."""
+        """Forgets a world, also where a caller still holds it."""
         with self._order:
             world.dropped = True
             world.holds.release_all()
@@ -288,7 +288,7 @@ class Worlds:
                 return
 
     def _unload(self, world: World, used: float) -> None:
-        """Without a lock of ours: others are found meanwhile. One that is called in that moment stays."""
+        """Unloads a world without the registry's lock; a world that is called in that moment stays."""
         try:
             away = world.unload(used)
         except StateFileError:  # it stays, and what changes a bank is refused from now on

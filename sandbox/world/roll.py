@@ -22,7 +22,7 @@ class Roll:
         return self._worlds.get(name)
 
     def held(self, name: str) -> World | None:
-        """One that this server knows, whoever has it now."""
+        """A world that this server knows, also where another server has it now."""
         return self._worlds.get(name)
 
     def each(self, after: str = "", most: int | None = None) -> Iterator[World]:

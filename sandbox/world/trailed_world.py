@@ -1,4 +1,4 @@
-"""What is kept of a world beside its bank: its calls, the counts of limits, and what other rooms keep of it."""
+"""A world's records beside its bank: its calls, the counts of limits, and what other rooms keep of it."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -78,7 +78,7 @@ class TrailedWorld(ABC):
             return call
 
     def deliver_calls(self) -> None:
-        """Hands the calls that wait to whoever observes them, in order."""
+        """Hands the waiting calls to the observers, in order."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
             if waiting:

@@ -68,7 +68,7 @@ class Unloadable(TrailedWorld):
         self._backlog = backlog
 
     def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
-        """What is known of a world also while it is unloaded; faults are those that were ordered since it began."""
+        """The facts of a world that stay known while it is unloaded; faults are those ordered since it began."""
         self.beginning = beginning
         self.opening = opening
         self.pace = pace

@@ -174,7 +174,7 @@ class World(Paced):
 
     @property
     def settings(self) -> Settings:
-        """Those that are in force. They are replaced as a whole, so this needs no lock."""
+        """The settings in force. They are replaced as a whole, so this needs no lock."""
         return (self.in_memory or self.loaded()).bank.settings
 
     def variant(self, axis: str) -> str:
@@ -220,7 +220,7 @@ class World(Paced):
             self._load(beginning)
 
     def reset(self) -> None:
-        """The world as it was first loaded. One that began at the machine's time and runs, begins anew."""
+        """Begins again as first loaded; a running world that began at the machine's time begins at the time of now."""
         with self._moving, self._lock:
             keep = self.beginning.at or (self.opening if self.beginning.rate == 0 else None)
             self._load(replace(self.beginning, at=keep))

@@ -62,7 +62,7 @@ def transactions(bank: Bank, call: Call) -> Answer:
 
 
 def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Response:
-    """One that is good for one call is used by it."""
+    """Reads with an SCA token; a token for one call is used up by it."""
     held = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
     page = call.world.ask(_transactions, call, asked, held)
     return demand_sca(call, page) if isinstance(page, str) else page

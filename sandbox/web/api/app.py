@@ -129,7 +129,7 @@ def frame(app: Flask) -> None:
     app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none of ours is a coroutine
     app.url_map.merge_slashes = False
     app.url_map.converters["default"] = Segment
-    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read, whoever asks for it
+    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
 
 def demand_path() -> None:
@@ -198,7 +198,7 @@ def refusable(view: View, call: Call) -> Response:
 
 
 def tell(refusal: Refusal) -> Response:
-    """A no on its way out, kept for whoever asks why."""
+    """Sends a refusal, and keeps it for *explain*."""
     request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which would hold all that the call read
     return refusal_response(refusal)
 
@@ -230,7 +230,7 @@ def method_refusal(allowed: list[str]) -> Refusal:
 
 
 def stamp(response: Response, observers: Observers) -> Response:
-    """Response-ID on everything of the bank's interface (service 4), and the call goes to whoever observes calls."""
+    """Stamps Response-ID on each reply of the bank's interface (service 4), and hands the call to the observers."""
     environ = request.environ
     if f"{environ['PATH_INFO']}/".startswith(NOT_THE_BANK):
         if observers.listener is not None:

@@ -21,7 +21,7 @@ class BodyWriter:
         self._fields = [(row.path, _writer(body, row)) for row in reply_order(body.outers())]
 
     def write(self, record: Record, debtor: Debtor | None) -> dict[str, Any]:
-        """What was given, with the debtor that was given or that the customer picked."""
+        """The order's fields, with the debtor of the body or the one that the customer picked."""
         found = {}
         for name, write in self._fields:
             source = debtor if name == DEBTOR else record

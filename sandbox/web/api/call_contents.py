@@ -17,7 +17,7 @@ A_HEADER = 100  # bytes: about what one takes beside its characters
 
 
 class Content(NamedTuple):
-    """Secrets are in it: whoever shows it takes them out."""
+    """It contains secrets; views remove them."""
 
     seq: int
     query: str

@@ -16,7 +16,7 @@ TEXT_MAX = 200  # characters of what a caller gave
 
 
 class Why(NamedTuple):
-    """What is kept with the call."""
+    """The explanation that is kept with a call."""
 
     error: str | None
     rule: str

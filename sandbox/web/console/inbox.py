@@ -28,7 +28,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Cosigning:
-    """What was signed once and needs more."""
+    """A payment that needs further signatures."""
 
     row: Row
     by: tuple[str, ...]
@@ -114,7 +114,7 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
 
 
 def likely_of(bank: Bank, found: Initiation) -> str | None:
-    """Who is going to sign: the token's own PSU, or the first who may."""
+    """The customer who will sign: the token's own PSU, or the first of the account's signers."""
     if found.origin.customer is not None:
         return found.origin.customer
     if signing.needs_account(found):

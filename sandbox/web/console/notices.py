@@ -8,7 +8,7 @@ KEPT = 200
 
 
 class Notice(NamedTuple):
-    """What was done or refused, and the line that does the same."""
+    """The outcome of an action, and the command that does the same."""
 
     session: str
     text: str

@@ -78,5 +78,5 @@ def counts_of(broken: list[Broken]) -> list[tuple[str, int]]:
 
 
 def findings_of(visit: Visit, seq: int) -> list[Any]:
-    """What is said of one call."""
+    """The findings of one call."""
     return [finding for finding in report_of(visit.world).findings if finding.found.exchange.seq == seq]

@@ -1,4 +1,4 @@
-"""Attempts on the key: whoever tries many keys waits longer for each answer (choice 10)."""
+"""Attempts on the key: a caller who tries many keys waits longer for each answer (choice 10)."""
 
 import threading
 import time

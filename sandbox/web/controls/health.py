@@ -31,7 +31,7 @@ def health(worlds: Worlds, request: Request) -> dict[str, Any]:
 
 
 def state_of(store: StateStore) -> dict[str, Any]:
-    """What is worth knowing of the state file of a bank that is ready."""
+    """The state file's figures in the health of a bank that is ready."""
     shown: dict[str, Any] = {}
     if store.progress is not None:
         shown |= {"acts": store.progress.acts, "checked": store.progress.checked}

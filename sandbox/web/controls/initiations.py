@@ -116,7 +116,7 @@ def _show_standing_order(bank: Bank, payment_id: str) -> dict[str, Any]:
 
 
 def occurrences_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
-    """What was executed, and what comes on which day, and why."""
+    """The executions so far, then the coming ones, each with its day and the reason."""
     return _past(bank, order) + _coming(bank, order)
 
 

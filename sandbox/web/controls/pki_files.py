@@ -1,4 +1,4 @@
-"""The public files of the PKI, for whoever checks a certificate: no key is needed, also where the controls are off."""
+"""The public files of the PKI, for checks of certificates: no key is needed, also where the controls are off."""
 
 from typing import TYPE_CHECKING
 

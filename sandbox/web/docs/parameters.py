@@ -90,7 +90,7 @@ QUERIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "next": ("The next_page_key of the reply before; it carries the whole query.", "service 4.10", TEXT),
     "currency": (
-        "The compartment; EUR where left out. One that the account lacks gives an empty list.",
+        "The compartment; EUR where left out. A compartment that the account lacks gives an empty list.",
         "choice 8",
         {"type": "string", "pattern": "^[A-Z]{3}$", "default": "EUR"},
     ),

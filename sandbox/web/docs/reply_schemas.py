@@ -55,7 +55,7 @@ ContractOrder = Schema.from_dict(outcome(STANDING_ORDER), name="ContractOrder")
 
 
 class FaultRow(Schema):
-    """What was found wrong in a file: where, what, and the sentence."""
+    """A fault of a file: where it is, what it is, and the sentence."""
 
     line = fields.Integer()
     path = fields.String()

@@ -102,7 +102,7 @@ def cancel_payment(visit: Visit) -> Response:
 
 
 def see_consent(visit: Visit) -> Response:
-    """One that may be withdrawn, before it is."""
+    """A consent before it is withdrawn."""
     session_id = visit.session_id(CHANNEL_COOKIE)
     customer, allowed = visit.world.ask(standing_one, session_id, visit.path["consent_id"])
     language = visit.language(customer=customer.language)

@@ -110,7 +110,7 @@ def consent_of(bank: Bank, session: Session) -> ConsentSight:
 
 
 def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, Allowed]:
-    """One that the customer in the channel may withdraw."""
+    """A consent that the customer in the channel may withdraw."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
     if session.customer is not None:
         signing.demand_own_channel(bank, session.customer)

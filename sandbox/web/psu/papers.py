@@ -33,7 +33,7 @@ def from_accounts(sight: Sight) -> str:
 
 
 def consent_lines(language: str, sight: ConsentSight) -> list[Line]:
-    """Who may see what, and for how long."""
+    """The lines of a consent: the TPP, the accounts, the time."""
     return _labelled(language, "consent", _consent_texts(language, sight))
 
 

@@ -32,7 +32,7 @@ class CutShortError(Exception):
 
 
 class Answer:
-    """What was written, in pieces; to be read once. A large one comes while it is read."""
+    """The child's output in pieces, to be read once; a large one is read while it is written."""
 
     def __init__(self, pieces: Iterator[bytes], child: int = 0) -> None:
         self._pieces = pieces
@@ -147,7 +147,7 @@ class _Pieces:
 
 
 def _end(child: int, how: int) -> None:
-    """Whoever uses the bank in a program of their own may have waited for all children."""
+    """Waits for a child. A program that uses the bank may have waited for all its children already."""
     try:
         ended, _ = os.waitpid(child, how)
     except ChildProcessError:

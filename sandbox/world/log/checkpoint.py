@@ -61,7 +61,7 @@ def shape() -> str:
 
 
 class Reader(pickle.Unpickler):
-    """Makes records of this program and nothing else, whoever wrote the file."""
+    """Makes records of this program and nothing else, as files may come from anyone."""
 
     rooms: tuple[str, ...] = ROOMS
 

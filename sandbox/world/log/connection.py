@@ -50,7 +50,7 @@ class Connection:
             raise StateFileError(self.gone)
 
     def demand(self) -> None:
-        """Nothing happens in a bank whose file cannot keep it. One that could not is asked again, without waiting."""
+        """Refuses while the file cannot be written; the file is tried again each time, without waiting."""
         self.look()
         if self.broken is not None:
             raise StateFileError(self.broken)
@@ -109,7 +109,7 @@ class Connection:
             raise
 
     def _recover(self) -> None:
-        """What is left of the write that failed goes from the WAL, where it would look like a hole."""
+        """Removes the rest of a failed write from the WAL, where it would look like a hole."""
         self.trouble = None
         with suppress(*FAILURES):
             self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -55,7 +55,7 @@ class Opened:
             raise
 
     def missing(self) -> str | None:
-        """What is no longer where it was opened, if anything is: the file, or the WAL beside it."""
+        """The file, or the WAL beside it, if it is no longer where it was opened; else None."""
         for place, *version in self._places:
             try:
                 if [*_place(place)] != version:

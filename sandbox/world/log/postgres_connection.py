@@ -25,7 +25,7 @@ class PostgresConnection:
         self._trouble: tuple[float, str] | None = None  # when a write failed last, and why
         self._writing, self._reading, self._leasing = (Line(url, reply_waits=lease) for _ in range(3))
         self.turn = self._writing.turn
-        self._inside: Statements | None = None  # the transaction of whoever has the turn
+        self._inside: Statements | None = None  # the transaction of the thread that has the turn
         try:
             self.notes = open_database(self._writing, makes=makes)
         except BaseException:

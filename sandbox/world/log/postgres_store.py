@@ -99,7 +99,7 @@ class PostgresStore(StateStore):
         self._rows.drop(name)
 
     def keep_latest_time(self, latest: float) -> None:
-        """Of all servers: the latest. One that is alone also takes back what it wrote ahead, as it ends."""
+        """Keeps the latest time of all servers. A single server also takes back, as it ends, what it wrote ahead."""
         row = (latest, mark_of(latest), latest, self.ownership.id)
         with self.connection.write_alone() as database:
             database.execute(LATEST, row)

@@ -29,7 +29,7 @@ class Progress(NamedTuple):
 
 
 class Reader:
-    """What is read from a file is what was written, or a DamageError."""
+    """Reads acts and checks their marks; raises DamageError where they differ."""
 
     def __init__(self, connection: Place) -> None:
         self.connection = connection
@@ -116,7 +116,7 @@ class Reader:
         try:
             for part in parts:
                 self.demand(part)
-        except StateFileError as error:  # health tells it; whoever needs these acts is refused
+        except StateFileError as error:  # health reports it; a call that needs these acts is refused
             if not self._ends.is_set():
                 log.error("%s", error)
         self.progress = None

@@ -107,8 +107,8 @@ class StateStore:
         instead: int = 0,
         new: bool = False,
     ) -> Backlog:
-        """A world begins, also with acts from elsewhere: whole or not at all. What bore its name is gone, unless this
-        is to be a new one. One that begins again does so instead of itself: another of its name is left alone."""
+        """Begins a world, also with acts from elsewhere: whole or not at all. The world of its name is replaced, unless
+        `new` is set; a world that begins again names itself in `instead`, so that no other world is replaced."""
 
     @abstractmethod
     def drop(self, name: str) -> None: ...

@@ -1,4 +1,4 @@
-"""What is kept of a world beside its bank: its last calls, and what other rooms keep of it.
+"""A world's records beside its bank: its last calls, and what other rooms keep of it.
 
 Calls are kept as they come, each portion once: in the table of pieces, under a number of acts that no checkpoint has.
 """

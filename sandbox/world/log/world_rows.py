@@ -36,8 +36,8 @@ class WorldRows:
         self._beside = beside
 
     def begin(self, name: str, beginning: Any, pace: Any, acts: Iterable[Act], faults: Any, instead: int) -> int:
-        """A world begins whole or not at all, and what bore its name is gone. One that begins again does so instead
-        of itself: another that bears its name by now is left alone."""
+        """Begins a world whole or not at all, in place of the world of its name. A world that begins again names itself
+        in `instead`, so that no other world of that name is replaced."""
         content, noted = encode_text(beginning), (encode_text(pace), None if faults is None else encode_text(faults))
         rest = iter(acts)
         first = list(islice(rest, SLICE))

@@ -41,7 +41,7 @@ class Writer:
             self._gathered.take(backlog)
 
     def settle(self, backlog: Backlog, taken: int) -> None:
-        """Returns once that much of a world is kept. Whoever waits here meanwhile finds it done, or lost."""
+        """Returns once that much of a world is kept; several callers share one write."""
         if backlog.kept >= taken:
             return
         with self.connection.turn:

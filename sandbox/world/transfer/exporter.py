@@ -34,7 +34,7 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
 
 
 def give_back(life: Life) -> None:
-    """What was made for the file alone; large registers are given back in slices."""
+    """Frees the memory of an export; large registers are freed in slices."""
     release_bank(life.bank)
     if isinstance(life.acts, MemoryLog):
         life.acts.release()
