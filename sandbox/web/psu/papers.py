@@ -43,7 +43,6 @@ def _labelled(language: str, part: str, texts: Iterator[Line]) -> list[Line]:
 
 def _texts(language: str, sight: Sight) -> Iterator[Line]:
     yield from PAPERS[type(sight.view)].lines(language, sight.view)
-    yield "tpp", sight.tpp
     yield "signed", ", ".join(sight.signers)
 
 
@@ -64,7 +63,6 @@ def _payment(language: str, view: PaymentView) -> Iterator[Line]:
 
 
 def _consent_texts(language: str, sight: ConsentSight) -> Iterator[Line]:
-    yield "tpp", sight.tpp
     yield "sees", say(language, f"consent.sees {sight.address.scope}")
     until = long_date(language, sight.until)
     if sight.renewal or not sight.days:
