@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import platform
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +29,7 @@ from bench import (
 from bench.load import Load
 from bench.table import Figure, printed
 from bench.travel import travel
+from sandbox.commands.screen import progress
 
 HOW = """\
 Ratios are medians of short rounds in which both sides took turns, on {threads} threads and {connections} connections.
@@ -50,28 +52,29 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
     threads, seconds, rounds, connections = asked.threads, asked.seconds, asked.rounds, asked.connections
     fewer = (rounds + 1) // 2
     with Load() as load:
-        return [
-            *starting.start(load, threads, fewer),
-            *starting.imports(fewer),
-            *measures.throughput(load, threads, seconds, rounds, connections),
-            *journey.tokens(load, threads, fewer, connections),
-            *journey.journeys(threads, fewer),
-            *reading.reading(load, threads, seconds, fewer, connections),
-            *growth.payments(load, threads, seconds, fewer, connections),
-            *growth.worlds(load, threads, seconds, fewer, connections),
-            *measures.weight(),
-            *measures.regular(),
-            *agenda.agenda(),
-            *life.life(),
-            *travel(),
-            *fixture.cost(),
-            *bulks.files(load, threads),
-            *console.console(),
-            *hostile.hostile(threads),
-            *lasting.lasting(),
-            *database.database(fewer),
-            *stalls.both(load),
+        groups: list[Callable[[], Iterable[Figure]]] = [
+            lambda: starting.start(load, threads, fewer),
+            lambda: starting.imports(fewer),
+            lambda: measures.throughput(load, threads, seconds, rounds, connections),
+            lambda: journey.tokens(load, threads, fewer, connections),
+            lambda: journey.journeys(threads, fewer),
+            lambda: reading.reading(load, threads, seconds, fewer, connections),
+            lambda: growth.payments(load, threads, seconds, fewer, connections),
+            lambda: growth.worlds(load, threads, seconds, fewer, connections),
+            lambda: measures.weight(),
+            lambda: measures.regular(),
+            lambda: agenda.agenda(),
+            lambda: life.life(),
+            lambda: travel(),
+            lambda: fixture.cost(),
+            lambda: bulks.files(load, threads),
+            lambda: console.console(),
+            lambda: hostile.hostile(threads),
+            lambda: lasting.lasting(),
+            lambda: database.database(fewer),
+            lambda: stalls.both(load),
         ]
+        return [figure for group in progress(groups, len(groups), "measuring") for figure in group()]
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from typing import IO
 
 import click
 
-from sandbox.commands.screen import table
+from sandbox.commands.screen import meter, table
 from sandbox.machine import machine_time
 
 DAY = click.DateTime(["%Y-%m-%d"])
@@ -43,7 +43,7 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
 
     It does not check whether the debtor accounts may pay, as only a bank knows its accounts."""
     from sandbox.files.admission import FILE_BYTES_MAX
-    from sandbox.files.reader import Kind, admit, read_file
+    from sandbox.files.reader import Kind, admit, breaths_of, read_file
     from sandbox.files.report import render
 
     content = file.read(FILE_BYTES_MAX + 1)
@@ -53,7 +53,8 @@ def check(file: IO[bytes], today: datetime | None, kind: str | None) -> None:
     except ValueError as error:
         click.echo(f"The bank would refuse the call at once, with status 400: {error}.")
         sys.exit(1)
-    report = read_file(product, content, today_of(today))
+    with meter("checking", breaths_of(product, content)) as step:
+        report = read_file(product, content, today_of(today), lambda: step(1))
     click.echo(render(report), nl=False)
     sys.exit(1 if report.findings_count else 0)
 

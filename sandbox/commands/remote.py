@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import click
 
 from sandbox.commands.options import option
-from sandbox.commands.screen import limited, table
+from sandbox.commands.screen import limited, meter, table
 from sandbox.web.controls.control_row import Control, fill_path, find_command
 from sandbox.web.controls.rows import CONTROLS
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 URL = "http://127.0.0.1:8080"
 CARRIED_WITHIN = 600.0  # seconds for a whole world
+PORTION = 1 << 16  # bytes that are sent at once
 SHARED = ("url", "world", "key", "as_json")
 
 
@@ -91,10 +92,20 @@ class RemoteWorld:
             if method == "GET":
                 self.demand_world()
             url = f"{desk.base_url}/_sandbox{path}"
-            answer = desk.http.request(method, url, headers=headers, content=content, timeout=CARRIED_WITHIN)
+            size = 0 if content is None else len(content)
+            with meter("sending" if size else "exporting", size or None, "bytes") as step:
+                if size:
+                    headers["Content-Length"] = str(size)
+                pieces = portions(content, step) if content else None
+                with desk.http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
+                    found = []
+                    for piece in answer.iter_bytes():
+                        found.append(piece)
+                        step(0 if size else len(piece))
+            body = b"".join(found)
             if not answer.is_success:
-                raise Refused(Reply(answer.status_code, read_json(answer.content), answer.headers, None, path))
-            return answer.content
+                raise Refused(Reply(answer.status_code, read_json(body), answer.headers, None, path))
+            return body
 
     @contextmanager
     def kindly(self) -> Iterator[None]:
@@ -180,3 +191,11 @@ def as_json(body: Any) -> str:
 def _number(value: Any) -> float:
     assert isinstance(value, Decimal)
     return float(value)
+
+
+def portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:
+    """The content in pieces, each told once it is sent."""
+    for start in range(0, len(content), PORTION):
+        piece = content[start : start + PORTION]
+        yield piece
+        step(len(piece))

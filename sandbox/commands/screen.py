@@ -3,7 +3,8 @@
 rich is imported when it is needed, so that no command starts slower for it."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from sandbox.contract.moves import LOOKS
@@ -64,15 +65,36 @@ def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
 
 
-def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """The items, with a bar and the time left on a terminal; elsewhere nothing is drawn."""
+@contextmanager
+def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[[int], None]]:
+    """Draws how much is done and the time left, on a terminal only. Without a total: the time that went."""
     if not sys.stderr.isatty():
-        yield from items
+        yield lambda count: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    counted: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    left: ProgressColumn = TimeRemainingColumn() if total else TimeElapsedColumn()
     shared = on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as bar:
-        yield from bar.track(items, total=total)
+    columns = (TextColumn(label), BarColumn(), counted, left)
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as drawn:
+        task = drawn.add_task(label, total=total)
+        yield lambda count: drawn.advance(task, count)
+
+
+def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+    """The items, with a bar and the time left on a terminal; elsewhere nothing is drawn."""
+    with meter(label, total) as step:
+        for item in items:
+            yield item
+            step(1)

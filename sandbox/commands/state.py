@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandbox.commands.screen import meter
+
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
 
@@ -35,8 +37,9 @@ def copy(origin: str, target: str) -> None:
     try:
         with copy_of(origin) as place, closing(open_store(place, serves=False, makes=False)) as source:
             demand_idle(source)
-            with closing(open_store(target, serves=False)) as store:
-                done = copy_banks(source, store)
+            total = source.count_acts()
+            with closing(open_store(target, serves=False)) as store, meter("copying", total) as step:
+                done = copy_banks(source, store, step)
     except BaseException as error:
         if made:
             for end in COMPANIONS:
@@ -58,9 +61,10 @@ def check(place: str) -> None:
     acts, worlds, faults = 0, 0, []
     try:
         with copy_of(place) as there, closing(open_store(there, serves=False, makes=False)) as store:
-            for world in check_worlds(store):
-                acts, worlds = acts + world.acts, worlds + 1
-                faults += [f"World {world.name}: {world.fault}."] if world.fault else []
+            with meter("checking", store.count_acts()) as step:
+                for world in check_worlds(store, step):
+                    acts, worlds = acts + world.acts, worlds + 1
+                    faults += [f"World {world.name}: {world.fault}."] if world.fault else []
             faults += [f"{note}." for note in store.connection.notes]
             faults = [fault.replace(str(there), place) for fault in faults]
     except DamageError as error:

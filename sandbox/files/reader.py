@@ -5,7 +5,7 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from sandbox.contract.settings import Settings
-from sandbox.files import csv_lines, pain001
+from sandbox.files import csv_lines, pain001, stream
 from sandbox.files.admission import Breathe, Content, admit_csv, admit_xml, never
 from sandbox.files.report import Report
 
@@ -49,6 +49,11 @@ def read_file(
     if kind == "csv":
         return csv_lines.Reader(today, days_ahead_max).read(content, breathe)
     return pain001.Reader(today, days_ahead_max, with_rulebook=rules_edition > 1).read(content, breathe)
+
+
+def breaths_of(kind: Kind, content: bytes) -> int:
+    """About how often `read_file` calls `breathe`."""
+    return content.count(b"\n") // csv_lines.LINES_A_BREATH if kind == "csv" else len(content) // stream.PIECE
 
 
 def read_packed(reading: Reading, breathe: Breathe = never) -> Report:

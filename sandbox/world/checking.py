@@ -1,6 +1,6 @@
 """Holds all that a place keeps against its marks, and plays every world again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sandbox.bank import timeline
@@ -9,9 +9,10 @@ from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import bank_of
 from sandbox.world.log import checkpoint
 from sandbox.world.log.collector import collector_at_rest
-from sandbox.world.log.copying import each_world
+from sandbox.world.log.copying import Step, each_world, ignore
 from sandbox.world.log.format import NAMELESS, StateFileError
 from sandbox.world.log.marks import Head
+from sandbox.world.log.memory_log import Act
 from sandbox.world.log.play import Astray, play
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import Listed, StateStore
@@ -19,6 +20,7 @@ from sandbox.world.log.state_store import Listed, StateStore
 HEADLESS = f"SELECT name FROM worlds WHERE name < '{NAMELESS}' AND id NOT IN (SELECT world FROM heads)"
 NO_WORLD = """SELECT world FROM heads WHERE world NOT IN (SELECT id FROM worlds)
   UNION SELECT world FROM acts WHERE world NOT IN (SELECT id FROM worlds)"""
+STRIDE = 1_000
 LAST = "SELECT count(*), max(number) FROM acts WHERE world = ?"
 
 
@@ -30,8 +32,8 @@ class Checked(NamedTuple):
     fault: str | None
 
 
-def check_worlds(store: StateStore) -> Iterator[Checked]:
-    """Each world by itself: a fault of one hides none of another."""
+def check_worlds(store: StateStore, step: Step = ignore) -> Iterator[Checked]:
+    """Each world by itself: a fault of one hides none of another. `step` is called with the acts that were played."""
     with store.connection.read() as database:
         headless, nameless = database.execute(HEADLESS).fetchall(), database.execute(NO_WORLD).fetchall()
     for (name,) in headless:
@@ -40,7 +42,7 @@ def check_worlds(store: StateStore) -> Iterator[Checked]:
         yield Checked(f"number {world}", 0, "it has acts or a clock, and its name and beginning are missing")
     for row in each_world(store):
         try:
-            acts, fault = _check_world(store, row)
+            acts, fault = _check_world(store, row, step)
         except (StateFileError, Refusal) as error:
             acts, fault = 0, str(error)
         except Exception as error:  # whatever damaged content leads to
@@ -48,7 +50,15 @@ def check_worlds(store: StateStore) -> Iterator[Checked]:
         yield Checked(row.name, acts, fault)
 
 
-def _check_world(store: StateStore, row: Listed) -> tuple[int, str | None]:
+def counted(acts: Iterable[Act], step: Step) -> Iterator[Act]:
+    """The acts; tells how many were taken, a thousand at a time."""
+    for number, act in enumerate(acts, 1):
+        yield act
+        if number % STRIDE == 0:
+            step(STRIDE)
+
+
+def _check_world(store: StateStore, row: Listed, step: Step) -> tuple[int, str | None]:
     (beginning, opening), _, _ = store.beginnings(row)
     with store.connection.read() as database:
         count, last = database.execute(LAST, (row.id,)).fetchone()
@@ -60,7 +70,7 @@ def _check_world(store: StateStore, row: Listed) -> tuple[int, str | None]:
     with collector_at_rest():
         bank = bank_of(beginning, opening)
         try:
-            play(bank, store.acts(row.id, root, head, stops=True))
+            play(bank, counted(store.acts(row.id, root, head, stops=True), step))
         except Astray as astray:
             return head.acts, f"it does not come to what it came to: {astray}"
         return head.acts, _fault_of_checkpoint(store, row.id, head, bank, bank_of(beginning, opening))

@@ -1,6 +1,6 @@
 """Copies whole banks from one place to another, row by row as they were written, with marks of their new ids."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,13 @@ HEAD = "INSERT INTO heads (world, pace, faults, noted, acts, head, mark) VALUES 
 FREE = """INSERT INTO heads (world, pace, faults, noted, acts, head, mark, owner, epoch)
   VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1)"""  # no server has it
 CHECKPOINT = "SELECT acts, head, shape, content FROM checkpoints WHERE world = ?"
+
+
+Step = Callable[[int], None]
+
+
+def ignore(count: int) -> None:
+    """The default for `step`: nobody looks on."""
 
 
 class Copied:
@@ -32,26 +39,28 @@ def each_world(store: StateStore) -> Iterator[Listed]:
         after = rows[-1].name
 
 
-def copy_banks(origin: StateStore, target: StateStore) -> Copied:
-    """All worlds with their logs, checkpoints, calls and findings, into a place that has none."""
+def copy_banks(origin: StateStore, target: StateStore, step: Step = ignore) -> Copied:
+    """All worlds with their logs, checkpoints, calls and findings, into a place that has none.
+
+    `step` is called with the number of acts that were copied."""
     if target.count():
         raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
     copied = Copied()
     for row in each_world(origin):
         origin.beginnings(row)  # which holds its marks
-        copied.acts += _copy_world(origin, target, row)
+        copied.acts += _copy_world(origin, target, row, step)
         copied.worlds += 1
     target.keep_latest_time(origin.latest_time())
     return copied
 
 
-def _copy_world(origin: StateStore, target: StateStore, row: Listed) -> int:
+def _copy_world(origin: StateStore, target: StateStore, row: Listed, step: Step) -> int:
     head = origin.head(row.id)
     with target.connection.write() as database:
         world = int(database.execute(WORLD, (row.name, row.beginning)).fetchone()[0])
         marked = (mark_of(world, row.name, row.beginning), world)
         database.execute("UPDATE worlds SET mark = ? WHERE id = ?", marked)
-        acts = _copy_acts(origin, database, row, world)
+        acts = _copy_acts(origin, database, row, world, step)
         if acts != head:
             raise StateFileError(
                 f"{origin.path} is damaged: acts of its world {row.name} are missing after {acts.acts}"
@@ -62,12 +71,13 @@ def _copy_world(origin: StateStore, target: StateStore, row: Listed) -> int:
     return head.acts
 
 
-def _copy_acts(origin: StateStore, database: Database, row: Listed, world: int) -> Head:
+def _copy_acts(origin: StateStore, database: Database, row: Listed, world: int, step: Step) -> Head:
     head = origin.root(row.id)
     acts = origin.rows(row.id, head)
     while piece := list(islice(acts, PAGE)):
         database.executemany(ACT, [(world, *act[1:]) for act, _ in piece])
         head = piece[-1][1]
+        step(len(piece))
     return head
 
 

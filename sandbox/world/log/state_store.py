@@ -144,6 +144,11 @@ class StateStore:
         with self.connection.read() as database:
             return int(database.execute(f"SELECT count(*) FROM worlds WHERE name < '{NAMELESS}'").fetchone()[0])
 
+    def count_acts(self) -> int:
+        """Of all worlds."""
+        with self.connection.read() as database:
+            return int(database.execute("SELECT coalesce(sum(acts), 0) FROM heads").fetchone()[0])
+
     def beginnings(self, row: Listed) -> tuple[Any, Any, Any]:
         """The same as `kept`, of a row that was read."""
         if mark_of(row.id, row.name, row.beginning) != row.mark:

@@ -1,0 +1,55 @@
+"""Bars with the time left: on a terminal only, so that files and pipes hold what a command says and nothing else."""
+
+import io
+import sys
+from datetime import date
+
+import pytest
+
+from sandbox.commands.screen import meter, progress
+from sandbox.files.csv_lines import HEADER
+from sandbox.files.reader import Kind, breaths_of, read_file
+from tests.spec import files
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("total, unit", [(10, ""), (None, ""), (10, "bytes"), (None, "bytes"), (0, "")])
+def test_a_bar_is_drawn_on_a_terminal(total: int | None, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with meter("copying", total, unit) as step:
+        step(3)
+    drawn = shown.getvalue()
+    assert "copying" in drawn and "3" in drawn
+
+
+def test_elsewhere_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with meter("copying", 10) as step:
+        step(3)
+    assert list(progress([1, 2], 2, "playing")) == [1, 2]
+    assert shown.getvalue() == ""
+
+
+def test_a_bar_goes_away_with_an_error_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(KeyError), meter("copying", 10):
+        raise KeyError("x")
+
+
+@pytest.mark.parametrize(
+    "kind, content",
+    [
+        ("pain.001", files.pain() + b"<!--" + b"x" * 400_000 + b"-->"),
+        ("csv", ",".join(HEADER).encode() + b"\n" + b"x\n" * 2_000),
+    ],
+)
+def test_the_check_of_a_file_tells_how_far_it_is(kind: Kind, content: bytes) -> None:
+    breaths: list[int] = []
+    read_file(kind, content, date(2027, 3, 1), lambda: breaths.append(1))
+    assert len(breaths) > 1 and abs(len(breaths) - breaths_of(kind, content)) <= 1
