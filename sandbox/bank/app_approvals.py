@@ -8,7 +8,7 @@ from sandbox.bank import consent_sessions, consents, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
 from sandbox.bank.signing_methods import APP, BIOMETRICS
-from sandbox.bank.signing_sessions import CHANNEL, logged_in, session_of
+from sandbox.bank.signing_sessions import CHANNEL, drop_approval, logged_in, session_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
@@ -71,11 +71,6 @@ def session_waiting(bank: Bank, approval: str) -> Session:
     if bank.clock.now >= session.approval_until:
         raise Refusal(Error.ADDRESS_OUTDATED, input="approval")
     return session
-
-
-def drop_approval(bank: Bank, session: Session) -> None:
-    bank.approvals.pop(session.approval or "", None)
-    session.approval = session.approval_until = session.compare = None
 
 
 def occasion_at(bank: Bank, session: Session) -> Occasion:

@@ -40,6 +40,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     address = waiting(bank, token)
     record = signing.customer_of(bank, customer)
     consents.demand_customer(bank, address, record.id)
+    signing_sessions.drop_method(bank, session)
     session.customer = record.id
     session.chosen = fixed_accounts(bank, address)
     session.code = bank.mint.digits(signing_sessions.CODE_DIGITS)

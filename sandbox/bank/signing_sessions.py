@@ -42,6 +42,7 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     debtor = payment.debtor
     if not signing.needs_account(payment):
         signing.demand_choice(bank, payment, record.id, debtor)
+    drop_method(bank, session)
     session.customer = record.id
     session.debtor = debtor
     session.code = bank.mint.digits(CODE_DIGITS)
@@ -59,6 +60,17 @@ def renew(bank: Bank, session_id: str) -> str:
     session.id = bank.mint.secret()
     bank.sessions[session.id] = session
     return session.id
+
+
+def drop_method(bank: Bank, session: Session) -> None:
+    """What the customer before chose, and what waits in their app, is no matter of the next one."""
+    drop_approval(bank, session)
+    session.method, session.subject = "", None
+
+
+def drop_approval(bank: Bank, session: Session) -> None:
+    bank.approvals.pop(session.approval or "", None)
+    session.approval = session.approval_until = session.compare = None
 
 
 def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> None:
@@ -102,6 +114,7 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
     session = session_of(bank, session_id, CHANNEL)
     name = signing.customer_of(bank, customer).id
     signing.demand_own_channel(bank, name)
+    drop_method(bank, session)
     session.customer = name
     _new_code(bank, session)
 

@@ -8,7 +8,7 @@ from flask import Flask
 
 from sandbox.bank.state import Bank
 from sandbox.world.registry import Worlds
-from tests.payer import approve, begin, cosign
+from tests.payer import approve, begin, cosign, refuse_further
 from tests.psu.psu import Psu, consent_address, title, wrong
 from tests.psu.test_methods import APP, COMPARE, REFUSED
 from tests.tpp import BELGIAN, Tpp, refused
@@ -187,6 +187,26 @@ def test_an_unknown_method_and_a_form_of_somebody_else_are_refused(tpp: Tpp, hal
     for step in ("method", "biometrics"):
         assert griet.send(f"{CHANNEL}/{half_signed}/{step}", proof="0" * 48, method="app").status_code == 403
     assert status_of(tpp) == "PATC"
+
+
+def test_a_page_that_waits_for_the_app_leads_on_when_the_signer_refuses_elsewhere(
+    tpp: Tpp, half_signed: str, griet: Psu
+) -> None:
+    griet.open(f"{CHANNEL}/{half_signed}")
+    griet.send(f"{CHANNEL}/{half_signed}/method", method="app")
+    assert griet.open(f"{CHANNEL}/{half_signed}").status_code == 200
+    refuse_further(tpp, half_signed, "griet")
+    assert "news=refused" in griet.open(f"{CHANNEL}/{half_signed}").headers["Location"]
+
+
+def test_who_logs_in_after_another_finds_nothing_of_what_the_other_sent_to_the_app(app: Flask, tpp: Tpp) -> None:
+    psu, address = at_code(app, tpp)
+    approval = APP.findall(psu.send(f"{address}/method", method="app").text)[0]
+    psu.send(f"{address}/login", login="poor")
+    psu.choose(address, tpp.iban_of("poor"))
+    page = psu.open(f"{address}/code").text
+    assert 'id="shown"' in page and "compare" not in page
+    assert Psu(app).open(approval).status_code == 404
 
 
 # Customers who blocked their channel

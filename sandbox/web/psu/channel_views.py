@@ -92,9 +92,9 @@ def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
 
 
 def answer_of(bank: Bank, session_id: str, subject_id: str) -> str:
-    """The news about what the page waited for, once the app has answered; empty before that."""
+    """The news about what the page waited for, once it was answered; empty before that."""
     session, found = bank.sessions.get(session_id), bank.initiation(subject_id)
-    if session is None or found is None or session.subject != subject_id or session.approval is not None:
+    if session is None or found is None or session.subject != subject_id:
         return ""
     if session.customer in found.signatures:
         return "waiting" if found.status is Status.PATC else "signed"
