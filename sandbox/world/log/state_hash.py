@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from hashlib import sha256
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.bank.clock import Agenda
 from sandbox.bank.habits import Habits
@@ -19,18 +19,38 @@ from sandbox.bank.subjects import Subject
 
 def canonical(value: object) -> object:
     """Plain lists and texts; maps in the order of their keys."""
-    if value is None or isinstance(value, bool | int | float | str) and not isinstance(value, Enum):
-        return value
-    if isinstance(value, Enum | Decimal | datetime | date | timedelta | bytes):
-        return f"{type(value).__name__} {value!s}"
-    if is_dataclass(value):
-        return [type(value).__name__, *(canonical(getattr(value, row.name)) for row in fields(value))]
-    if isinstance(value, Mapping):
-        return sorted(([canonical(key), canonical(of)] for key, of in value.items()), key=repr)
-    if isinstance(value, set | frozenset):
-        return sorted((canonical(item) for item in value), key=repr)
-    assert isinstance(value, list | tuple), f"no way to write down {type(value)}"
-    return [canonical(item) for item in value]
+    kind: type[Any] = type(value)
+    return value if kind in AS_THEY_ARE else WAYS[kind](value)
+
+
+AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str})
+
+
+class Ways(dict[type[Any], Callable[[Any], object]]):
+    """How values of each kind are written down: worked out once, as a large bank has millions of them."""
+
+    def __missing__(self, kind: type[Any]) -> Callable[[Any], object]:
+        way = self[kind] = way_of(kind)
+        return way
+
+
+WAYS = Ways()
+
+
+def way_of(kind: type[Any]) -> Callable[[Any], object]:
+    if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
+        return lambda value: value
+    if issubclass(kind, Enum | Decimal | datetime | date | timedelta | bytes):
+        return lambda value: f"{kind.__name__} {value!s}"
+    if is_dataclass(kind):
+        names = [row.name for row in fields(kind)]
+        return lambda value: [kind.__name__, *[canonical(getattr(value, name)) for name in names]]
+    if issubclass(kind, Mapping):
+        return lambda value: sorted([[canonical(key), canonical(of)] for key, of in value.items()], key=repr)
+    if issubclass(kind, set | frozenset):
+        return lambda value: sorted([canonical(item) for item in value], key=repr)
+    assert issubclass(kind, list | tuple), f"no way to write down {kind}"
+    return lambda value: [canonical(item) for item in value]
 
 
 def state_of(bank: Bank) -> Iterator[tuple[str, object]]:
