@@ -128,7 +128,7 @@ def ask_key(visit: Visit, text: str = "") -> Response:
 
 
 def take_key(visit: Visit) -> Response:
-    """Right: the browser keeps a print of it, not the key."""
+    """The key is right: the browser keeps a hash of it, not the key."""
     shown = visit.request.form.get("key", "")
     if visit.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.key):
         response = see_other(inside(visit.root, visit.request.form.get("back", "/")), HEADERS)
