@@ -1,7 +1,4 @@
-"""Axes of headers, versions, bodies and errors (service 2.9, 4.0, 7, 8, 9).
-
-Whether Client-ID may be left out beside a token is no row: a client that sends it always meets no difference.
-"""
+"""Axes of headers, versions, bodies and errors (service 2.9, 4.0, 7, 8, 9)."""
 
 from sandbox.contract.axis import Axis, Exclusion, axes_of
 
@@ -22,6 +19,11 @@ ROWS: tuple[Axis, ...] = (
         "redirect_uri_elsewhere", "service 4.0", "Redirect-URI on reads of accounts and on the status of a file.",
         "a header that is sent on POST only",
         ("optional", "It may be left out."), ("required", "Without it 400."),
+    ),
+    axis(
+        "client_id_elsewhere", "service 4.0", "Client-ID beside an access token.", "a header that nobody misses",
+        ("required", "Without it 400."), ("optional", "It may be left out: the token says who calls."),
+        lenient=("optional",),
     ),
     axis(
         "language_region", "service 4.0", "An Accept-Language with a region, such as fr-BE.", "a locale for a language",

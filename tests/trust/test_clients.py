@@ -61,7 +61,7 @@ SMALL = json.loads(JWK.generate(kty="RSA", size=1024, kid="small").export_public
 P384 = json.loads(JWK.generate(kty="EC", crv="P-384", kid="p").export_public())
 BAD: tuple[tuple[str, Any], ...] = (
     ("client_id", "a b"), ("client_id", "../x"), ("client_id", "x" * 65), ("client_id", 7), ("client_id", "a\n"),
-    ("secret", "short"), ("secret", "a" * 257), ("secret", "with blank"), ("secret", "nul\x00nul\x00"),
+    ("secret", ""), ("secret", "a" * 257), ("secret", "with blank"), ("secret", "nul\x00nul\x00"),
     ("secret", None),
     ("name", ""), ("name", "line\nbreak"), ("name", "n" * 101), ("name", "\ud7ff\x00"), ("name", 1),
     ("roles", []), ("roles", ["CBP"]), ("roles", ["PIS", "PIS"]), ("roles", "PIS"), ("roles", [1]),

@@ -29,6 +29,11 @@ def without_redirect_uri(tpp: Tpp) -> tuple[int, int]:
     return reader.listed(redirect_uri=None).status_code, ask(tpp, file, redirect_uri=None).status_code
 
 
+def without_client_id(tpp: Tpp) -> tuple[int, int]:
+    """With a token, and without one."""
+    return Reader(tpp).listed(client_id=None).status_code, tpp.initiate(client_id=None).status_code
+
+
 def locale(tpp: Tpp) -> tuple[int, int]:
     return tpp.initiate(accept_language="fr-BE").status_code, tpp.initiate(accept_language="fr-BE, fr").status_code
 
@@ -135,6 +140,7 @@ SEEN: Table = {
     "accept_without_version": Seen(without_version, {"406": (406, 406, 406), "newest": (201, 201, 406)}),
     "silent_versions": Seen(status_in_version_1, {"table": 200, "newest_only": 406}),
     "redirect_uri_elsewhere": Seen(without_redirect_uri, {"optional": (200, 200), "required": (400, 400)}),
+    "client_id_elsewhere": Seen(without_client_id, {"required": (400, 400), "optional": (200, 400)}),
     "language_region": Seen(locale, {"accepted": (201, 201), "406": (406, 201)}),
     "content_type_reply": Seen(
         content_types,

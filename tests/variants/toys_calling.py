@@ -205,6 +205,7 @@ TOYS: Toys = {
     "unavailable": lambda tpp: ok(tpp.initiate()),
     "gateway": lambda tpp: tpp.initiate().get_json()["payment_id"],
     # Of lenient axes: the same client goes on.
+    "client_id_elsewhere": lambda tpp: ok(Reader(tpp).listed()),
     "accept_without_version": lambda tpp: ok(tpp.initiate()),
     "unknown_field": lambda tpp: ok(tpp.initiate()),
     "amount_as_number": lambda tpp: ok(tpp.initiate(body=payment())),

@@ -1,4 +1,7 @@
-"""HTTP Basic at /token: client_id and client_secret, form-encoded (RFC 6749 2.3.1) or raw (service 4.8, choice 8)."""
+"""Whose credentials or token a call carries.
+
+HTTP Basic at /token: client_id and client_secret, form-encoded (RFC 6749 2.3.1) or raw (service 4.8, choice 8).
+"""
 
 from base64 import b64decode
 from binascii import Error as Base64Error
@@ -42,3 +45,15 @@ def client_named(bank: Bank, header: str | None) -> str | None:
         return fitting.id
     ids = (client_id for client_id, _ in found if client_id in bank.clients)
     return next(ids, found[0][0] if found else None)
+
+
+def bearer_of(header: str | None) -> str | None:
+    """The access token."""
+    scheme, _, token = (header or "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def client_of_token(bank: Bank, header: str | None) -> str | None:
+    """The client to which an access token was given."""
+    key = bank.access_tokens.get(bearer_of(header) or "")
+    return bank.pairs[key].grant.client_id if key in bank.pairs else None

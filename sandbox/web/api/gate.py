@@ -15,6 +15,7 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
 from sandbox.web.api.call import Call as Call
+from sandbox.web.api.credentials import bearer_of, client_of_token
 from sandbox.web.api.negotiation import languages_asked, names_no_version, screen_language, versions_asked
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
@@ -107,7 +108,9 @@ def client(call: Call, bank: Bank) -> None:
     """Registered, active, and in the role that the call needs."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
-        raise Refusal(Error.HEADER_MISSING, input="Client-ID")
+        name = client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
+        if name is None or call.variant("client_id_elsewhere") == "required":
+            raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     known = bank.clients.get(name)
     if known is None:
         raise Refusal(Error.CLIENT_UNKNOWN, input="Client-ID")
@@ -191,7 +194,7 @@ def signature(call: Call, bank: Bank) -> None:
     if proof is not None:
         now = call.world.certificate_time()
         certified = partial(certificates.seal_key, call.trust, call.client, call.operation.role, now)
-        over = bank.variant("signature_over")
+        over = call.variant("signature_over")
         jws.demand_form(proof, over)
         signed = body if over != "headers" else jws.header_lines(call.request_id, digest, date)
         jws.demand_signature(proof, signed, call.client.keys, certified)
@@ -204,10 +207,10 @@ def authorization(call: Call, bank: Bank) -> None:
         return
     if header is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
-    scheme, _, token = header.partition(" ")
-    if scheme.lower() != "bearer":
+    token = bearer_of(header)
+    if token is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
-    grant = tokens.grant_of(bank, token.strip(), call.client.id)
+    grant = tokens.grant_of(bank, token, call.client.id)
     if grant.scope not in call.operation.scopes and not _reads_too(call, grant.scope):
         error = Error.ACCESS_DENIED if call.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
         raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}")

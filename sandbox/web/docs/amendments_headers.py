@@ -120,6 +120,7 @@ def pages_of_a_gateway(status: str) -> Amend:
 AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("silent_versions", "newest_only"): newest_only,
     ("redirect_uri_elsewhere", "required"): parameter("Redirect-URI", *REDIRECT_URI_LISTED, required=True),
+    ("client_id_elsewhere", "optional"): parameter("Client-ID", *SCOPED, required=False),
     ("language_region", "406"): parameter(
         "Accept-Language",
         description="A list of languages of ISO 639-1 with weights; fr-BE is none of them.",
