@@ -164,3 +164,15 @@ def test_calls_are_sifted(app: Flask, tpp: Tpp, query: str, shown: set[int]) -> 
     page = Visitor(app).open(f"/_sandbox/console/calls?{query}").text
     assert {number for number in (1, 2) if f"/console/calls/{number}" in page} == shown
     assert "<b>" not in page.partition("Nothing fits.")[2][:10]
+
+
+def test_the_calls_show_how_long_they_took_and_the_wall_time_of_those_that_are_kept(visitor: Visitor, tpp: Tpp) -> None:
+    tpp.control("PATCH", "/settings", contents_kept=1)
+    tpp.initiated()
+    tpp.initiated()
+    page = visitor.open("/_sandbox/console/calls").text
+    assert len(re.findall(r'<td class="num">\d+\.\d ms</td><td>\d\d:\d\d:\d\d\.\d{3}</td>', page)) == 1
+    assert page.count('<td class="num">–</td><td>–</td>') == 1
+    newest = visitor.open("/_sandbox/console/calls/2").text
+    assert re.search(r"<dt>took</dt><dd>\d", newest) and "<dt>wall time</dt>" in newest
+    assert "<dt>took</dt>" not in visitor.open("/_sandbox/console/calls/1").text

@@ -1,6 +1,7 @@
 """The contents of the last calls, word for word, for people who look at them (choice 10)."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
 from werkzeug.datastructures import Headers
@@ -30,9 +31,11 @@ class Content(NamedTuple):
     reply_length: int
     cut: str  # what is missing of query and headers
     weight: int  # bytes, about
+    took: float  # seconds, by the machine's stopwatch
+    ended: datetime  # by the machine's clock
 
 
-def content_of(seq: int, call: CallRecord) -> Content:
+def content_of(seq: int, call: CallRecord, ended: datetime) -> Content:
     """The contents of a call; it refers to what is there and copies next to nothing."""
     response = call.response
     body = response.response
@@ -43,7 +46,8 @@ def content_of(seq: int, call: CallRecord) -> Content:
     kind = cut(call.kind, TYPE_MAX)
     weight = FIXED + A_HEADER * len(headers) + sum(map(len, (query, kind, sent, reply or b"", *headers.values())))
     return Content(
-        seq, query, kind, headers, sent, call.length, response.headers, reply, replied, missing, weight
+        seq, query, kind, headers, sent, call.length, response.headers, reply, replied, missing, weight,
+        call.ended - call.started, ended,
     )  # fmt: skip
 
 
@@ -68,7 +72,12 @@ def head_of(call: CallRecord) -> tuple[str, dict[str, str], str]:
     return query[:QUERY_MAX], kept, "; ".join(missing)
 
 
+def contents_of_calls(world: World) -> dict[int, Content]:
+    """The contents of the last calls, by number."""
+    kept: Iterable[Content] = world.kept.get("contents") or ()
+    return {content.seq: content for content in list(kept)}
+
+
 def content_of_call(world: World, seq: int) -> Content | None:
     """The contents of the call of that number, if they are still kept."""
-    kept: Iterable[Content] = world.kept.get("contents") or ()
-    return next((content for content in list(kept) if content.seq == seq), None)
+    return contents_of_calls(world).get(seq)

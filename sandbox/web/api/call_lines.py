@@ -1,6 +1,8 @@
 """What observes the calls once they are answered: the list of calls, their contents, the counts, and a listener."""
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from flask import Response
@@ -40,7 +42,11 @@ class Observers(NamedTuple):
         weight = held.exchanges.take(exchanges, settings.requests_kept, settings.calls_bytes_max)
         if settings.contents_kept:
             contents: Recent[Content] = held.kept.setdefault("contents", Recent())
-            shown = [content_of(call.seq, call.record) for call in calls]
+            real, stopped = world.real_time(), perf_counter()
+            shown = [
+                content_of(call.seq, call.record, real - timedelta(seconds=stopped - call.record.ended))
+                for call in calls
+            ]
             weight += contents.take(shown, settings.contents_kept, settings.calls_bytes_max)
         self.worlds.history.grew(weight)
         pairs = [(call.record, exchange) for call, exchange in zip(calls, exchanges, strict=True)]

@@ -30,6 +30,16 @@ def local(instant: datetime) -> str:
     return f"{whole.astimezone(BRUSSELS):%Y-%m-%dT%H:%M:%S}"
 
 
+def took(seconds: float) -> str:
+    """`3.4 ms`, `1.20 s`."""
+    return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def wall(instant: datetime) -> str:
+    """The machine's time of day, in Brussels, to the millisecond."""
+    return f"{instant.astimezone(BRUSSELS):%H:%M:%S.%f}"[:-3]
+
+
 def span(length: timedelta) -> str:
     """`in 2 d 3 h`: the two largest units of a time ahead."""
     left = max(0, int(length.total_seconds()))

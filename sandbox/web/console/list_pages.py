@@ -12,7 +12,7 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.scenario.reading import shipped_scenarios
-from sandbox.web.api.call_contents import content_of_call
+from sandbox.web.api.call_contents import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
 from sandbox.web.console.call_page import bodies_of
 from sandbox.web.console.inbox import coming, inbox_of
@@ -103,6 +103,7 @@ def calls(visit: Visit) -> Response:
         "calls",
         here="/console/calls",
         calls=list(reversed(calls)),
+        contents=contents_of_calls(world),
         total=world.exchanges_made,
         filters=filters,
         pages=pages(visit, more, **filters),
@@ -132,6 +133,7 @@ def call(visit: Visit) -> Response:
         here="/console/calls",
         call=found,
         kind=kind_about(visit, found),
+        content=content,
         bodies=bodies_of(visit, found, content) if content else None,
         findings=findings_of(visit, found.seq),
         decided=orjson.loads(found.decided) if found.decided else {},

@@ -70,6 +70,8 @@ def templates() -> Environment:
         "moment": formats.moment,
         "machine": formats.machine,
         "local": formats.local,
+        "took": formats.took,
+        "wall": formats.wall,
         "clock_text": formats.clock_text,
         "span": formats.span,
         "money": formats.amount,
