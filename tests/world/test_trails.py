@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.referee.stream import referee_of
+from sandbox.world import trailed_world
 from sandbox.world.log import trails
 from sandbox.world.log.trails import Rest, read_rest, write_rest
 from tests.world.tenancy import Server, lived
@@ -144,3 +145,18 @@ def test_what_cannot_be_kept_now_is_kept_later(server: Server, monkeypatch: pyte
     again = killed(server)
     assert seen(again) == before
     again.store.close()
+
+
+def test_what_is_kept_of_a_world_is_packed_without_its_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, held = Server(path), list[bool]()
+    lived(server.tpp("w"))
+    world = server.worlds.find("w")
+
+    def noted(made: int, limits: Any, kept: dict[str, bytes]) -> bytes:
+        held.append(world._lock._is_owned())  # type: ignore[attr-defined]
+        return write_rest(made, limits, kept)
+
+    monkeypatch.setattr(trailed_world, "write_rest", noted)
+    assert world.trail() is not None
+    assert held == [False]
+    server.store.close()
