@@ -96,3 +96,14 @@ def status_writers() -> set[str]:
 
 def test_one_function_writes_a_status() -> None:
     assert status_writers() == {"state.move"}
+
+
+# Folders of tests that are no room: chapters of the service, axes, whole programs, and what the tests stand on.
+ACROSS = {"spec", "variants", "scenarios", "simulation", "histories", "browser", "deploy", "bench", "examples", "tools"}
+SUPPORT = {"data"}
+
+
+def test_folders_of_tests_are_named_as_the_rooms() -> None:
+    rooms = {name.rpartition(".")[2] for name in rooms_named()} | {"plugin"}  # of pytest_plugin
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders - rooms == ACROSS | SUPPORT

@@ -35,10 +35,10 @@ def test_every_promise_names_tests_that_exist() -> None:
     "row",
     (
         "| a promise | kept somehow | by hand |",
-        "| a promise | kept somehow | `trust/test_nothing_of_this_name.py` |",
-        "| a promise | `trust/test_lock.py` |",
+        "| a promise | kept somehow | `pki/test_nothing_of_this_name.py` |",
+        "| a promise | `pki/test_lock.py` |",
     ),
 )
 def test_a_promise_without_a_test_is_noticed(row: str) -> None:
     head = "| promise | how | tests |\n|---|---|---|\n"
-    assert missing_tests(f"{head}| kept | so | `trust/test_lock.py` |\n{row}\n") == ["a promise"]
+    assert missing_tests(f"{head}| kept | so | `pki/test_lock.py` |\n{row}\n") == ["a promise"]

@@ -30,8 +30,8 @@ from sandbox.web.docs.controls_document import document
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 from tests import documented
+from tests.pki.spelling import spellings
 from tests.tpp import refused
-from tests.trust.spelling import spellings
 
 KEY = "a-key-for-the-team"
 VIEWS = "sandbox.web.controls.greeting_views"

@@ -142,7 +142,7 @@ EVERY: Table = {
     **test_orders_and_files.SEEN,
     **SEEN,
 }
-ELSEWHERE: set[str] = {"sca_methods", "client_certificates", "certificate_clock"}  # tests/psu, tests/trust
+ELSEWHERE: set[str] = {"sca_methods", "client_certificates", "certificate_clock"}  # tests/psu, tests/pki
 
 
 @pytest.mark.parametrize("axis, value", cases(SEEN))

@@ -21,7 +21,7 @@ from tests.variants.naive import Expects, Toy, Toys
 from tests.variants.test_callback import EVERY
 
 TOYS: Toys = {**toys_reading.TOYS, **toys_calling.TOYS, **toys_paying.TOYS, **toys_filing.TOYS}
-ELSEWHERE = {"certificate_clock"}  # a toy needs certificates: tests/trust has it
+ELSEWHERE = {"certificate_clock"}  # a toy needs certificates: tests/pki has it
 T = TypeVar("T")
 BROKEN = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from sandbox.web.api.strict_json import DEPTH_MAX, read_strict
 from sandbox.world.limits import Limits
+from tests.pki.conftest import REAL, Bank
 from tests.tpp import CALLBACK, Tpp, payment, refused, version
-from tests.trust.conftest import REAL, Bank
 
 
 def test_off_by_default(bank: Bank) -> None:

@@ -22,8 +22,8 @@ from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Trust
 from sandbox.web.controls.lock import Lock
 from sandbox.world.registry import Worlds
+from tests.pki.conftest import DEMO, REAL
 from tests.tpp import Tpp, refused
-from tests.trust.conftest import DEMO, REAL
 
 # Names that no certificate of a public authority may have, which is why a sandbox uses them.
 RESERVED = {

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from hypothesis import strategies as st
 
 from sandbox.pki.folder import Folder, read_certificate
-from tests.trust.keys import PUBLIC
+from tests.pki.keys import PUBLIC
 
 # Tags and lengths that DER gives a meaning: what a parser looks at first.
 TELLING = st.sampled_from(

@@ -15,8 +15,8 @@ from sandbox.web.console.static_files import KINDS
 from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.world.registry import Worlds
+from tests.pki.spelling import BODIES, routes, spellings
 from tests.tpp import Tpp
-from tests.trust.spelling import BODIES, routes, spellings
 
 KEY = "a-key-for-the-team"
 PATIENCE = 30

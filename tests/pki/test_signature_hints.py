@@ -10,10 +10,10 @@ import pytest
 from jwcrypto.jws import JWS
 
 from sandbox.pki.statements import QSEAL
+from tests.pki.conftest import REAL, Bank, Issue
+from tests.pki.keys import ELLIPTIC, RSA, STRANGE, digest, signed
+from tests.pki.test_signatures import BODY, NOW, post, registered, sealed
 from tests.tpp import Tpp, payment, refused
-from tests.trust.conftest import REAL, Bank, Issue
-from tests.trust.keys import ELLIPTIC, RSA, STRANGE, digest, signed
-from tests.trust.test_signatures import BODY, NOW, post, registered, sealed
 
 ACCENTED = json.dumps(payment(creditor_name="Jérôme"), ensure_ascii=False).encode()
 ESCAPED = json.dumps(payment(creditor_name="Jérôme")).encode()

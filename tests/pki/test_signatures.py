@@ -18,9 +18,9 @@ from werkzeug.test import TestResponse
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki.statements import QSEAL, QWAC
 from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
+from tests.pki.conftest import REAL, Bank, Issue
+from tests.pki.keys import KEY_OF, PUBLIC, RSA, STRANGE, digest, signed
 from tests.tpp import Tpp, payment, refused
-from tests.trust.conftest import REAL, Bank, Issue
-from tests.trust.keys import KEY_OF, PUBLIC, RSA, STRANGE, digest, signed
 
 BODY = json.dumps(payment(), indent=1).encode()
 NOW = "Fri, 20 Nov 2026 12:00:00 GMT"

@@ -17,8 +17,8 @@ from sandbox.pki import statements
 from sandbox.pki.folder import Folder, read_certificate
 from sandbox.pki.statements import QSEAL, Qualified
 from sandbox.pki.trust import Untrusted, bearer_of, read
+from tests.pki.conftest import REAL, Bank, Issue
 from tests.tpp import Tpp, headers, refused, version
-from tests.trust.conftest import REAL, Bank, Issue
 
 
 def shown(place: Path) -> str:

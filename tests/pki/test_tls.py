@@ -15,10 +15,10 @@ import pytest
 
 from sandbox.serve.server import end, port_of
 from sandbox.serve.tls import tls_server_of
+from tests.pki.conftest import Bank, Issue
+from tests.pki.malformed import content_of, der_of, signed_again
+from tests.pki.test_certificates import WRONG
 from tests.tpp import headers, version
-from tests.trust.conftest import Bank, Issue
-from tests.trust.malformed import content_of, der_of, signed_again
-from tests.trust.test_certificates import WRONG
 
 PATIENCE = 20
 

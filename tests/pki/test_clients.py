@@ -7,8 +7,8 @@ import pytest
 from jwcrypto.jwk import JWK
 
 from sandbox.world.log.codec import decode, encode
+from tests.pki.keys import PUBLIC, RSA
 from tests.tpp import Tpp, refused, version
-from tests.trust.keys import PUBLIC, RSA
 
 NEW = {
     "client_id": "my-tpp",

@@ -27,10 +27,10 @@ from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Bearer, Trust, Untrusted, read
 from sandbox.web.api.certificates import TLS_KEY, seal_key
 from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
+from tests.pki.conftest import DEMO, REAL, Bank, Issue
+from tests.pki.keys import KEY_OF, PUBLIC, signed
+from tests.pki.malformed import ANY, HEADERS, content_of, der_of, harmed, odd_keys, part_of, signed_again
 from tests.tpp import Tpp, headers, payment, refused
-from tests.trust.conftest import DEMO, REAL, Bank, Issue
-from tests.trust.keys import KEY_OF, PUBLIC, signed
-from tests.trust.malformed import ANY, HEADERS, content_of, der_of, harmed, odd_keys, part_of, signed_again
 
 # The same examples in every run; one bank serves all examples of a test, for a refused call leaves nothing behind.
 ALWAYS = settings(
