@@ -20,8 +20,16 @@ article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem
 .waved{border-left-style:dotted}code{font-size:.85em}small{color:var(--quiet)}
 """
 )
-# In the page itself, as it is kept as a file too: it asks nobody for anything, not even for an icon.
-POLICY = f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; img-src data:"
+
+
+def policy_of(style: str) -> str:
+    """In the page itself, as it is kept as a file too: it asks nobody for anything, not even for an icon."""
+    return (
+        f"default-src 'none'; style-src 'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'; img-src data:"
+    )
+
+
+POLICY = policy_of(STYLE)
 
 # Where a server gives it out. The policy repeats that of the page, with what only a header can say.
 HEADERS = page_headers(f"{POLICY}; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")

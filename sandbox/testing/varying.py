@@ -1,6 +1,7 @@
 """`pytest --bank-vary`: each test again in worlds that differ on the axes that it met, and a verdict on each."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +168,7 @@ class Varying:
         if not self.verdicts:
             terminalreporter.write_line("No test with the fixture `bank` passed and met an axis.")
             return
-        verdict = allow(merge(self.verdicts), self.allowed)
+        verdict = replace(allow(merge(self.verdicts), self.allowed), again=AGAIN)
         for line in describe_rest(verdict, AXES):
             terminalreporter.write_line(line)
         for path in self.reports:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from sandbox.client import Controls, Refused
 from sandbox.contract.variants import AXES
 from sandbox.vary.space import Variant
+from sandbox.world.calls import cut
 
 ROWS_ASKED_MAX = 50  # of the last calls
 INITIATIONS = ("payment_", "standing_order_", "bulk_")
@@ -30,7 +31,7 @@ CALLS_COMPARED_MAX = 200
 PLACES_MAX = 20
 WORLD = re.compile(r"/worlds/[^/\"]+")
 LINES_MAX = 12  # of a reply that is shown
-LINE_MAX = 200  # characters
+LINE_MAX = 300  # characters
 
 
 def axes_met(controls: Controls, calls: Rows) -> frozenset[str]:
@@ -127,7 +128,7 @@ def describe_call(controls: Controls, row: Mapping[str, Any], before: str | None
     content = explanation.get("content") or {}
     lines = [f"{row['method']} {content.get('address', row['path'])} {row['status']}, Request-ID {row['request_id']}"]
     if sent := content.get("request", {}).get("body"):
-        lines.append(f"  > {' '.join(sent.split())[:LINE_MAX]}")
+        lines.append(f"  > {cut(' '.join(sent.split()), LINE_MAX)}")
     return "\n".join([*lines, *difference(before, reply_text(explanation))])
 
 
@@ -139,5 +140,5 @@ def difference(before: str | None, now: str) -> list[str]:
         found = unified_diff(before.splitlines(), now.splitlines(), n=0, lineterm="")
         lines = [f"  {line}" for line in found if not line.startswith(("---", "+++", "@@"))]
         rows = sorted(lines, key=lambda line: line.startswith("  -"))
-    shown = [row[:LINE_MAX] for row in rows[:LINES_MAX]]
+    shown = [cut(row, LINE_MAX) for row in rows[:LINES_MAX]]
     return shown + ([f"  and {len(rows) - LINES_MAX} more lines"] if len(rows) > LINES_MAX else [])

@@ -1,44 +1,111 @@
-"""The verdict as one self-contained HTML page."""
+"""The verdict as one self-contained HTML page: what breaks, by its cause; what was withstood; what no call met."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from sandbox.referee.junit import clean
-from sandbox.referee.page import POLICY, STYLE
-from sandbox.vary.sentences import Axes, describe_break, describe_details, summary
+from sandbox.referee.page import STYLE as REFEREE_STYLE
+from sandbox.referee.page import policy_of
+from sandbox.vary.sentences import (
+    Axes,
+    count,
+    describe_break,
+    describe_call,
+    describe_cause,
+    describe_variant,
+    rest_of_summary,
+)
+from sandbox.vary.space import Variant
 from sandbox.vary.verdict import Break, Verdict
+
+STYLE = (
+    REFEREE_STYLE
+    + """
+h1{line-height:1.2}h2{font-size:1.1rem;margin:.2rem 0}section{margin:2.5rem 0}summary{cursor:pointer;padding:.15rem 0}
+pre{font:13px/1.45 var(--mono);white-space:pre-wrap;margin:.3rem 0 .8rem;padding:.5rem .7rem;background:var(--ground)}
+dl{columns:22rem;column-gap:2rem}dl div{break-inside:avoid;margin:0 0 .5rem}dt{font-weight:600}dd{margin:0}
+a{color:var(--move)}nav a{margin-right:1.2rem;white-space:nowrap}
+"""
+)
 
 
 def as_page(verdict: Verdict, axes: Axes) -> str:
+    met, unmet = (
+        [(name, f"{axes[name].about} ({axes[name].clause})") for name in names]
+        for names in (verdict.withstood, verdict.never_met)
+    )
+    causes = causes_of(verdict.breaks)
     parts = [
-        f"<h1>{_text(verdict.score)}</h1><p>{_text(summary(verdict))}</p>",
-        *(_article(one, axes) for one in sorted(verdict.breaks, key=lambda one: one.allowed is not None)),
-        *(_flaky(test, text) for test, text in verdict.flaky.items()),
-        _list("Allowed breaks that break no longer", verdict.ended),
-        _list("Withstood", (f"{name}: {axes[name].about} ({axes[name].clause})" for name in verdict.withstood)),
-        _list("Met by no call, so nothing is known", (f"{name}: {axes[name].about}" for name in verdict.never_met)),
+        f"<h1>{_text(verdict.score)}</h1><p>{_text(rest_of_summary(verdict))}</p>",
+        _contents(causes, verdict),
+        _section("breaks", "What breaks", (_cause(found, axes, verdict.again) for found in causes)),
+        _section("flaky", "Flaky tests, for which nothing is blamed", (_flaky(*row) for row in verdict.flaky.items())),
+        _section("ended", "Allowed breaks that break no longer", (f"<p>{_text(line)}</p>" for line in verdict.ended)),
+        _section("withstood", f"Withstood: {count(met, 'axis', 'axes')}", _axes(met)),
+        _section("unmet", f"Met by no call, so nothing is known: {count(unmet, 'axis', 'axes')}", _axes(unmet)),
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy_of(STYLE)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>{_text(verdict.score)}</title><style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
     )
 
 
-def _article(found: Break, axes: Axes) -> str:
-    kind = "error" if found.allowed is None else "advice waved"
-    lines = "".join(f"<p>{_text(line)}</p>" for line in describe_details(found, axes))
-    return f'<article class="{kind}"><h2>{_text(describe_break(found, axes))}</h2>{lines}</article>'
+def causes_of(breaks: Iterable[Break]) -> list[list[Break]]:
+    """Breaks of the same cause together: first what is not allowed, then what breaks most tests."""
+    found: dict[tuple[Variant, bool], list[Break]] = {}
+    for one in breaks:
+        found.setdefault((one.variant, one.allowed is not None), []).append(one)
+    return sorted(found.values(), key=lambda rows: (rows[0].allowed is not None, -len(rows), str(rows[0].variant)))
+
+
+def _contents(causes: Sequence[object], verdict: Verdict) -> str:
+    places = (
+        ("breaks", "causes of breaks", len(causes)),
+        ("flaky", "flaky", len(verdict.flaky)),
+        ("withstood", "withstood", len(verdict.withstood)),
+        ("unmet", "never met", len(verdict.never_met)),
+    )
+    links = "".join(f'<a href="#{place}">{number} {words}</a>' for place, words, number in places if number)
+    return f'<nav aria-label="On this page">{links}</nav>'
+
+
+def _cause(found: list[Break], axes: Axes, again: str) -> str:
+    """One cause, with all tests that it breaks."""
+    first = found[0]
+    kind = "error" if first.allowed is None else "advice waved"
+    title = describe_break(first, axes)
+    if len(found) > 1:
+        title = f"{len(found)} tests break when {describe_variant(first.variant, axes)}"
+    lines = "".join(f"<p>{_text(line)}</p>" for line in describe_cause(first.variant, axes))
+    tests = "".join(map(_test, found, [len(found) == 1] * len(found)))
+    command = f"<p>Again: <code>{again} {_text(str(first.variant))}</code></p>"
+    return f'<article class="{kind}"><h2>{_text(title)}</h2>{lines}{command}{tests}</article>'
+
+
+def _test(found: Break, alone: bool) -> str:
+    """What a test said, and the call after which it failed."""
+    said = f"<p>Seen: {_text(found.result.failure)}</p>" if found.result.failure else ""
+    call = f"<pre>{_text(describe_call(found))}</pre>" if found.result.call else ""
+    reason = f"<p>Allowed: {_text(found.allowed)}</p>" if found.allowed is not None else ""
+    if alone:
+        return said + call + reason
+    return f"<details><summary>{_text(found.test)}</summary>{said}{call}{reason}</details>"
 
 
 def _flaky(test: str, text: str) -> str:
-    return f'<article class="warning"><h2>Flaky: {_text(test)}</h2><p>{_text(text)}</p></article>'
+    return f'<article class="warning"><h2>{_text(test)}</h2><p>{_text(text)}</p></article>'
 
 
-def _list(title: str, rows: Iterable[str]) -> str:
-    items = "".join(f"<li>{_text(row)}</li>" for row in rows)
-    return f"<h2>{title}</h2><ul>{items}</ul>" if items else ""
+def _axes(rows: Iterable[tuple[str, str]]) -> list[str]:
+    items = "".join(f"<div><dt><code>{_text(name)}</code></dt><dd>{_text(about)}</dd></div>" for name, about in rows)
+    return [f"<dl>{items}</dl>"] if items else []
+
+
+def _section(place: str, title: str, parts: Iterable[str]) -> str:
+    content = "".join(parts)
+    return f'<section id="{place}"><h2>{title}</h2>{content}</section>' if content else ""
 
 
 def _text(text: str) -> str:

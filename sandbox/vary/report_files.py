@@ -28,7 +28,7 @@ def as_junit(verdict: Verdict, axes: Axes) -> bytes:
     for test in verdict.tests:
         case = SubElement(suite, "testcase", classname="vary", name=clean(test), time="0")
         found = [one for one in verdict.breaks if one.test == test]
-        text = clean("\n\n".join(_lines(one, axes) for one in found))
+        text = clean("\n\n".join(_lines(one, axes, verdict.again) for one in found))
         new = [one for one in found if one.allowed is None]
         if new:
             message = clean("; ".join(describe_break(one, axes) for one in new))
@@ -41,8 +41,8 @@ def as_junit(verdict: Verdict, axes: Axes) -> bytes:
     return xml
 
 
-def _lines(found: Break, axes: Axes) -> str:
-    return "\n".join([describe_break(found, axes), *describe_details(found, axes)])
+def _lines(found: Break, axes: Axes, again: str) -> str:
+    return "\n".join([describe_break(found, axes), *describe_details(found, axes, again)])
 
 
 def as_sarif(verdict: Verdict, axes: Axes) -> dict[str, Any]:
@@ -57,19 +57,19 @@ def as_sarif(verdict: Verdict, axes: Axes) -> dict[str, Any]:
         }
         for name in names
     ]
-    results = [_result(one, axes, names) for one in verdict.breaks]
+    results = [_result(one, axes, names, verdict.again) for one in verdict.breaks]
     driver = {"name": "bank-sandbox vary", "version": program(), "rules": rules}
     run = {"tool": {"driver": driver}, "results": results, "properties": {"summary": summary(verdict)}}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(found: Break, axes: Axes, names: tuple[str, ...]) -> dict[str, Any]:
+def _result(found: Break, axes: Axes, names: tuple[str, ...], again: str) -> dict[str, Any]:
     axis = found.variant.changes[0][0]
     result: dict[str, Any] = {
         "ruleId": axis,
         "ruleIndex": names.index(axis),
         "level": "error",
-        "message": {"text": clean(_lines(found, axes))},
+        "message": {"text": clean(_lines(found, axes, again))},
         "locations": [{"logicalLocations": [{"name": found.test, "fullyQualifiedName": found.test}]}],
         "properties": {"variants": dict(found.variant.changes), "call": found.result.call},
     }

@@ -28,14 +28,23 @@ def describe_variant(variant: Variant, axes: Axes) -> str:
     return ", and ".join(describe_choice(choice, axes) for choice in variant.changes)
 
 
+def describe_cause(variant: Variant, axes: Axes) -> Iterator[str]:
+    """What the axes bring to light."""
+    for axis, _ in variant.changes:
+        yield f"{axis}: {axes[axis].about.rstrip('.')}. It brings to light: {axes[axis].brings.rstrip('.')}."
+
+
+def describe_call(found: Break) -> str:
+    return f"Call: {found.result.call}"
+
+
 def describe_details(found: Break, axes: Axes, again: str = "--variants") -> Iterator[str]:
     """What the test said, its last call, what the axes bring to light, and how to run it again."""
     if found.result.failure:
         yield f"Seen: {found.result.failure}"
     if found.result.call:
-        yield f"Call: {found.result.call}"
-    for axis, _ in found.variant.changes:
-        yield f"{axis}: {axes[axis].about.rstrip('.')}. It brings to light: {axes[axis].brings.rstrip('.')}."
+        yield describe_call(found)
+    yield from describe_cause(found.variant, axes)
     yield f"Again: {again} {found.variant}"
     if found.allowed is not None:
         yield f"Allowed: {found.allowed}"
@@ -65,9 +74,14 @@ def describe_rest(verdict: Verdict, axes: Axes) -> Iterator[str]:
 
 def summary(verdict: Verdict) -> str:
     """One line: the score, and what it rests on."""
+    return f"{verdict.score}, {rest_of_summary(verdict)}"
+
+
+def rest_of_summary(verdict: Verdict) -> str:
+    """What the score rests on."""
     allowed = len(verdict.breaks) - len(verdict.new_breaks)
     parts = [
-        f"{verdict.score}, {len(verdict.never_met)} not met",
+        f"{len(verdict.never_met)} not met",
         f"{count(verdict.new_breaks, 'break')}{f' and {allowed} allowed' if allowed else ''}",
         *([f"{len(verdict.flaky)} flaky"] if verdict.flaky else []),
         f"{count(verdict.tests, 'test')}, strength {verdict.strength}",

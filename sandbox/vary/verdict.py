@@ -53,6 +53,7 @@ class Verdict:
     flaky: Mapping[str, str] = field(default_factory=dict)
     variants: int = 0  # of the covering set, today's bank not counted
     runs: int = 0
+    again: str = "--variants"  # the option that runs a variant again
     ended: tuple[str, ...] = ()  # lines of allowed breaks that broke no longer
 
     @property
