@@ -33,6 +33,9 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
     from sandbox.contract.variants import AXES
     from sandbox.vary.axes import space_of
 
+    for option_name, text in (("--axes", axes), ("--only", only)):
+        if text and not split_names(text):
+            raise click.BadParameter(f"{text!r:.60} names nothing", param_hint=option_name)
     try:
         found = space_of(AXES, split_names(axes), split_names(only), within)
     except ValueError as wrong:
@@ -64,6 +67,7 @@ def demand_patience(strength: int, axes: int) -> None:
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write a scenario of each there."
 )
 @click.option("--begin", is_flag=True, help="Begin a world of each at a running sandbox.")
+@click.option("--replace", is_flag=True, help="With --begin: in the place of worlds that have these names.")
 @option("--url", default=URL, help="The address of that sandbox.")
 @option("--key", default=None, help="The key of its controls.")
 def cover(
@@ -75,6 +79,7 @@ def cover(
     as_json: bool,
     output: Path | None,
     begin: bool,
+    replace: bool,
     url: str,
     key: str | None,
 ) -> None:
@@ -89,7 +94,7 @@ def cover(
     if output is not None:
         write_scenarios(found, output)
     if begin:
-        begin_worlds(found, url, key)
+        begin_worlds(found, url, key, replace)
     if as_json:
         click.echo(json.dumps(described(found, seed), ensure_ascii=False, indent=2))
         return
@@ -126,11 +131,11 @@ def write_scenarios(found: "Cover", folder: Path) -> None:
     click.echo(f"{len(found.variants)} scenarios written to {folder}", err=True)
 
 
-def begin_worlds(found: "Cover", url: str, key: str | None) -> None:
+def begin_worlds(found: "Cover", url: str, key: str | None, replace: bool) -> None:
     from sandbox.client import Controls
 
     with Controls(url, key=key) as server:
         far = RemoteWorld(server, False)
         for variant in found.variants:
-            far.call("PUT", f"/worlds/{variant.name}", {"variants": dict(variant.changes)})
+            far.call("PUT", f"/worlds/{variant.name}", {"variants": dict(variant.changes), "replace": replace})
     click.echo(f"{len(found.variants)} worlds begun at {url.rstrip('/')}/worlds/NAME", err=True)

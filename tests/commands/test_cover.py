@@ -18,6 +18,10 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["variants", "cover", *words])
 
 
+def test_an_option_that_names_nothing_is_refused_and_not_taken_for_all() -> None:
+    assert "',' names nothing" in run("--axes", ",").output and "' ' names nothing" in run("--only", " ").output
+
+
 def test_each_pair_occurs_in_what_is_told_as_json() -> None:
     told = json.loads(run("--strength", "2", "--axes", THREE, "--json").stdout)
     assert {"strength", "seed", "axes", "worlds", "impossible"} == set(told)
@@ -41,6 +45,7 @@ def test_each_can_be_begun_as_a_world(url: str) -> None:
         assert {one["name"]: one["value"] for one in told if one["name"] in row["variants"]} == row["variants"]
     assert "3 worlds begun" in done.stderr
     again = run("--axes", THREE, "--strength", "1", "--begin", "--url", url)
+    assert run("--axes", THREE, "--strength", "1", "--begin", "--replace", "--url", url).exit_code == 0
     assert again.exit_code == 1 and "409" in again.output
 
 

@@ -19,8 +19,8 @@ TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Tutorial", ("install", "first-payment", "first-test", "first-scenario")),
     (
         "How to",
-        ("recipes", "bulk-files", "console", "controls", "client-faults", "demo", "keep", "certificates", "servers",
-         "observe"),
+        ("recipes", "bulk-files", "console", "controls", "client-faults", "vary", "demo", "keep", "certificates",
+         "servers", "observe"),
     ),
     ("Reference", ("customers", "well-known-values", "commands", *generated.PAGES)),
     ("Explanation", ("time", "worlds", "scale", "choices")),
