@@ -63,7 +63,7 @@ def wrong_in(words: list[str]) -> str | None:
     """What of a command is not there: a word that is no subcommand, an option that it has not."""
     command: click.Command = main
     known = {"--help", "--version"}
-    rest = list(words)
+    rest = words[: words.index("--")] if "--" in words else list(words)  # what follows is another program's
     while rest and isinstance(command, click.Group) and not rest[0].startswith("-"):
         if rest[0] not in command.commands:
             if command.invoke_without_command:

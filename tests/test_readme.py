@@ -51,7 +51,28 @@ BULK_STATUS = 'curl -s http://127.0.0.1:8080/_sandbox/clock --json \'{"advance":
 BUILD = "bank-sandbox serve --frozen --at 2027-03-01T09:00 &"
 REVOKE = "bank-sandbox pki revoke pki/demo/qwac.pem"
 CARRY = "bank-sandbox export --world default --strip-secrets --output fault.world.jsonl.gz"
-HERE = {MAKE_RUN, INSTALL, CALL, SCRIPT, PAY, APPROVE, TOKENS, STATUS, CLIENT, BULK, BULK_STATUS, BUILD, CARRY, REVOKE}
+VARIANTS, COVER = (
+    "bank-sandbox variants                 # all axes with their values; the first value is the default",
+    "bank-sandbox variants cover --strength 1              # few worlds, in which every value occurs",
+)
+HERE = {
+    VARIANTS,
+    COVER,
+    MAKE_RUN,
+    INSTALL,
+    CALL,
+    SCRIPT,
+    PAY,
+    APPROVE,
+    TOKENS,
+    STATUS,
+    CLIENT,
+    BULK,
+    BULK_STATUS,
+    BUILD,
+    CARRY,
+    REVOKE,
+}
 # Those that another test runs:
 THERE = {
     "import pytest": "tests/plugin/test_readme.py::test_the_tests_of_the_readme_pass",
@@ -68,12 +89,18 @@ THERE = {
     ),
 }
 # Those that no test can run, and why. Their words are held against the commands all the same.
+VARY = "needs the reader's own tests; tests/commands/test_vary.py and tests/plugin/test_varying.py run the commands"
 NOT_RUN = {
     "docker build --tag bank-sandbox .": "needs an engine; tests/deploy/test_image.py does what can be done",
     "export SANDBOX_KEY=$(openssl rand -hex 16)": "needs an engine; tests/deploy/test_compose.py starts what it starts",
     "export SANDBOX_STATE=postgresql://bank@db.example/bank": "needs a database that stays; tests/world/test_peers.py "
     "starts servers on one",
     "uvx --from . bank-sandbox demo": "fetches uv's own environment; tests/test_wheel.py runs the command from a wheel",
+    "bank-sandbox vary -- pytest --junitxml={junit}": VARY,
+    "bank-sandbox vary --strength 1 -- go test -count=1 ./...": VARY,
+    "pytest --bank-vary=1 -n 2                       # each test with the fixture `bank`, in worlds of its own": VARY,
+    "BREAKS  go test ./... breaks when gateway is 502: the first call of each operation is 502, in HTML; nothing was "
+    "done (service 7.2).": "is what the command prints",
     "make check": "is the command that runs this test, in .ci/run too",
 }
 
@@ -207,6 +234,15 @@ def test_a_build_goes_as_the_readme_tells(shell: Shell) -> None:
     write_program(shell.folder / "run-my-tests", "#!/bin/sh\necho tested $1\n")
     said = shown(shell, block(BUILD))
     assert f"tested {shell.environment['SANDBOX_URL']}" in said and "0 error" in said
+
+
+def test_variants_are_listed_and_covered_as_the_how_to_says(shell: Shell) -> None:
+    listed = shown(shell, block(VARIANTS))
+    assert "final_status" in listed and listed.count("code_life") == 2
+    served(shell, block(INSTALL).splitlines()[1])
+    text = shown(shell, f"{{ {block(COVER)}\n}} 2>&1")
+    assert "at strength 1" in text and "6 worlds begun" in text
+    assert len(list((shell.folder / "variants").iterdir())) > 10
 
 
 def test_every_command_that_is_shown_is_there() -> None:
