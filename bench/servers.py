@@ -74,7 +74,7 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.child.terminate()
-        self.child.wait(10)
+        self.child.wait(40)  # a server that shares a database gives its worlds up first
         assert self.child.stdout is not None
         self.child.stdout.close()
 

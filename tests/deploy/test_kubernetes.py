@@ -58,6 +58,7 @@ def test_the_shared_profile_has_two_banks_on_one_database_behind_nginx() -> None
     shared = {name for name, service in COMPOSE.items() if service.get("profiles") == ["shared"]}
     assert shared == {"postgres", "balancer", *BANKS}
     conf = (ROOT / "deploy/nginx-shared.conf").read_text()
+    assert conf.count("max_fails=0;") == len(BANKS)  # else two restarts in a row leave nginx without a server
     for name in BANKS:
         told = COMPOSE[name]["environment"]
         assert set(told) <= set(known("serve")) and told["SANDBOX_ADVERTISE"] == f"http://{name}:8080"
