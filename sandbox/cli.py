@@ -118,7 +118,7 @@ def serve(
     history_mb: int,
     **doors: Any,
 ) -> None:
-    """Serves the bank until it is stopped."""
+    """Serves the bank until it is told to stop."""
     from sandbox.app import assemble
     from sandbox.serve.access_log import announcer
     from sandbox.web.docs.site import tell

@@ -44,7 +44,7 @@ INSIDE = {
         {"timeline"},
     ),
     "web.api": (
-        {"strict_json"},
+        {"body_reader"},
         {"bodies", "replies", "jws", "certificates"},
         {"gate"},
         {"initiations"},

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.bank import accounts, bulk_checks, bulks, execution, payments, rule_effects, standing_orders
+from sandbox.bank import accounts, bulk_checks, bulks, execution, payments, rules, standing_orders
 from sandbox.bank.records import Account, Debtor, Payment
 from sandbox.bank.rules import Looks
 from sandbox.bank.standing_order_records import StandingOrder
@@ -72,7 +72,7 @@ def _order_fits(bank: Bank, order: StandingOrder, customer: str, debtor: Debtor 
 
 BEHAVIOURS: dict[Kind, Behaviour] = {
     kinds.PAYMENT: Behaviour(
-        looks=lambda payment: rule_effects.looks_of_order(payment.order, payment.origin),
+        looks=lambda payment: rules.looks_of_order(payment.order, payment.origin),
         demand_fit=_payment_fits,
         demand_funds=_nothing,
         may_sign=_may_sign,

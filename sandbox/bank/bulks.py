@@ -4,7 +4,7 @@ import math
 from decimal import Decimal
 from functools import partial
 
-from sandbox.bank import accounts, bulk_checks, bulk_entries, initiations, rule_effects
+from sandbox.bank import accounts, bulk_checks, bulk_entries, initiations
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.initiations import Ask
@@ -31,13 +31,13 @@ def initiate(
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
-    match = rule_effects.meet(bank, looks_of(kind, origin, reference))
+    match = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
     bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
-    bulk.rule = rule_effects.take(bank, match)
+    bulk.rule = bank.rulebook.take(match)
     bank.bulks[bulk.id] = bulk
     bank.files_waiting[bulk.id] = len(packed)
     bank.met("bulk_validation")
-    initiations.register(bank, bulk, reference)
+    initiations.register(bank, bulk, bulk.reference_group, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     initiations.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status

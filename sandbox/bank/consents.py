@@ -3,7 +3,7 @@
 from base64 import urlsafe_b64encode
 from hashlib import blake2b
 
-from sandbox.bank import accounts, rule_effects, tokens
+from sandbox.bank import accounts, tokens
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.callbacks import lead_back, lead_back_refused
 from sandbox.bank.grants import Consent, ConsentAddress, Grant
@@ -33,8 +33,8 @@ def ask(
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
         accounts.demand_channel(bank, account, IBAN)
-    match = rule_effects.meet(bank, Looks("consent", client_id, debtor=iban))
-    rule = rule_effects.take(bank, match)
+    match = bank.rulebook.meet(Looks("consent", client_id, debtor=iban), bank.clock.now)
+    rule = bank.rulebook.take(match)
     psu = None if rule is None else bank.rulebook.rules[rule].psu
     bank.met("consent_address_life")
     until = bank.clock.now + bank.settings_by(rule).consent_address_life

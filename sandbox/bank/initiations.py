@@ -40,10 +40,10 @@ class Ask:
     print: bytes
 
 
-def register(bank: Bank, subject: Initiation, reference: str | None) -> None:
+def register(bank: Bank, subject: Initiation, group: str, reference: str | None) -> None:
     """Registers an initiation in the journal and under its TPP's own reference."""
     if reference is not None:
-        key = (subject.origin.client_id, subject.reference_group, reference)
+        key = (subject.origin.client_id, group, reference)
         same_reference = bank.references.get(key)
         if isinstance(same_reference, list):
             same_reference.append(subject.id)
@@ -200,7 +200,8 @@ def first_answer(bank: Bank, ask: Ask) -> Asked | None:
 def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
     """Notes an accepted initiation; the first of an id stays."""
     bank.asked.setdefault((ask.client_id, ask.request_id), Asked(ask.print, subject_id, sca_token))
-    forget_oldest(bank.asked, bank.settings.remembered_max)
+    if len(bank.asked) > bank.settings.remembered_max:
+        forget_oldest(bank.asked, bank.settings.remembered_max)
 
 
 # Addresses at which a PSU signs (service 4.6 rule 3, choice 5).

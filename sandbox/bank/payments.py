@@ -1,6 +1,6 @@
 """Single payments: the initiation and what may be read of it."""
 
-from sandbox.bank import accounts, execution, initiations, rule_effects
+from sandbox.bank import accounts, execution, initiations, rules
 from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.records import Debtor, Order, Origin, Payment
 from sandbox.bank.state import Bank
@@ -23,7 +23,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     if again is not None:
         return again
     initiations.demand_reference(bank, origin.client_id, order.product, order.endtoend_identification)
-    match = rule_effects.meet(bank, rule_effects.looks_of_order(order, origin))
+    match = bank.rulebook.meet(rules.looks_of_order(order, origin), bank.clock.now)
 
     now = bank.clock.now
     payment = Payment(
@@ -36,10 +36,10 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
         debtor=order.debtor,
         customer=origin.customer,
     )
-    payment.rule = rule_effects.take(bank, match)
+    payment.rule = bank.rulebook.take(match)
     settings = bank.settings_of(payment)
     bank.payments[payment.id] = payment
-    initiations.register(bank, payment, order.endtoend_identification)
+    initiations.register(bank, payment, order.product, order.endtoend_identification)
     bank.met("technical_checks")
     if bank.variant("first_status") == "PATC":
         bank.move(payment, Trigger.CHECKED)

@@ -5,13 +5,19 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from sandbox.bank.records import Order, Origin
 from sandbox.banking import patterns
 from sandbox.contract import kinds
+from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings
 
 KINDS = (*kinds.KINDS, "consent")  # what a TPP asks for
 DEBIT = "direct_debit"  # a habit of a customer; only rules that say so are about it
+
+# What a row of the catalogue may ask for besides, where only the scenario says no.
+NAMED = ("iban", "country", "currency", "client", "status", "method")
+BARE: dict[str, Any] = {"seconds": 5, "allow": "", "expected": "another"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,21 @@ class Looks:
     endtoend_identification: str | None = None
 
 
+def looks_of_order(order: Order, origin: Origin) -> Looks:
+    return Looks(
+        "payment",
+        origin.client_id,
+        order.product,
+        customer=origin.customer,
+        debtor=order.debtor.iban if order.debtor else None,
+        creditor_iban=order.creditor.iban,
+        creditor_name=order.creditor_name,
+        amount=order.amount.number,
+        currency=order.amount.currency,
+        endtoend_identification=order.endtoend_identification,
+    )
+
+
 # The conditions that are patterns or words, by the name that both sides share.
 WORDS = ("kind", "product", "client", "customer", "debtor", "creditor_iban", "creditor_name", "currency")
 PATTERNS = (*WORDS, "endtoend_identification")
@@ -176,6 +197,23 @@ class Rulebook:
                     continue
             return Match(number, counted)
         return Match(None, counted)
+
+    def meet(self, looks: Looks, now: datetime, before: Looks | None = None) -> "Match":
+        """The last check of what a TPP asks for: a rule may refuse it. The match is counted, also on a refusal. With
+        what was known `before`, it is asked again at the signature, for rules that ask for a customer."""
+        match = self.first(looks, now, before)
+        rule = None if match.number is None else self.rules[match.number]
+        if rule is not None and rule.refuse is not None:
+            self.met |= match.counted
+            facts: dict[str, Any] = dict.fromkeys(NAMED, "of this call") | BARE
+            facts |= {"input": "initiation", "why": f"the scenario says so ({rule.title})", "rule": rule.title}
+            raise Refusal(Error[rule.refuse], lasting=bool(match.counted), **facts)
+        return match
+
+    def take(self, match: "Match") -> int | None:
+        """Counts the match of what was accepted."""
+        self.met |= match.counted
+        return match.number
 
 
 @dataclass(frozen=True, slots=True)

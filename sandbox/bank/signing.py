@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sandbox.bank import accounts, initiations, rule_effects, tokens
+from sandbox.bank import accounts, initiations, tokens
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.callbacks import lead_back, lead_back_refused
@@ -78,11 +78,11 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
         return _end_unfit(bank, found, customer, debtor, state, refusal)
     before = behaviour_of(found).looks(found)
     identity = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
-    match = rule_effects.meet_again(bank, found, before, identity)
+    match = None if found.rule is not None else bank.rulebook.meet(identity, bank.clock.now, before)
 
     open_subject(bank, found)
     if match is not None:
-        found.rule = rule_effects.take(bank, match)
+        found.rule = bank.rulebook.take(match)
     _name_payer(bank, found, customer, debtor)
     remember_beneficiary(bank, found, customer)
     _add_signature(bank, found, customer)

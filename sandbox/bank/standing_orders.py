@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from sandbox.bank import accounts, initiations, rule_effects
+from sandbox.bank import accounts, initiations
 from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
@@ -48,12 +48,12 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if again is not None:
         return again
     initiations.demand_reference(bank, origin.client_id, KIND.group, contract.endtoend_identification)
-    match = rule_effects.meet(bank, looks_of(contract, origin))
+    match = bank.rulebook.meet(looks_of(contract, origin), bank.clock.now)
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
-    order.rule = rule_effects.take(bank, match)
+    order.rule = bank.rulebook.take(match)
     bank.standing_orders[order.id] = order
-    initiations.register(bank, order, contract.endtoend_identification)
+    initiations.register(bank, order, order.reference_group, contract.endtoend_identification)
     token = order.sca_token = initiations.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
     if bank.variant("unsigned_order") == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)

@@ -15,7 +15,8 @@ if not TYPE_CHECKING:  # hidden from the type checker, which would else believe 
     def __getattr__(name: str) -> frozenset[str]:
         """SEPA and EEA, read when first asked for: importing this room costs nothing."""
         if name in ("SEPA", "EEA"):
-            return _codes(name.lower())
+            globals()[name] = found = _codes(name.lower())
+            return found
         raise AttributeError(name)
 
 

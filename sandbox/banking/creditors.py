@@ -26,8 +26,9 @@ def demand_bank(iban: str | None, bic: str | None, country: str | None, *, accou
 
 
 def demand_sepa(iban: str, *, account: str = ACCOUNT) -> None:
-    if country_of(iban) not in countries.SEPA:
-        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country_of(iban), input=f"{account}.iban")
+    country = iban[:2]
+    if country not in countries.SEPA:
+        raise Refusal(Error.COUNTRY_NOT_ACCEPTED, country=country, input=f"{account}.iban")
 
 
 def cross_border_country(

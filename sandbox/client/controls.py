@@ -96,7 +96,7 @@ class PsuControl:
         return self._act("refuse", address, {"customer": customer})
 
     def sign(self, payment_id: str, customer: str, method: str | None = None) -> Reply:
-        """Adds a further signature, in the bank's own channel."""
+        """A further signature, in the bank's own channel."""
         how = {} if method is None else {"method": method}
         return self._desk.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer} | how)
 
@@ -132,7 +132,7 @@ class Controls:
         return self.desk.call(method, path, body)
 
     def reset(self) -> None:
-        """Begins the world again, as it was first loaded."""
+        """The world as it was first loaded."""
         self.call("POST", "/reset")
 
     def world(self, name: str) -> "Controls":

@@ -41,7 +41,7 @@ def _world_of(far: RemoteWorld) -> str:
 @click.command()
 @remote
 def reset(far: RemoteWorld) -> None:
-    """Begins the world again, as it was first loaded."""
+    """The world as it was first loaded."""
     made = far.control("reset")
     far.tell(made, lambda: f"world {made['name']} begins again: {face_of(made['clock'])}")
 

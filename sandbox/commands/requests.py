@@ -26,7 +26,7 @@ NEWEST = 50
 @click.option("--text", help="Only calls with this text in path, error or reason.")
 @remote
 def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
-    """Shows the calls: a line per call with method, path, status, error code, reason and Request-ID."""
+    """Shows what was asked: a line per call with method, path, status, error code, reason and Request-ID."""
     last = since
     found = far.control("requests") if not since else far.call("GET", f"/requests?since={since}")
     fitting = [row for row in found["requests"] if fits(row, filters)]

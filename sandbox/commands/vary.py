@@ -51,29 +51,19 @@ class Order:
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 @click.option("--strength", type=click.IntRange(1, 3), default=2, show_default=True, help="So many axes at once.")
 @axes_options
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True, help="Runs at once."
-)
+@click.option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
 @click.option("--variants", metavar="AXIS=VALUE,...", help="Run the command once, against this variant only.")
 @click.option("--allow", type=click.Path(dir_okay=False, path_type=Path), help="A file of known breaks.")
 @click.option("--allow-write", is_flag=True, help="Write what breaks now into the file of --allow.")
 @click.option("--report", multiple=True, metavar="FILE", help="Write .html, .xml (JUnit), .sarif or .json; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
-@click.option(
-    "--junit", type=click.Path(dir_okay=False, path_type=Path), help="The JUnit file that the command writes."
-)
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Where the command writes its JUnit.")
 @click.option(
     "--timeout", type=click.FloatRange(0.1), help="Seconds for each run. Default: 5 times today's, 60 at least."
 )
-@click.option(
-    "--results",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=RESULTS,
-    show_default=True,
-    help="The file of results, from which a stopped run goes on.",
-)
+@click.option("--results", type=click.Path(dir_okay=False, path_type=Path), default=RESULTS, show_default=True)
 @click.option("--fresh", is_flag=True, help="Do not go on with the results of a stopped run.")
-@click.option("--scenario", default="default", show_default=True, help="The scenario of each world: a name or a file.")
+@click.option("--scenario", default="default", show_default=True, help="What each world begins with: a name or a file.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the variants and of the worlds.")
 @click.option("--at", default=None, help="Start time of the clocks; default: now.")
 @click.option("--frozen", is_flag=True, help="Freeze the clocks until they are moved.")

@@ -178,7 +178,7 @@ class Bank:
         self.controls.call("PUT", "/scenario", body)
 
     def reset(self) -> None:
-        """Begins the world again, as it was first loaded."""
+        """The world as it was first loaded."""
         self.controls.reset()
 
     def fork(self, name: str | None = None, at: str | datetime | None = None, *, replace: bool = False) -> "Bank":

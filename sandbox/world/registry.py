@@ -10,7 +10,6 @@ from logging import getLogger
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.settings import Settings
 from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.call_keeper import CallKeeper
 from sandbox.world.counters import Tally
@@ -24,7 +23,7 @@ from sandbox.world.played_step import PlayedStep
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.room import USUAL, Room
 from sandbox.world.steady_clock import SteadyClock
-from sandbox.world.world import Life, World
+from sandbox.world.world import Life, Terms, World
 
 log = getLogger("sandbox")
 FETCHES = 5  # tries to have a world for which several servers ask
@@ -86,13 +85,13 @@ class Worlds:
         shared = self.store is not None and self.store.is_shared and not default.is_here
         return (default.beginning if shared else default.bank).settings.worlds == "declared"
 
-    def settings_of(self, world: World) -> Settings:
-        """A world's settings; of a world that another server has, those of its beginning. Reloads an unloaded one."""
+    def terms_of(self, world: World) -> Terms:
+        """A world's terms; of a world that another server has, those of its beginning. Reloads an unloaded one."""
         away = world.is_unloaded
         try:
-            return world.settings
+            return world.terms()
         except ElsewhereError:
-            return world.beginning.settings
+            return Terms(world.beginning.settings, lambda axis: None)
         finally:
             if away and not world.is_unloaded:
                 self._called(world)  # for which another may have to go

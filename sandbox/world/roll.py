@@ -17,9 +17,7 @@ class Roll:
 
     def __init__(self) -> None:
         self._worlds: dict[str, World] = {}
-
-    def find(self, name: str) -> World | None:
-        return self._worlds.get(name)
+        self.find: Callable[[str], World | None] = self._worlds.get  # at every call, so it is cheap
 
     def held(self, name: str) -> World | None:
         """A world that this server knows, also where another server has it now."""
@@ -56,6 +54,7 @@ class SharedRoll(Roll):
     a world at a time, for as long as anybody holds it; a world in memory is held by the registry."""
 
     def __init__(self, store: StateStore, machine_time: Callable[[], float], adopt: Callable[[World], object]) -> None:
+        self.find = self._look_up
         self._store = store
         self._machine_time = machine_time
         self._adopt = adopt
@@ -63,7 +62,7 @@ class SharedRoll(Roll):
         self._held: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._makers: dict[str, tuple[int, threading.Event]] = {}  # threads
 
-    def find(self, name: str) -> World | None:
+    def _look_up(self, name: str) -> World | None:
         """Nothing is answered of a world without a lease: another server may have it."""
         self._store.connection.look()
         world = self._held.get(name)

@@ -45,6 +45,13 @@ class Life(NamedTuple):
     findings: tuple[Any, ...] = ()  # of the referee, from a file
 
 
+class Terms(NamedTuple):
+    """What a call is judged by: the settings that are in force, and what notes which axes it meets."""
+
+    settings: Settings
+    met: Callable[[str], None]
+
+
 class World(Paced):
     """A bank that is entered only by `enter`, `act` and `ask`, one caller at a time."""
 
@@ -181,12 +188,11 @@ class World(Paced):
         """How this bank decides on a point that the service leaves open: one of its settings."""
         return self.bank.variant(axis)
 
-    def terms(self) -> tuple[Settings, Callable[[str], None]]:
-        """What a call is judged by: the settings that are in force, and what notes which axes it meets."""
+    def terms(self) -> Terms:
         bank = (self.in_memory or self.loaded()).bank
         if bank.settings.variants:
             bank.met = self.axes.begin_call()
-        return bank.settings, bank.met
+        return Terms(bank.settings, bank.met)
 
     def real_time(self) -> datetime:
         """The machine's, for what is true outside the bank: certificates and the Date of a signature (choice 9)."""

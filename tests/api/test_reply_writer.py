@@ -7,8 +7,7 @@ from flask import Response
 from marshmallow import Schema
 
 from sandbox.web.api import replies
-from sandbox.web.api.replies import Reply, json_response
-from sandbox.web.api.reply_writer import ReplyWriter
+from sandbox.web.api.replies import Reply, ReplyWriter, json_response
 
 LINK = {"href": "/x", "templated": False}
 CONTENTS: tuple[tuple[Schema, dict[str, Any]], ...] = (

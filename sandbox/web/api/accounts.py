@@ -15,8 +15,8 @@ from sandbox.banking.money import is_currency
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import account_replies as replies
 from sandbox.web.api import account_variants
-from sandbox.web.api.barriers import Answer
 from sandbox.web.api.body_fields import Day
+from sandbox.web.api.call import Answer
 from sandbox.web.api.gate import Call
 from sandbox.web.api.paging import read_key, write_key
 from sandbox.web.api.replies import json_response

@@ -7,33 +7,34 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from flask import Flask, Response, current_app, request
-from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
+from werkzeug.exceptions import HTTPException
 
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, Operation
-from sandbox.contract.products import XB
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import accounts, bulks, consents, initiations, oauth
-from sandbox.web.api.barriers import View, perform, stand
+from sandbox.web.api.barriers import stand
+from sandbox.web.api.call import Answer, View
 from sandbox.web.api.call_lines import Announce, Listener, Observers, client_of
 from sandbox.web.api.call_record import asked_as, record_call
 from sandbox.web.api.credentials import client_named
-from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.failures import http_refusal, tell
 from sandbox.web.api.fault_replies import answered
-from sandbox.web.api.gate import Call
+from sandbox.web.api.gate import Call, judge, judge_openly
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
-from sandbox.world.world import World
+from sandbox.world.world import Terms, World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
+Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]
 WAIT_MAX = 16  # calls of a world that are observed at once
 
 
@@ -59,6 +60,7 @@ VIEWS |= {
     )
 }
 
+ENTRY = "sandbox.entry"  # among the extensions of an app: what guards all that is not the bank
 NOT_THE_BANK = ("/_sandbox/", "/psu/")
 # What a call leaves in its environ that refers back to it: a body of 60 MB would stay until the collector looks.
 IN_CIRCLES = ("werkzeug.request", "sandbox.call", "sandbox.refusal")
@@ -74,10 +76,15 @@ class WorldPath:
 
     def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
         self.inner = inner
+        self.outside: dict[str, Outside] = {}  # paths that may be answered before the bank sees them
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["sandbox.started"] = perf_counter()
         name, path = "default", raw_path(environ)
+        outside = self.outside.get(path)
+        found = None if outside is None else outside(environ, start_response)
+        if found is not None:
+            return found
         environ["sandbox.path"] = environ["PATH_INFO"] = path
         if path.startswith("/worlds/"):
             name, _, rest = path[8:].partition("/")
@@ -132,15 +139,20 @@ def frame(app: Flask) -> None:
     app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
 
-def demand_path() -> None:
+def demand_path() -> Response | None:
     """A path in another spelling is none of ours; only a reference of the bank's interface may be `.` or `..`."""
-    path, rule = request.environ["sandbox.path"], request.url_rule
+    environ, rule = request.environ, request.url_rule
+    path = environ["sandbox.path"]
     if rule is None:
         leads_elsewhere = has_dots(path) or has_dots(text_of(path))
     else:
         leads_elsewhere = rule.endpoint not in BY_NAME and has_dots(path)
     if leads_elsewhere or not is_readable(path):
         raise Refusal(Error.NOT_FOUND, input=path[:200])
+    if rule is None or rule.endpoint not in BY_NAME:
+        entry: Callable[[], Response | None] | None = current_app.extensions.get(ENTRY)
+        return None if entry is None else entry()
+    return None
 
 
 def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
@@ -151,7 +163,8 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
         return
     name = environ["sandbox.world"]
     world = environ["sandbox.place"] = worlds.get_or_default(name) if rule is None else worlds.get(name)
-    settings = worlds.settings_of(world)
+    environ["sandbox.terms"] = worlds.terms_of(world)
+    settings = environ["sandbox.terms"].settings
     if settings.client_certificates == "off":
         return
     by_header = operation is None or operation.bank_headers  # as client_of has it, before there is a call
@@ -177,8 +190,9 @@ def endpoint_of(operation: Operation, view: View, trust: "Trust | None") -> Call
     def endpoint(**path: str) -> Response:
         environ = request.environ
         world: World = environ["sandbox.place"]
+        terms: Terms = environ["sandbox.terms"]
         # The request itself: `request` looks it up anew at every use.
-        call = Call(operation, world, environ["werkzeug.request"], path, *world.terms(), trust)
+        call = Call(operation, world, environ["werkzeug.request"], path, terms.settings, terms.met, trust)
         environ["sandbox.call"] = call
         fault = world.fault_for(operation.name, client_of(call)) if world.faults.rules else None
         if fault is None:
@@ -189,44 +203,40 @@ def endpoint_of(operation: Operation, view: View, trust: "Trust | None") -> Call
     return endpoint
 
 
+def perform(view: View, call: Call) -> Response:
+    """A call is judged and answered at one moment of its world, which it enters once. What a view returns instead of
+    an answer is done after that: long work without the world's lock, and the change that a read turned out to need."""
+    judge_openly(call)
+    if call.world.holds.by_name:
+        return _perform_in_steps(view, call)
+    door = call.world.ask if call.operation.method == "GET" else call.world.enter  # a read waits for no long file
+    answer = door(_answer, view, call)
+    return answer if isinstance(answer, Response) else answer()
+
+
+def _answer(bank: Bank, view: View, call: Call) -> Answer:
+    judge(bank, call)
+    return view(bank, call)
+
+
+def _perform_in_steps(view: View, call: Call) -> Response:
+    """The same between barriers, none of them under the world's lock."""
+    call.world.ask(judge, call)
+    stand(call, "before_act")
+    try:
+        door = call.world.ask if call.operation.method == "GET" else call.world.enter
+        answer = door(view, call)
+        return answer if isinstance(answer, Response) else answer()
+    finally:
+        stand(call, "after_act")
+
+
 def refusable(view: View, call: Call) -> Response:
     """The answer that a fault is laid over, be it a yes or a no."""
     try:
         return perform(view, call)
     except Refusal as refusal:
         return tell(refusal)
-
-
-def tell(refusal: Refusal) -> Response:
-    """Sends a refusal, and keeps it for *explain*."""
-    request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which would hold all that the call read
-    return refusal_response(refusal)
-
-
-def http_refusal(error: HTTPException) -> Response:
-    """What the framework refuses by itself, in the bank's body."""
-    match error:
-        case NotFound():
-            return tell(Refusal(Error.NOT_FOUND, input=request.path[:200]))
-        case MethodNotAllowed():
-            return tell(method_refusal(sorted(error.valid_methods or ())))
-        case InternalServerError():
-            return tell(Refusal(Error.INTERNAL))
-        case _:
-            return tell(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
-
-
-def method_refusal(allowed: list[str]) -> Refusal:
-    """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
-    adapter = current_app.create_url_adapter(request)
-    assert adapter is not None and allowed
-    name, path = adapter.match(method=allowed[0])
-    if "product" in path and path["product"] not in BY_NAME[name].products:
-        return Refusal(Error.NOT_FOUND, input="payment-product")
-    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
-        allowed = [method for method in allowed if method != "DELETE"]
-    clause = "service 3.4" if path.get("product") == XB.name and request.method == "DELETE" else None
-    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
 
 
 def stamp(response: Response, observers: Observers) -> Response:
@@ -253,7 +263,8 @@ def hand_over(environ: dict[str, Any], response: Response, call: Call | None, ob
     varied = call is not None and call.settings.variants and "sandbox.fault" not in environ
     listener = observers.listener
     print_of = None if listener is None else listener.print_of
-    record = record_call(observers.take, print_of, name if is_world_name(name) else world.name, environ, response)
+    called = world.name if call or not is_world_name(name) else name
+    record = record_call(observers.take, print_of, called, environ, response)
     added = world.add_call(record)
     response.headers["Response-ID"] = added.request_id
     if call is not None and varied:

@@ -14,9 +14,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR, Body, Object, Use
 from sandbox.contract.fields import BODIES, PAYMENT
 from sandbox.contract.products import Product
-from sandbox.web.api.body_reader import BodyReader
+from sandbox.web.api.body_reader import BodyReader, read_strict
 from sandbox.web.api.body_schemas import PaymentBody
-from sandbox.web.api.strict_json import read_strict
 
 PAYMENT_BODY = BodyReader(PaymentBody())
 

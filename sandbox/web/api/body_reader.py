@@ -1,20 +1,62 @@
-"""Reads a body by its marshmallow schema: accepts it by a compiled form of the schema, and refuses it by the schema.
+"""Reads a body: first as JSON, strictly, as what parsers disagree on is refused; then by its marshmallow schema.
 
-The compiled form is made from the schema's fields and validators, so that the schema stays the one source. It takes
-about an eighth of the time, because it builds no context, no error lists and no chain of validators for each value."""
+A compiled form of the schema accepts a body, and the schema itself refuses it. The form is made from its fields
+and validators, so that the schema stays the one source. It takes about an eighth of the time, because it builds no
+context, no error lists and no chain of validators for each value."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.body_fields import CONTROL, MISSING, NoControls
 
+DEPTH_MAX = 32
 Read = Callable[[Any], Any]
 NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
+
+
+def read_strict(content: bytes) -> Any:
+    """The content; a ValueError says why not: no JSON, no UTF-8, NaN, 1e400, too deep, or a key twice."""
+    try:
+        found = orjson.loads(content)
+    except orjson.JSONDecodeError as fault:
+        raise ValueError(_why(content, fault)) from None
+    if content.count(b"{") + content.count(b"[") > DEPTH_MAX and _deeper(found, DEPTH_MAX):
+        raise ValueError(f"it is nested more than {DEPTH_MAX} deep")
+    json.loads(content, object_pairs_hook=_demand_single)
+    return found
+
+
+def _why(content: bytes, fault: orjson.JSONDecodeError) -> str:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    return f"it is not JSON (line {fault.lineno}, column {fault.colno})" if content.strip() else "it is empty"
+
+
+def _deeper(value: Any, left: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    if left == 0:
+        return True
+    return any(_deeper(item, left - 1) for item in (value.values() if isinstance(value, dict) else value))
+
+
+def _demand_single(pairs: list[tuple[str, Any]]) -> None:
+    """Parsers differ in which of two equal keys wins, so neither does."""
+    if len(pairs) > 1:
+        names = set()
+        for name, _ in pairs:
+            if name in names:
+                raise ValueError(f"the key {name[:100]} is there twice")
+            names.add(name)
 
 
 class Unfit(Exception):

@@ -18,10 +18,9 @@ from sandbox.files.admission import FILE_BYTES_MAX, never
 from sandbox.files.reader import Kind, admit, is_large, read_file
 from sandbox.files.report import Finding
 from sandbox.web.api import replies
-from sandbox.web.api.barriers import Answer
+from sandbox.web.api.call import Answer
 from sandbox.web.api.gate import Call
-from sandbox.web.api.initiation_variants import signing_address, vary_bulk
-from sandbox.web.api.initiations import is_external, without_conflict
+from sandbox.web.api.initiations import is_external, signing_address, vary_bulk, without_conflict
 
 HEAD_BYTES = 1_000  # in which the first row of a csv file ends
 PACKED_LEVEL = 1  # the fastest

@@ -6,11 +6,12 @@ from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from flask import Request
+from flask import Request, Response
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Client, Origin
+from sandbox.bank.state import Bank
 from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Operation
 from sandbox.contract.settings import Settings
@@ -103,3 +104,7 @@ PRINTED = (
     "HTTP_CODE_CHALLENGE",
     "HTTP_PAYMENTINFORMATIONID",
 )
+
+# A response, or what is done for one after the world was left: long work, and the change that a read needs.
+Answer = Response | Callable[[], Response]
+View = Callable[[Bank, Call], Answer]

@@ -3,9 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from flask import Response, has_request_context, request
+from flask import Response, current_app, has_request_context, request
+from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sandbox.contract.errors import Error, Refusal, Row
+from sandbox.contract.operations import BY_NAME
+from sandbox.contract.products import XB
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.error_variants import retry_after, varied
 from sandbox.web.api.replies import MEDIA
@@ -43,3 +46,35 @@ def refusal_response(refusal: Refusal) -> Response:
 
 def _varied(call: "Call", refusal: Refusal) -> tuple[Row, str]:
     return varied(call.world, refusal, call.header("Accept-Language") or "")
+
+
+def tell(refusal: Refusal) -> Response:
+    """Sends a refusal, and keeps it for *explain*."""
+    request.environ["sandbox.refusal"] = refusal.with_traceback(None)  # which would hold all that the call read
+    return refusal_response(refusal)
+
+
+def http_refusal(error: HTTPException) -> Response:
+    """What the framework refuses by itself, in the bank's body."""
+    match error:
+        case NotFound():
+            return tell(Refusal(Error.NOT_FOUND, input=request.path[:200]))
+        case MethodNotAllowed():
+            return tell(method_refusal(sorted(error.valid_methods or ())))
+        case InternalServerError():
+            return tell(Refusal(Error.INTERNAL))
+        case _:
+            return tell(Refusal(Error.INPUT_INVALID, input="request", why=error.name.lower()))
+
+
+def method_refusal(allowed: list[str]) -> Refusal:
+    """Another method is offered here, unless the path names no product: paths are judged before methods (choice 2)."""
+    adapter = current_app.create_url_adapter(request)
+    assert adapter is not None and allowed
+    name, path = adapter.match(method=allowed[0])
+    if "product" in path and path["product"] not in BY_NAME[name].products:
+        return Refusal(Error.NOT_FOUND, input="payment-product")
+    if path.get("product") == XB.name:  # service 3.4: it has no cancellation
+        allowed = [method for method in allowed if method != "DELETE"]
+    clause = "service 3.4" if path.get("product") == XB.name and request.method == "DELETE" else None
+    return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)

@@ -10,7 +10,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking import pkce
 from sandbox.banking.names import URI_MAX
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.operations import OPERATIONS, Authorization, Operation
+from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
@@ -31,6 +31,7 @@ OFFERED: dict[tuple[str, str | None], tuple[tuple[int, ...], bool]] = {
     for operation in OPERATIONS
     for product in operation.products or (None,)
 }
+MEDIA = {key: BY_NAME[key[0]].media_for(key[1]) for key in OFFERED}  # of the body
 
 
 @lru_cache(maxsize=1024)
@@ -89,7 +90,7 @@ def language(call: Call) -> None:
 
 
 def media(call: Call) -> None:
-    expected = call.operation.media_for(call.path.get("product"))
+    expected = MEDIA[call.operation.name, call.path.get("product")]
     if call.environ.get("CONTENT_TYPE") not in expected and call.request.mimetype not in expected:
         raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(expected))
 
@@ -162,7 +163,7 @@ def challenge(call: Call, bank: Bank) -> None:
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
     if method == "plain" and call.variant("pkce_plain") == "refused":
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256")
-    if not pkce.is_challenge(method, value):
+    if not pkce.CHALLENGES[method].fullmatch(value):
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge", why="its syntax is not that of RFC 7636")
     call.challenge = (same_text_for_all(method), value)
 
@@ -185,14 +186,15 @@ def signature(call: Call, bank: Bank) -> None:
 
     from sandbox.web.api import certificates, jws  # with the cryptography that most calls never need
 
-    body = call.request.get_data()
+    body, real = call.request.get_data(), call.world.real_time()
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
         call.met("date_tolerance")
-        jws.demand_date(date, bank.clock.now, call.world.real_time(), bank.settings.date_tolerance)
+        jws.demand_date(date, bank.clock.now, real, bank.settings.date_tolerance)
     if proof is not None:
-        now = call.world.certificate_time()
+        call.met("certificate_clock")
+        now = bank.clock.now if call.settings.certificate_clock == "bank" else real
         certified = partial(certificates.seal_key, call.trust, call.client, call.operation.role, now)
         over = call.variant("signature_over")
         jws.demand_form(proof, over)
@@ -251,27 +253,19 @@ def attendance(call: Call, bank: Bank) -> None:
         rate_limits.count_read(call.world, bank, (call.client.id, logical_id, call.operation.name))
 
 
-def has_product(operation: Operation) -> bool:
-    return bool(operation.products)
-
-
-def has_bank_headers(operation: Operation) -> bool:
-    return operation.bank_headers
-
-
 # Each check, and the operations that it is made for. The first check to fail is the one that the caller hears of, so
 # these orders are part of the interface.
 OPEN_CHECKS: tuple[tuple[Callable[[Call], None], Applies], ...] = (
-    (product, has_product),
+    (product, lambda operation: bool(operation.products)),
     (accept, lambda operation: True),
-    (language, has_bank_headers),
+    (language, lambda operation: operation.bank_headers),
     (media, lambda operation: bool(operation.media)),
     (request_id, lambda operation: True),
 )
 BANK_CHECKS: tuple[tuple[Callable[[Call, Bank], None], Applies], ...] = (
-    (client, has_bank_headers),
+    (client, lambda operation: operation.bank_headers),
     (host, lambda operation: True),
-    (redirect_uri, has_bank_headers),
+    (redirect_uri, lambda operation: operation.bank_headers),
     (challenge, lambda operation: operation.pkce),
     (signature, lambda operation: operation.success == 201),
     (authorization, lambda operation: operation.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED)),

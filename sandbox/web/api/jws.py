@@ -16,7 +16,7 @@ from werkzeug.http import parse_date
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import signature_hints
-from sandbox.web.api.strict_json import read_strict
+from sandbox.web.api.body_reader import read_strict
 
 Key = ECKey | RSAKey
 

@@ -17,16 +17,13 @@ UNKNOWN = "Unknown field"
 T = TypeVar("T")
 
 
-def read_leniently(call: Call, schema: Schema, read: Callable[[Any], T], content: Any) -> T:
-    """Read a body; where an axis says so, again without what was refused."""
-    try:
-        return read(content)
-    except Refusal as refusal:
-        if not isinstance(content, dict) or refusal.error is not Error.INPUT_INVALID:
-            raise
-        eased = ease(call, schema, content)
-        if eased == content:
-            raise
+def read_again(refusal: Refusal, call: Call, schema: Schema, read: Callable[[Any], T], content: Any) -> T:
+    """Read a body that was refused, where an axis says so, without what it was refused for."""
+    if not isinstance(content, dict) or refusal.error is not Error.INPUT_INVALID:
+        raise refusal
+    eased = ease(call, schema, content)
+    if eased == content:
+        raise refusal
     return read(eased)
 
 

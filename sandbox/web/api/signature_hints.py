@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import Any
 
-from sandbox.web.api.strict_json import read_strict
+from sandbox.web.api.body_reader import read_strict
 
 OLDER_KIND = re.compile(r'(?:^|,\s*)(?:keyId|headers|signature)="', re.IGNORECASE)  # draft-cavage-http-signatures
 NEWER_KIND = re.compile(r"^[a-z*][a-z0-9_.*-]*=:[A-Za-z0-9+/=]+:")  # RFC 9421

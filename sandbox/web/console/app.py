@@ -7,7 +7,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.app import here
+from sandbox.web.api.app import WorldPath, here
 from sandbox.web.console import (
     initiation_page,
     list_pages,
@@ -18,7 +18,7 @@ from sandbox.web.console import (
     timeline_page,
 )
 from sandbox.web.console.actions import ACTIONS, notice_of
-from sandbox.web.console.bare_address import RootRedirect
+from sandbox.web.console.bare_address import FROM_BARE_ADDRESS
 from sandbox.web.console.callback_page import CallbackPages
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.formats import clock_text, machine
@@ -93,7 +93,8 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
             provide_automatic_options=False,
         )
 
-    app.wsgi_app = RootRedirect(app.wsgi_app)  # type: ignore[method-assign]
+    assert isinstance(app.wsgi_app, WorldPath)
+    app.wsgi_app.outside |= FROM_BARE_ADDRESS
 
 
 def visit_of(worlds: Worlds, key: str | None, path: dict[str, object]) -> Visit:
@@ -128,7 +129,7 @@ def ask_key(visit: Visit, text: str = "") -> Response:
 
 
 def take_key(visit: Visit) -> Response:
-    """The key is right: the browser keeps a hash of it, not the key."""
+    """Right: the browser keeps a print of it, not the key."""
     shown = visit.request.form.get("key", "")
     if visit.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.key):
         response = see_other(inside(visit.root, visit.request.form.get("back", "/")), HEADERS)

@@ -21,11 +21,11 @@ BANK_ROWS: tuple[Control, ...] = (
         "GET",
         "/customers",
         "registers.customers",
-        "Lists the customers and their accounts.",
+        "The customers and their accounts.",
         commands=(
             Command(
                 "customers",
-                "Shows the customers of the bank.",
+                "Shows who the bank knows.",
                 columns=("customer", "name", "kind", "language", "accounts"),
             ),
         ),
@@ -34,7 +34,7 @@ BANK_ROWS: tuple[Control, ...] = (
         "GET",
         "/clients",
         "registers.clients",
-        "Lists the registered third parties, without their secrets.",
+        "The registered third parties, without their secrets.",
         commands=(Command("clients", "Shows the registered TPPs.", columns=("client_id", "name", "roles", "active")),),
     ),
     Control(
@@ -58,7 +58,7 @@ BANK_ROWS: tuple[Control, ...] = (
         "PUT",
         "/clients/<client_id>",
         "client_views.change",
-        "Changes the named fields of a third party.",
+        "Changes what is named of a third party.",
         (Field("client_id"), *CLIENT),
         {"active": False},
         buttons=(Button("amend", "{client_id} was changed."),),
@@ -68,7 +68,7 @@ BANK_ROWS: tuple[Control, ...] = (
         "GET",
         "/accounts",
         "registers.accounts",
-        "Lists the accounts with their balances.",
+        "The accounts with their balances.",
         commands=(
             Command(
                 "accounts",
@@ -98,7 +98,7 @@ BANK_ROWS: tuple[Control, ...] = (
         "GET",
         "/payments",
         "initiations.list_payments",
-        "Lists the payments, each with the history of its statuses and its order.",
+        "The payments, each with its way through the statuses and its order.",
         commands=(
             Command(
                 "payments",
@@ -116,7 +116,7 @@ BANK_ROWS: tuple[Control, ...] = (
             ),
         ),
     ),
-    Control("GET", "/payments/<payment_id>", "initiations.show_payment", "Shows one payment."),
+    Control("GET", "/payments/<payment_id>", "initiations.show_payment", "One payment."),
     Control(
         "POST",
         "/payments/<payment_id>/move",
@@ -135,7 +135,7 @@ BANK_ROWS: tuple[Control, ...] = (
         "GET",
         "/standing-orders",
         "initiations.list_standing_orders",
-        "Lists the standing orders.",
+        "The standing orders.",
         commands=(
             Command(
                 "standing-orders",
@@ -156,13 +156,13 @@ BANK_ROWS: tuple[Control, ...] = (
         "GET",
         "/standing-orders/<payment_id>",
         "initiations.show_standing_order",
-        "Shows one standing order with its executions so far and the coming ones.",
+        "One standing order: what was executed, and what comes on which day.",
     ),
     Control(
         "GET",
         "/bulk-payments",
         "initiations.list_files",
-        "Lists the bulk files, each with its bulks.",
+        "The bulk files, each with its bulks.",
         commands=(
             Command(
                 "bulk-payments",
@@ -171,5 +171,5 @@ BANK_ROWS: tuple[Control, ...] = (
             ),
         ),
     ),
-    Control("GET", "/bulk-payments/<payment_id>", "initiations.show_file", "Shows one bulk file."),
+    Control("GET", "/bulk-payments/<payment_id>", "initiations.show_file", "One bulk file."),
 )

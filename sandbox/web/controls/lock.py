@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from flask import Flask, Request, Response, current_app, request
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.web.api.app import ENTRY
 from sandbox.web.controls.attempts import Attempts
 from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.media import READ_ONLY, demand_media
@@ -39,7 +40,6 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
     """
     app.extensions[ATTEMPTS] = attempts
 
-    @app.before_request
     def demand_entry() -> Response | None:
         endpoint = None if request.url_rule is None else request.url_rule.endpoint
         if endpoint in bank or (endpoint is None and not is_beside_the_bank(request.environ)):
@@ -55,6 +55,8 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
         if endpoint is not None:
             demand_media(request, endpoint)
         return None
+
+    app.extensions[ENTRY] = demand_entry
 
 
 def is_page(endpoint: str | None, asked: Request) -> bool:

@@ -112,7 +112,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         "POST",
         "/customers",
         "people_views.add_customer",
-        "Adds a customer, still without an account.",
+        "A new customer, still without an account.",
         NEW_CUSTOMER,
         {"customer": "zoe", "name": "Zoé Lambermont", "kind": "private", "language": "fr"},
         201,
@@ -120,9 +120,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         buttons=(Button("add customer", "{customer} is a customer now."),),
         body_name="NewCustomer",
     ),
-    Control(
-        "GET", "/customers/<customer>", "registers.customer", "Shows one customer with all fields that may be changed."
-    ),
+    Control("GET", "/customers/<customer>", "registers.customer", "One customer, with all that may be changed."),
     Control(
         "PATCH",
         "/customers/<customer>",
@@ -140,7 +138,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         "POST",
         "/accounts",
         "people_views.add_account",
-        "Opens an account for a customer.",
+        "A new account of a customer.",
         NEW_ACCOUNT,
         {"customer": "alice", "balance": "1000.00"},
         201,
@@ -148,7 +146,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         buttons=(Button("add account", "{customer} has a new account."),),
         body_name="NewAccount",
     ),
-    Control("GET", "/accounts/<iban>", "registers.account", "Shows one account with all fields that may be changed."),
+    Control("GET", "/accounts/<iban>", "registers.account", "One account, with all that may be changed."),
     Control(
         "PATCH",
         "/accounts/<iban>",

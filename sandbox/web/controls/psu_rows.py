@@ -55,7 +55,7 @@ PSU_ROWS: tuple[Control, ...] = (
         "POST",
         "/psu/approve",
         "psu.approve",
-        "Signs or consents as the customer, without a browser. The reply has the callback address.",
+        "Acts as the customer without a browser: signs, or consents. Replies the callback address.",
         APPROVAL,
         PSU,
         commands=(
@@ -73,9 +73,8 @@ PSU_ROWS: tuple[Control, ...] = (
         "POST",
         "/psu/refuse",
         "psu.refuse",
-        "Refuses as the customer, without a browser. The reply has the callback address. With `payment_id` in place "
-        "of `address`, a further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason "
-        "`PSU_REFUSED`.",
+        "Acts as the customer, who refuses. Replies the callback address. With `payment_id` in place of `address`, a "
+        "further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason `PSU_REFUSED`.",
         REFUSAL,
         PSU,
         commands=(Command("psu refuse"),),
@@ -85,12 +84,10 @@ PSU_ROWS: tuple[Control, ...] = (
         "POST",
         "/psu/sign",
         "psu.sign",
-        "Adds a further signature, in the bank's own channel.",
+        "A further signature, in the bank's own channel.",
         FURTHER,
         {"payment_id": "...", "customer": "griet"},
-        commands=(
-            Command("psu sign", "Adds a further signature, in the bank's own channel.", ("payment_id",), "{status}"),
-        ),
+        commands=(Command("psu sign", "A further signature, in the bank's own channel.", ("payment_id",), "{status}"),),
         buttons=(Button("sign", "Signed by {customer}."),),
         body_name="FurtherSignature",
     ),
@@ -113,7 +110,7 @@ PSU_ROWS: tuple[Control, ...] = (
         "GET",
         "/reference/countries",
         "registers.countries",
-        "Lists the countries, currencies and purpose codes that cross-border payments may have.",
+        "The countries, currencies and purpose codes that cross-border payments may have.",
     ),
     Control(
         "GET",
@@ -135,12 +132,12 @@ PSU_ROWS: tuple[Control, ...] = (
         "GET",
         "/journal",
         "registers.journal",
-        f"Lists every change of a status, numbered. {SINCE}",
+        f"Every change of a status, numbered. {SINCE}",
         since=True,
         commands=(
             Command(
                 "journal",
-                "Shows the changes of statuses.",
+                "Shows what changed.",
                 columns=("seq", "at", "subject", "trigger", "from", "to", "reason"),
             ),
         ),
@@ -149,7 +146,7 @@ PSU_ROWS: tuple[Control, ...] = (
         "GET",
         "/requests",
         "registers.requests",
-        f"Lists every call of the bank's interface and its reply, numbered. {SINCE}",
+        f"Every call of the bank's interface and its answer, numbered. {SINCE}",
         since=True,
         commands=(Command("requests"),),
     ),

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from flask import Request
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.strict_json import read_strict
+from sandbox.web.api.body_reader import read_strict
 from sandbox.web.controls.control_row import Field
 
 T = TypeVar("T")

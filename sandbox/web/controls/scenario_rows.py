@@ -10,8 +10,8 @@ SINCE = "?since= gives those after that number."
 SETTINGS = tuple(Field(row.name) for row in fields(Settings))
 
 SCENARIO_ROWS: tuple[Control, ...] = (
-    Control("GET", "/scenarios", "scenario_views.every", "Lists the shipped scenarios."),
-    Control("GET", "/scenario", "scenario_views.one", "Shows the scenario that this world began with."),
+    Control("GET", "/scenarios", "scenario_views.every", "The scenarios that can be loaded."),
+    Control("GET", "/scenario", "scenario_views.one", "The scenario that this world began with."),
     Control(
         "PUT",
         "/scenario",
@@ -31,7 +31,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "GET",
         "/faults",
         "scenario_views.faults",
-        "Lists the fault rules of this world, and how often each was met.",
+        "The fault rules of this world, and how often each was met.",
         commands=(Command("faults"),),
     ),
     Control(
@@ -74,7 +74,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "GET",
         "/settings",
         "settings_views.show",
-        "Shows the settings of this world.",
+        "The settings of this world, as they stand.",
         commands=(Command("settings"),),
     ),
     Control(
@@ -104,7 +104,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "GET",
         "/callbacks",
         "time_travel.callbacks",
-        f"Lists the callback addresses to which customers were sent back. {SINCE}",
+        f"Where customers were sent back to. {SINCE}",
         since=True,
         commands=(
             Command(

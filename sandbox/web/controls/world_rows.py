@@ -28,7 +28,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "GET",
         "/clock",
         "clock.show",
-        "Shows the bank's clock: its time, its rate (0 when frozen), and when the next event is due.",
+        "What the bank's clock shows, how it goes, and when something falls due next.",
         commands=(Command("clock"),),
     ),
     Control(
@@ -57,7 +57,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "POST",
         "/reset",
         "world_views.reset",
-        "Begins the world again, as it was first loaded.",
+        "The world as it was first loaded.",
         (),
         {},
         commands=(Command("reset"),),
@@ -81,7 +81,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         ),
         pages=True,
     ),
-    Control("GET", "/worlds/<name>", "world_views.one", "Shows one world. A world that is away stays away."),
+    Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away."),
     Control(
         "PUT",
         "/worlds/<name>",
@@ -113,7 +113,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "POST",
         "/worlds/<name>/fork",
         "time_travel.fork",
-        "Copies this world, as it is or as it was at a time, to a new world. 409 where a world of the new name exists: "
+        "A second world that is this one as it is, or was at a time. 409 where a world of the new name exists: "
         "`replace` true replaces it.",
         (
             Field("as", world_name, required=True, about="The name of the new world."),
@@ -190,7 +190,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "GET",
         "/explain/<request_id>",
         "explanation.explain",
-        "Explains the reply to a call: the rule, its clause, and the facts that decided.",
+        "Why that call was answered so: the rule, its clause, and what it was judged on.",
         commands=(Command("explain"),),
     ),
     Control(
@@ -204,7 +204,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "GET",
         "/coverage",
         "health.coverage",
-        "Shows which operations, replies and moves of the bank this world's clients have met, and what to try next.",
+        "What of the bank this world's clients have met, and what to try next.",
         commands=(Command("coverage"),),
     ),
 )

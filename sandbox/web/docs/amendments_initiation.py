@@ -4,7 +4,7 @@ from typing import Any
 
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
-from sandbox.web.api.initiation_variants import CAMEL
+from sandbox.web.api.initiations import CAMEL
 from sandbox.web.docs.amending import (
     Amend,
     Document,
