@@ -154,15 +154,15 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"The bank would take {len(report.sound)} of {len(report.batches)} bulks."
     else:
         yield "The bank would take the whole file, if the debtor accounts are a business customer's."
-    yield from _found(report.findings, "")
+    yield from _finding_lines(report.findings, "")
     for batch in report.batches:
         name = batch.payment_information_id or "(no name)"
         verdict = "refused" if batch.findings else "holds"
         yield f"{name}: {verdict}; transactions: {batch.number_of_transactions}, sum: {batch.control_sum}"
-        yield from _found(batch.findings, "  ")
+        yield from _finding_lines(batch.findings, "  ")
 
 
-def _found(findings: Findings, indent: str) -> Iterator[str]:
+def _finding_lines(findings: Findings, indent: str) -> Iterator[str]:
     for finding in findings:
         where = f"line {finding.place}" if finding.line is not None else finding.place
         yield f"{indent}{where}: {finding.code}: {finding.text}"

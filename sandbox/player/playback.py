@@ -49,7 +49,6 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "hold": tester_steps.hold,
     "release": tester_steps.release,
 }
-JUDGING = ("expect", "refused", "lost")  # the keys of a step that judge it
 
 
 @dataclass

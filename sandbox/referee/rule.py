@@ -114,7 +114,6 @@ INITIATIONS = (*PAYMENTS, "bulk_initiation")
 REDIRECTING = (*PAYMENTS, "consent_addresses")
 STATUSES = ("payment_status", "standing_order_status")
 CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_cancellation")
-BULKS = ("bulk_initiation", "bulk_status", "bulk_cancellation")
 
 
 def rule(

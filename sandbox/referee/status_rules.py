@@ -159,7 +159,7 @@ def outcome_unseen(event: Observation, own: Own) -> str | None:
     return None
 
 
-def _lost(own: Own, bank: Bank) -> Iterator[Open]:
+def _orphans(own: Own, bank: Bank) -> Iterator[Open]:
     for subject, (exchange, until) in own.items():
         found = bank.initiation(subject)
         if found is not None and not found.signatures and bank.clock.now >= until:
@@ -173,19 +173,19 @@ def _lost(own: Own, bank: Bank) -> Iterator[Open]:
     "An address expired unused, and its initiation was abandoned",
     "Ask for the status, cancel it, or initiate again to have a fresh address.",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
-    close=_lost,
+    close=_orphans,
     begins=lambda kind: kind.operation in PAYMENTS,
 )
 def lost(event: Observation, own: Own) -> str | None:
     if event.operation in PAYMENTS:
         if event.accepted:
-            _begun(event, own)
+            _note_address(event, own)
     elif event.subject in own and (event.operation not in STATUSES or event.at >= own[event.subject][1]):
         del own[event.subject]
     return None
 
 
-def _begun(event: Observation, own: Own) -> None:
+def _note_address(event: Observation, own: Own) -> None:
     """Stores the address; it replaces that of an earlier initiation with the same reference."""
     assert event.subject is not None
     found = event.bank.initiation(event.subject)

@@ -109,7 +109,7 @@ class Future:
             return
         past = self._past = self._past or whole_past_of(*self._began)
         home = past.homes[row.iban]
-        rng = Random(_drawn(row.key, b"slot", now.slot, 16))
+        rng = Random(_draw(row.key, b"slot", now.slot, 16))
         home.happen(Booking(bank, past.references, self._shared), rng, on, spent_on, home.routines[row.number])
 
     def _dated(self, rank: int, row: Row, after: date) -> Occurrence:
@@ -162,7 +162,7 @@ def _chance_from(row: Row, slot: int) -> int:
         week, place = week + 1, 0
 
 
-def _drawn(key: bytes, what: bytes, number: int, size: int) -> int:
+def _draw(key: bytes, what: bytes, number: int, size: int) -> int:
     return int.from_bytes(blake2b(key + b"/%b/%d" % (what, number), digest_size=size).digest())
 
 

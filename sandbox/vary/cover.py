@@ -32,7 +32,7 @@ def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Varian
     rows = [space.complete(variant) for variant in done]
     strength = min(strength, len(space.axes))
     if strength > 0:
-        rows += _found(space, strength, seed, rows)
+        rows += _library_rows(space, strength, seed, rows)
     missing = _missing(space, strength, rows)
     impossible = set()
     while missing:
@@ -48,7 +48,7 @@ def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Varian
     return Cover(space, strength, tuple(variants), frozenset(impossible))
 
 
-def _found(space: Space, strength: int, seed: int, done: list[dict[str, str]]) -> Iterator[dict[str, str]]:
+def _library_rows(space: Space, strength: int, seed: int, done: list[dict[str, str]]) -> Iterator[dict[str, str]]:
     """The rows of the library. The seed decides in which order it meets axes and values."""
     chance = Random(seed)
     names = sorted(space.axes)

@@ -11,7 +11,6 @@ from sandbox.bank.state import Bank
 PATH_MAX = 1_000  # characters
 NAME_MAX = 200  # of a client
 RULE_MAX = 1_000
-METHOD_MAX = 20
 FIXED = 700  # bytes: about what a call weighs without its texts
 
 

@@ -86,9 +86,9 @@ class Faults:
         self.met[number] = self.met.get(number, 0) + 1
         if when.nth is not None and self.met[number] != when.nth:
             return False
-        return when.chance is None or self._drawn(number) < when.chance
+        return when.chance is None or self._draw(number) < when.chance
 
-    def _drawn(self, number: int) -> float:
+    def _draw(self, number: int) -> float:
         content = f"fault/{self.seed}/{number}/{self.met[number]}".encode()
         return int.from_bytes(blake2b(content, digest_size=7).digest()) / 2**56
 

@@ -125,7 +125,7 @@ def compile_field(field: fields.Field[Any]) -> Read:
     patterns = [pattern_of(check) for check in field.validators if isinstance(check, Validator)]
     if type(field) is fields.String and len(patterns) == len(field.validators) and None not in patterns:
         return _string(re.compile("".join(f"(?={pattern})" for pattern in patterns)))
-    return _asked(field)
+    return _library_reader(field)
 
 
 def pattern_of(check: Validator) -> str | None:
@@ -154,7 +154,7 @@ def _string(pattern: re.Pattern[str]) -> Read:
     return read
 
 
-def _asked(field: fields.Field[Any]) -> Read:
+def _library_reader(field: fields.Field[Any]) -> Read:
     def read(value: Any) -> Any:
         try:
             return field.deserialize(value)

@@ -54,7 +54,7 @@ class Attempts:
             return True
         delay = self._count(caller_name, shown)
         if delay:
-            with self._held(caller_name, WAITING_MAX if wait else 1):
+            with self._one_at_a_time(caller_name, WAITING_MAX if wait else 1):
                 (wait or time.sleep)(delay)
         return False
 
@@ -77,7 +77,7 @@ class Attempts:
             return delay_of(caller.count)
 
     @contextmanager
-    def _held(self, name: str, most: int) -> Iterator[None]:
+    def _one_at_a_time(self, name: str, most: int) -> Iterator[None]:
         """One refusal at a time for a caller, and not too many for all."""
         with self._lock:
             caller = self._callers.get(name)

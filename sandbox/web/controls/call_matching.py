@@ -88,14 +88,14 @@ def read_matcher(value: Any, world: str) -> Matcher:
         if name not in READERS and name not in ("headers", "body"):
             near = suggestion(str(name), (*READERS, "headers", "body"))
             raise ValueError(f"a matcher has no '{str(name)[:SHOWN_MAX]}'; {near}")
-    call = {name: _named(name, read, value[name]) for name, read in READERS.items() if name in value}
+    call = {name: _read_matcher(name, read, value[name]) for name, read in READERS.items() if name in value}
     prefix = f"/worlds/{world}/"
     if call.get("path", "").startswith(prefix):
         call["path"] = call["path"][len(prefix) - 1 :]
-    return Matcher(call, _named("headers", _headers, value.get("headers", {})), value.get("body", MISSING))
+    return Matcher(call, _read_matcher("headers", _headers, value.get("headers", {})), value.get("body", MISSING))
 
 
-def _named(name: str, read: Callable[[Any], Any], value: Any) -> Any:
+def _read_matcher(name: str, read: Callable[[Any], Any], value: Any) -> Any:
     try:
         return read(value)
     except ValueError as fault:

@@ -102,7 +102,7 @@ def _demand_times(matcher: Matcher, times: Times, calls: list[Exchange], content
     sure = [call for call, is_sure in found if is_sure]
     held = [times.holds(number) for number in range(len(sure), len(found) + 1)]
     if not any(held):
-        found_instead = _listed(sure) if sure else _nearest(matcher, calls, contents)
+        found_instead = _list_calls(sure) if sure else _nearest(matcher, calls, contents)
         raise Refusal(Error.NOT_VERIFIED, expected=times.words, found=f"found {_calls(len(sure))}{found_instead}")
     if not all(held):
         _demand_contents(found)
@@ -135,12 +135,12 @@ def _demand_contents(found: Iterable[tuple[Exchange, bool]]) -> None:
         raise refuse("body", why)
 
 
-def _listed(calls: Sequence[Exchange]) -> str:
+def _list_calls(calls: Sequence[Exchange]) -> str:
     more = f" and {len(calls) - LISTED_MAX} more" if len(calls) > LISTED_MAX else ""
-    return f": {'; '.join(map(_named, calls[:LISTED_MAX]))}{more}"
+    return f": {'; '.join(map(_call_line, calls[:LISTED_MAX]))}{more}"
 
 
-def _named(call: Exchange) -> str:
+def _call_line(call: Exchange) -> str:
     return f"call {call.seq} {call.method} {call.path} {call.status} of {call.client_id or 'nobody'}"
 
 
@@ -152,7 +152,7 @@ def _nearest(matcher: Matcher, calls: Sequence[Exchange], contents: Find) -> str
         wrong += (content_misfits(matcher, contents(call.seq)) or []) if len(wrong) < 2 else []
         if best is None or len(wrong) <= best[0]:
             best = len(wrong), call, wrong
-    return f"; the nearest, {_named(best[1])}, differs in {', '.join(best[2])}" if best and best[2] else ""
+    return f"; the nearest, {_call_line(best[1])}, differs in {', '.join(best[2])}" if best and best[2] else ""
 
 
 def _calls(count: int) -> str:

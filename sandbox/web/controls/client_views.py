@@ -42,14 +42,14 @@ def read_active(value: Any) -> bool:
 
 
 def read_roles(value: Any) -> tuple[str, ...]:
-    found = _listed(value)
+    found = _read_list(value)
     if not found or any(role not in ROLES for role in found) or len(set(found)) < len(found):
         raise ValueError(f"it is a list of {', '.join(ROLES)}, each once")
     return tuple(found)
 
 
 def read_redirect_uris(value: Any) -> tuple[str, ...]:
-    return tuple(_redirect_uri(item) for item in _listed(value))
+    return tuple(_redirect_uri(item) for item in _read_list(value))
 
 
 def _redirect_uri(value: Any) -> str:
@@ -75,7 +75,7 @@ def read_keys(value: Any) -> tuple[str, ...]:
     from sandbox.web.api.jws import read_key  # with the cryptography that few clients need
 
     found: dict[str, str] = {}
-    for number, jwk in enumerate(_listed(value), 1):
+    for number, jwk in enumerate(_read_list(value), 1):
         if not isinstance(jwk, dict) or not isinstance(jwk.get("kid"), str) or KID.match(jwk["kid"]) is None:
             raise ValueError(f"key {number} needs a kid of 1 to 100 printable characters")
         if jwk["kid"] in found:
@@ -95,7 +95,7 @@ def read_organisation(value: Any) -> str:
     return matching(ORGANISATION, "it is like PSDBE-NBB-1234567890 (ETSI TS 119 495), or empty")(value)
 
 
-def _listed(value: Any) -> list[Any]:
+def _read_list(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > LIST_MAX:
         raise ValueError(f"it is a list of {LIST_MAX} at most")
     return value
@@ -116,7 +116,7 @@ READ_ID = matching(CLIENT_ID, "it is letters, digits, _, . and -, 64 at most")
 def make(world: World, body: dict[str, Any]) -> Response:
     """client_id and secret are needed; the rest has a default."""
     client_id = value_of(body, "client_id", READ_ID)
-    client = Client(client_id, **{"name": client_id} | _given(body))
+    client = Client(client_id, **{"name": client_id} | _read_fields(body))
     world.act(register, client)
     return json_response(client_shown(client), 201)
 
@@ -125,8 +125,8 @@ def change(world: World, body: dict[str, Any], client_id: str) -> dict[str, Any]
     """Fields that are left out stay as they are."""
     if body.get("client_id", client_id) != client_id:
         raise Refusal(Error.CONTROL_INVALID, input="client_id", why="it is not that of the path")
-    return client_shown(world.act(amend, client_id, tuple(sorted(_given(body).items()))))
+    return client_shown(world.act(amend, client_id, tuple(sorted(_read_fields(body).items()))))
 
 
-def _given(body: dict[str, Any]) -> dict[str, Any]:
+def _read_fields(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value_of(body, name, read) for name, read in READERS.items() if name in body}

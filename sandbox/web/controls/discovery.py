@@ -47,7 +47,7 @@ def authorize(world: World, request: Request) -> Response:
     client, callback = world.ask(_client_and_callback, request)
     state = request.args.get("state")
     try:
-        asked = _asked(client, request)
+        asked = _read_request(client, request)
         language = screen_language(languages_asked(request.headers.get("Accept-Language", "")))
         ((_, token), *_) = world.act(consents.ask, client.id, *asked[:2], callback, asked[2], language)
     except _Answer as answer:
@@ -85,7 +85,7 @@ def _client_and_callback(bank: Bank, request: Request) -> tuple[Client, str]:
     return client, callback
 
 
-def _asked(client: Client, request: Request) -> tuple[str, str | None, tuple[str, str]]:
+def _read_request(client: Client, request: Request) -> tuple[str, str | None, tuple[str, str]]:
     """Scope, account and challenge of a good request."""
     given = request.args
     for name, values in given.lists():

@@ -21,26 +21,26 @@ NO_HOLD = "There is no hold {input} in world {world}{hint}."
 
 
 def every(world: World) -> dict[str, Any]:
-    return {"holds": [shown(hold) for hold in world.holds.all()]}
+    return {"holds": [hold_row(hold) for hold in world.holds.all()]}
 
 
 def one(world: World, request: Request, name: str) -> dict[str, Any]:
     """One barrier; `within` waits for its call, by the machine's clock."""
-    hold = found(world, name)
+    hold = find_hold(world, name)
     seconds = _seconds(request.args.get("within"))
     if seconds:
         waiting_of(request.environ)(hold.arrived, seconds)
-    return shown(hold)
+    return hold_row(hold)
 
 
 def add(world: World, take_body: TakeBody) -> Response:
     content = take_body()
     at, when, name = reading(lambda: read_hold(content, world.beginning.fixtures), "hold")
-    return json_response(shown(world.holds.add(name, at, when)), 201)
+    return json_response(hold_row(world.holds.add(name, at, when)), 201)
 
 
 def release(world: World, name: str) -> Response:
-    found(world, name)
+    find_hold(world, name)
     world.holds.release(name)
     return Response(status=204)
 
@@ -50,7 +50,7 @@ def release_all(world: World) -> Response:
     return Response(status=204)
 
 
-def found(world: World, name: str) -> Hold:
+def find_hold(world: World, name: str) -> Hold:
     hold = world.holds.find(name)
     if hold is None:
         nearest_name = suggestion(name, [one.name for one in world.holds.all()])
@@ -71,7 +71,7 @@ def _seconds(text: str | None) -> float:
     return span.total_seconds()
 
 
-def shown(hold: Hold) -> dict[str, Any]:
+def hold_row(hold: Hold) -> dict[str, Any]:
     return {
         "name": hold.name,
         "at": hold.at,

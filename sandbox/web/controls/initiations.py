@@ -122,11 +122,11 @@ def occurrences_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
 
 def _past(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     runs = {run.number: run for run in order.runs}
-    numbers = _kept(bank, order, range(1, order.next_number))
+    numbers = _numbers_left(bank, order, range(1, order.next_number))
     return [_day(bank, order, number) | _outcome(runs.get(number)) for number in numbers]
 
 
-def _kept(bank: Bank, order: StandingOrder, numbers: range) -> list[int]:
+def _numbers_left(bank: Bank, order: StandingOrder, numbers: range) -> list[int]:
     return [number for number in numbers if not standing_orders.is_left_out(bank, order, number)]
 
 
@@ -144,7 +144,7 @@ def _coming(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     last = standing_orders.last_of(order)
     end = order.next_number + COMING
     numbers = range(order.next_number, end if last is None else min(end, last + 1))
-    return [_day(bank, order, number) | {"state": "coming"} for number in _kept(bank, order, numbers)]
+    return [_day(bank, order, number) | {"state": "coming"} for number in _numbers_left(bank, order, numbers)]
 
 
 def _day(bank: Bank, order: StandingOrder, number: int) -> dict[str, Any]:

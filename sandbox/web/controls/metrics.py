@@ -61,13 +61,13 @@ class Figures:
             rising = list(zip(BOUNDS, accumulate(buckets), strict=True))
             times.add_metric((operation,), buckets=rising, sum_value=seconds)
         yield times
-        yield from self._held()
+        yield from self._size_metrics()
         if self.worlds.store is not None:
             yield from self._state_file()
             if self.worlds.store.ownership is not None:
                 yield from _shared(self.worlds.store.ownership)
 
-    def _held(self) -> "Iterator[Metric]":
+    def _size_metrics(self) -> "Iterator[Metric]":
         here = self.worlds.in_memory()
         away = self.worlds.counts[1] - len(here)
         yield _gauge("worlds", "Worlds in memory, and put away to the state file.", {"live": len(here), "away": away})

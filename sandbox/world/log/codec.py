@@ -98,7 +98,7 @@ def decode(value: Any) -> Any:
             return {decode(key): decode(item) for key, item in content}
         if name in LEAVES:
             return LEAVES[name][2](content)
-        return _shared(name, orjson.dumps(content)) if name in SHARED else _made(RECORDS[name], content)
+        return _shared(name, orjson.dumps(content)) if name in SHARED else _make_record(RECORDS[name], content)
     except (KeyError, TypeError, ArithmeticError) as fault:
         raise ValueError(f"this was not written by the sandbox: {fault!r}") from None
 
@@ -126,7 +126,7 @@ def _parts(value: Any, by_name: bool) -> Any:
     return [encode(item, by_name) for item in value]  # a named tuple
 
 
-def _made(kind: type[Any], content: Any) -> Any:
+def _make_record(kind: type[Any], content: Any) -> Any:
     if issubclass(kind, Enum):
         return kind(content)
     if isinstance(content, dict):
@@ -139,7 +139,7 @@ def _made(kind: type[Any], content: Any) -> Any:
 @lru_cache(maxsize=256)
 def _shared(name: str, content: bytes) -> Any:
     """Read once: a thousand worlds begin alike, and share what never changes."""
-    return _made(RECORDS[name], orjson.loads(content))
+    return _make_record(RECORDS[name], orjson.loads(content))
 
 
 @lru_cache(maxsize=64)

@@ -104,13 +104,13 @@ def _look(path: Path) -> tuple[int, str | None]:
             for place, end in zip((path, *beside), ("", *COMPANIONS), strict=True):
                 if place.exists():
                     shutil.copyfile(place, Path(folder, f"copy{end}"))
-            note = _lost(path, beside[0], Path(folder, "copy"))
+            note = _describe_loss(path, beside[0], Path(folder, "copy"))
             return _version_of(Path(folder, "copy"), "", path), note
     except OSError as error:
         raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _lost(path: Path, beside: Path, copy: Path) -> str | None:
+def _describe_loss(path: Path, beside: Path, copy: Path) -> str | None:
     """What to say of the WAL's end, if there is a WAL."""
     if not beside.exists() or not beside.stat().st_size:
         return None
@@ -174,7 +174,7 @@ def _connected(path: Path, version: int, sync: Sync) -> sqlite3.Connection:
         if 0 < version < VERSION:
             _copied(database, path.with_name(f"{path.name}.version-{version}"))
         if version < VERSION:
-            _made(database, version)
+            _make_file(database, version)
         database.execute("PRAGMA journal_mode = WAL").fetchall()
         database.execute("PRAGMA wal_autocheckpoint = 0")  # a thread does that beside the calls
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
@@ -220,7 +220,7 @@ def _copied(database: sqlite3.Connection, copy: Path) -> None:
         raise StateFileError(f"{copy}, a copy of the older file, cannot be written: {error}") from None
 
 
-def _made(database: sqlite3.Connection, version: int) -> None:
+def _make_file(database: sqlite3.Connection, version: int) -> None:
     """A file of this version, of an empty or an older one; all or nothing."""
     database.execute("BEGIN IMMEDIATE")
     try:

@@ -82,14 +82,14 @@ def write_parts(value: object) -> Iterator[str]:
         case Both(first, second):
             yield from chain("[", write_parts(first), [", "], write_parts(second), "]")
         case Mapping():
-            yield from _listed(sorted(repr([canonical(key), canonical(of)]) for key, of in value.items()))
+            yield from _write_list(sorted(repr([canonical(key), canonical(of)]) for key, of in value.items()))
         case list() | tuple():
-            yield from _listed(repr(canonical(item)) for item in value)
+            yield from _write_list(repr(canonical(item)) for item in value)
         case _:
             yield repr(canonical(value))
 
 
-def _listed(items: Iterable[str]) -> Iterator[str]:
+def _write_list(items: Iterable[str]) -> Iterator[str]:
     yield "["
     for number, item in enumerate(items):
         yield f", {item}" if number else item

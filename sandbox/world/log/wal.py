@@ -36,7 +36,7 @@ def lost_tail(path: Path, named: str, recovered: int) -> str | None:
         length = path.stat().st_size
         if length < HEADER.size:
             return UNFINISHED.format(path.name) if length else None
-        walk = _begun(file, named, length)
+        walk = _read_head(file, named, length)
         at = _after_whole_frames(walk, recovered)
         if at * _step(walk) + HEADER.size >= length:
             return None
@@ -49,7 +49,7 @@ def lost_tail(path: Path, named: str, recovered: int) -> str | None:
         return None if found is not None and _is_of_an_earlier_use(walk, found) else UNFINISHED.format(path.name)
 
 
-def _begun(file: BinaryIO, named: str, length: int) -> Walk:
+def _read_head(file: BinaryIO, named: str, length: int) -> Walk:
     content = file.read(HEADER.size)
     magic, _, page, _, *rest = HEADER.unpack(content)
     order = ">" if magic & 1 else "<"
