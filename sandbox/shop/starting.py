@@ -13,7 +13,7 @@ import click
 from waitress import create_server
 
 from sandbox.app import assemble, first_beginning
-from sandbox.client import Refused
+from sandbox.client import Manual, Refused
 from sandbox.machine import machine_time
 from sandbox.serve.server import in_background
 from sandbox.shop.app import CALLBACK, create_app
@@ -59,7 +59,7 @@ def run(options: DemoOptions) -> None:
         client_id, secret = options.client_id, options.secret
         if client_id is None or secret is None:
             client_id, secret = register(demo, f"{home}{CALLBACK}")
-        line = Line(bank_url, client_id, secret, f"{home}{CALLBACK}", demo.now)
+        line = Line(bank_url, client_id, secret, f"{home}{CALLBACK}", demo.now, manual=manual_of(demo))
         app = create_app(line)
         demo.join(app)
         server = create_server(app, sockets=[door], threads=THREADS, ident=None)
@@ -144,6 +144,14 @@ def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -
     bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
     with in_background(bank, listens, options.bank_port) as served:
         yield f"http://{address}:{served.rpartition(':')[2]}"
+
+
+def manual_of(demo: Demo) -> Manual:
+    """What a third party reads in its bank's manual: how this bank decided where the service is silent."""
+    try:
+        return Manual.of(demo.controls.call("GET", "/settings").body["settings"])
+    except LOST as lost:
+        raise click.ClickException(f"the bank's settings could not be read: {lost}") from None
 
 
 def run_at(demo: Demo, rate: float) -> None:
