@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import IO
 
 import click
+import orjson
 
 from sandbox.machine import machine_time
 
@@ -22,4 +23,5 @@ def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
 
     today = brussels_date(datetime.fromtimestamp(machine_time(), UTC))
     root = url.rstrip("/")
-    output.write((controls_document(root) if controls else bank_document(root, vendor, today)) + b"\n")
+    document = orjson.loads(controls_document(root) if controls else bank_document(root, vendor, today))
+    output.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")

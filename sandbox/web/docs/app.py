@@ -32,7 +32,7 @@ def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> 
     from sandbox.web.docs.document import document
     from sandbox.web.docs.parameters import CALLBACK as EXAMPLE
 
-    made = orjson.dumps(document(root, vendor, today, variants), option=orjson.OPT_INDENT_2)
+    made = orjson.dumps(document(root, vendor, today, variants))
     return made.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
 
 
@@ -40,7 +40,7 @@ def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> 
 def controls_document(root: str) -> bytes:
     from sandbox.web.docs.controls_document import document
 
-    return orjson.dumps(document(root), option=orjson.OPT_INDENT_2)
+    return orjson.dumps(document(root))
 
 
 @lru_cache(maxsize=ROOTS_KEPT)

@@ -28,7 +28,7 @@ function acceptOf(document, method, address) {
   return null;
 }
 
-// Bodies of refusals are the same everywhere and most of the document: without them the page is there at once.
+// Refusals are most of the document, and the reference page has them: with their first line the page is there at once.
 function slim(document) {
   for (const operations of Object.values(document.paths)) {
     for (const operation of Object.values(operations)) {
@@ -36,6 +36,7 @@ function slim(document) {
         if (Number(status) >= 400) {
           delete reply.content;
           delete reply.headers;
+          reply.description = reply.description.split("\n")[0];
         }
       }
     }
