@@ -21,6 +21,7 @@ from sandbox.referee.observations import Likeness, Observation, fingerprint
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
 from sandbox.world.calls import Exchange
+from sandbox.world.faults import MALFORMED
 
 NEXT_KEY = b'"next_page_key":"'
 FORM_MAX = 16_384
@@ -54,6 +55,7 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         read_refusal(event, record)
     fault = record.fault
     event.lost = status in UNCERTAIN or (fault is not None and (bool(fault.cut) or fault.delay >= PATIENCE))
+    event.unread = fault is not None and (bool(fault.cut) or fault.change == MALFORMED)
     if record.query:
         event.query = dict(parse_qsl(record.query[:QUERY_MAX], keep_blank_values=True))
     authorization = record.headers.get("HTTP_AUTHORIZATION")

@@ -67,6 +67,7 @@ class Observation:
     body: bytes | None = lazy_field(None)
     likeness: Likeness | None = lazy_field(None)
     lost: bool = lazy_field(False)  # the client got no reply, or one from which it cannot know what was done
+    unread: bool = lazy_field(False)  # a fault rule cut the reply or spoilt it: coverage does not count the call
     challenge: tuple[str, bytes] | None = lazy_field(None)
     signed: str | None = lazy_field(None)  # the algorithm of the Signature
     # /token

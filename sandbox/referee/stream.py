@@ -109,7 +109,8 @@ class Referee:
         if self._calls % TRIMMED_EVERY == 0:
             self._trim()
         ours = self._kinds.get(event.key) or self._sort(event.key)
-        ours.calls += 1
+        if not event.unread:
+            ours.calls += 1
         before = event.before = self._before.get(event.client)
         if before is not None:
             before.before = None  # a chain would never end

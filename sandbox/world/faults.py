@@ -7,7 +7,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-CHANGES = ("unknown_fields", "key_order", "malformed", "both_languages")
+MALFORMED = "malformed"
+CHANGES = ("unknown_fields", "key_order", MALFORMED, "both_languages")
 CUTS = ("before", "within", "reset")
 EDGES = ("psu_page", "callback")  # beside the operations: where a customer's browser is
 PAGE_ANSWERS = (500, 502, 503, 504)

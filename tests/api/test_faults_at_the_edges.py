@@ -14,7 +14,8 @@ from flask import Flask, Response
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.serve.server import in_background
-from sandbox.web.api.edge_faults import browser_sent
+from sandbox.web.api.edge_faults import WayBack, browser_sent
+from sandbox.web.controls.arrivals import Arrivals, made
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp, payment, refused
 
@@ -61,6 +62,51 @@ def test_a_late_callback_comes_after_a_while(tpp: Tpp) -> None:
         "/_sandbox/psu/approve", json={"address": address}, environ_overrides={"sandbox.wait": waited.append}
     )
     assert waited == [7.0] and reply.get_json()["redirect"]
+
+
+SIGNS = {"rules": [{"when": {"kind": "payment"}, "psu": {"approves": True, "after": "1s", "customer": "alice"}}]}
+
+
+def listed(tpp: Tpp, **environ: Any) -> list[dict[str, Any]]:
+    reply = tpp.http.get("/_sandbox/callbacks", environ_overrides=environ)
+    rows: list[dict[str, Any]] = reply.get_json()["callbacks"]
+    return rows
+
+
+@pytest.fixture
+def by_rule(tpp: Tpp) -> Tpp:
+    """A bank whose customers sign by themselves."""
+    assert tpp.http.put("/_sandbox/scenario", json={"scenario": SIGNS}).status_code == 200
+    return tpp
+
+
+def test_a_customer_who_signs_by_a_rule_meets_the_faults_of_the_way_back(by_rule: Tpp) -> None:
+    for kind in ("lost", "twice", "altered_state"):
+        fault(by_rule, callback=kind, when={"operation": "callback", "nth": 1})
+        by_rule.initiate(body=payment(debtor_account={"iban": by_rule.iban_of("alice")}))
+        by_rule.advance("2s")
+        listed(by_rule)
+    lost, twice, altered = listed(by_rule)
+    assert lost["redirect"] is None and "times" not in lost
+    assert twice["times"] == 2 and "code=" in twice["redirect"]
+    assert "altered-by-a-fault-rule" in altered["redirect"]
+    assert {row["status"] for row in by_rule.listed("payments")} <= {"PDNG", "ACSP"}
+
+
+def test_a_late_callback_of_a_rule_is_late_once_and_a_fault_counts_each_callback_once(by_rule: Tpp) -> None:
+    waited: list[float] = []
+    fault(by_rule, callback="late", delay="7s", when={"operation": "callback", "nth": 1})
+    for _ in range(2):
+        by_rule.initiate(body=payment(debtor_account={"iban": by_rule.iban_of("alice")}))
+    by_rule.advance("2s")
+    first, again = (listed(by_rule, **{"sandbox.wait": waited.append}) for _ in range(2))
+    assert waited == [7.0] and first == again and len(first) == 2
+
+
+def test_how_callbacks_arrived_is_kept_while_a_world_is_unloaded() -> None:
+    ways = {1: WayBack(None), 2: WayBack("http://127.0.0.1/?code=a", 2)}
+    assert made(Arrivals(ways).packed()).packed() == Arrivals(ways).packed()
+    assert made(b"neither").packed() == made(None).packed() == b"[]"
 
 
 def test_the_browser_meets_the_same_faults(app: Flask, tpp: Tpp, worlds: Worlds) -> None:
@@ -150,7 +196,7 @@ def answers_again(url: str) -> bool:
 def test_a_port_is_closed_for_a_while(url: str) -> None:
     with httpx.Client() as pooled:
         pooled.get(f"{url}/_sandbox/health")
-        ordered(url, connection="closed", for_="0.3s")
+        ordered(url, connection="closed", for_="1s")
         with pytest.raises(httpx.TransportError):
             pooled.get(f"{url}/_sandbox/health")
     assert answers_again(url)
@@ -167,7 +213,7 @@ def test_a_server_that_ends_takes_no_new_connection_and_answers_the_open_ones() 
 
 
 def test_a_silent_server_takes_the_connection_and_never_answers(url: str) -> None:
-    ordered(url, connection="silent", for_="0.3s")
+    ordered(url, connection="silent", for_="1s")
     with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
         httpx.get(f"{url}/_sandbox/health", timeout=0.1)
     assert answers_again(url)
@@ -179,7 +225,7 @@ def test_a_handshake_needs_tls(url: str) -> None:
 
 
 def test_a_rule_closes_the_port_after_the_call_that_fits(url: str) -> None:
-    ordered(url, connection="silent", for_="0.3s", when={"operation": "token", "nth": 1})
+    ordered(url, connection="silent", for_="1s", when={"operation": "token", "nth": 1})
     assert httpx.post(f"{url}/token").status_code == 406
     with pytest.raises((httpx.ReadTimeout, httpx.ReadError)):
         httpx.get(f"{url}/_sandbox/health", timeout=0.1)

@@ -1,11 +1,14 @@
 """What a run has met of the tables, and what it has not."""
 
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.referee.coverage import KINDS, describe_cell, merge_coverage
+from sandbox.web.api.fault_replies import Cut
 from tests.referee.actor import Actor
 
 
@@ -48,6 +51,40 @@ def test_an_error_by_a_fault_rule_counts(actor: Actor) -> None:
     actor.fault("payment_status", answer={"status": 503})
     actor.status(flow)
     assert "error UNAVAILABLE" not in coverage(actor)["most_useful_not_met"]
+
+
+ON_STATUS = {"when": {"operation": "payment_status"}}
+ANSWERED = {"operation payment_status", "version payment_status 3", "answer payment_status 200"}
+AT_THE_EDGES: list[tuple[dict[str, Any], set[str]]] = [
+    ({"answer": {"status": 502}, **ON_STATUS}, set()),
+    ({"answer": {"status": 504, "body": "", "content_type": "text/html"}, **ON_STATUS}, set()),
+    ({"answer": {"status": 503}, **ON_STATUS}, {"answer payment_status 503", "error UNAVAILABLE"}),
+    ({"cut": "before", **ON_STATUS}, set()),
+    ({"cut": "within", **ON_STATUS}, set()),
+    ({"cut": "reset", **ON_STATUS}, set()),
+    ({"change": "malformed", **ON_STATUS}, set()),
+    ({"change": "key_order", **ON_STATUS}, {*ANSWERED, "status payment_status PATC"}),
+    # The page that failed moved nothing; the one that was shown is that of the address.
+    ({"answer": {"status": 503}, "when": {"operation": "psu_page"}}, {*ANSWERED, "status payment_status RCVD"}),
+    ({"callback": "lost"}, {*ANSWERED, "status payment_status PATC"}),
+]
+
+
+@pytest.mark.parametrize(("fault", "expected"), AT_THE_EDGES)
+def test_a_fault_at_the_edge_counts_as_a_fault_only(actor: Actor, fault: dict[str, Any], expected: set[str]) -> None:
+    """What the bank would have answered is not met, unless the client could read it."""
+    flow = actor.pay()
+    before = cells(actor)
+    assert actor.tpp.control("POST", "/faults", **fault).status_code == 201
+    actor.tpp.http.get(urlsplit(flow.address).path)
+    with suppress(Cut):
+        actor.status(flow)
+    assert {cell for cell in cells(actor) - before if not cell.startswith("move")} == expected
+
+
+def cells(actor: Actor) -> set[str]:
+    found = coverage(actor)
+    return {f"{kind} {cell}" for kind in KINDS for cell in met(found, kind)}
 
 
 def test_an_error_that_only_the_controls_give_is_not_asked_for(actor: Actor) -> None:

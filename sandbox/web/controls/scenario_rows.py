@@ -43,7 +43,8 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "`content_type`, and at 502 and 504, a body that is a text is sent as it is, so a gateway may speak HTML; such "
         "an answer carries Response-ID and no other header of the bank. At the edges: the operation `psu_page` is a "
         "page of the bank (500, 502, 503, 504, a delay, a cut), and `callback` (`lost`, `late`, `twice`, "
-        "`altered_state`) the customer's way back. `connection` (`closed`, `silent`, `handshake`) is of the whole "
+        "`altered_state`) the customer's way back, by a page, a control or a rule. `connection` (`closed`, "
+        "`silent`, `handshake`) is of the whole "
         "server, `for` up to 60 s of the machine's clock: after the call that fits `when`, at once without one.",
         (
             Field("title"),
@@ -104,7 +105,8 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "GET",
         "/callbacks",
         "time_travel.callbacks",
-        f"Where customers were sent back to. {SINCE}",
+        "Where customers were sent back to. A fault of `callback` counts for those who sign by a rule of the scenario, "
+        f"when they are first listed: null is lost, `times` 2 is twice. {SINCE}",
         since=True,
         commands=(
             Command(

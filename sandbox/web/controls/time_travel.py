@@ -10,6 +10,7 @@ from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming as timeline_of
 from sandbox.banking.durations import write_instant
 from sandbox.web.api.replies import json_response
+from sandbox.web.controls.arrivals import arrived
 from sandbox.web.controls.request_bodies import since_of
 from sandbox.web.controls.world_views import shown
 from sandbox.world.await_status import foresee
@@ -60,6 +61,4 @@ def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def callbacks(world: World, request: Request) -> dict[str, Any]:
     """Where customers without a browser were sent back to."""
-    since = since_of(request)
-    found = world.ask(lambda bank: [callback for callback in bank.callbacks if callback.seq > since])
-    return {"callbacks": [callback._asdict() | {"at": write_instant(callback.at)} for callback in found]}
+    return {"callbacks": arrived(world, since_of(request))}

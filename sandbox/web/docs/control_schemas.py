@@ -234,10 +234,13 @@ class AxisRow(Schema):
 
 
 class Callback(Schema):
+    """Only by a fault rule or an axis `redirect` is null (lost), or `times` is 2 (twice)."""
+
     seq = number()
     at = instant()
     subject = text()
-    redirect = text()
+    redirect = text_or_null()
+    times = fields.Integer()
 
 
 class OauthMetadata(Schema):
