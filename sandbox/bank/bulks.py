@@ -50,7 +50,9 @@ def demand_room(bank: Bank, size: int) -> None:
     waiting, most = bank.files_waiting, bank.settings.files_waiting_max
     if waiting and sum(waiting.values()) + size > most:
         seconds = min(map(partial(seconds_left, bank), waiting))
-        raise Refusal(Error.FILES_WAITING, count=len(waiting), most=most, seconds=seconds)
+        decided = {"files_waiting": len(waiting), "bytes_waiting": sum(waiting.values()), "bytes_of_this": size}
+        decided |= {"bytes_allowed": most, "retry_after_seconds": seconds}
+        raise Refusal(Error.FILES_WAITING, count=len(waiting), most=most, seconds=seconds, decided=decided)
 
 
 def seconds_left(bank: Bank, bulk_id: str) -> int:

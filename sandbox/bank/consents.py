@@ -1,6 +1,7 @@
 """Consents: request, grant, replacement, withdrawal, end and renewed SCA (service 4.7, choice 8)."""
 
 from base64 import urlsafe_b64encode
+from datetime import timedelta
 from hashlib import blake2b
 
 from sandbox.bank import accounts, tokens
@@ -16,6 +17,7 @@ from sandbox.contract.moves import Trigger
 
 IBAN = "iban"
 WITHDRAWN = "withdrawn"
+HISTORY_DAYS = 90  # service 4.10: without the SCA token
 
 
 def ask(
@@ -78,6 +80,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
         "days_since": (bank.clock.now - consent.sca_at).days,
         "days_allowed": bank.settings.sca_renewal_after.days,
         "consent_until": consent.until,
+        "history_from": bank.clock.today - timedelta(days=HISTORY_DAYS),
     }
     raise Refusal(Error.SCA_REQUIRED, why=why, address=address.token, lasting=True, decided=decided)
 

@@ -179,7 +179,8 @@ def is_cancelled_again(bank: Bank, found: Initiation) -> bool:
 def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
     """A call that is no initiation can't be the one that used the id first."""
     if (client_id, request_id) in bank.asked and bank.settings.request_id_reuse != "allow":
-        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before")
+        decided = first_use(bank, bank.asked[client_id, request_id])
+        raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before", decided=decided)
 
 
 def first_answer(bank: Bank, ask: Ask) -> Asked | None:
@@ -194,7 +195,15 @@ def first_answer(bank: Bank, ask: Ask) -> Asked | None:
     bank.met("request_id_reuse")
     if earlier.print == ask.print and bank.settings.request_id_reuse == "replay":
         return earlier
-    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it was used before, for another call")
+    why = "it was used before, for another call"
+    raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=why, decided=first_use(bank, earlier))
+
+
+def first_use(bank: Bank, earlier: Asked) -> dict[str, object]:
+    """When a Request-ID came first, and for what."""
+    subject = bank.find_subject(earlier.subject_id)
+    when = {} if subject is None or not subject.history else {"first_used": subject.history[0].at}
+    return when | {"used_for": earlier.subject_id}
 
 
 def remember(bank: Bank, ask: Ask, subject_id: str, sca_token: str) -> None:
@@ -226,4 +235,4 @@ def address_of(bank: Bank, token: str) -> ScaAddress:
 
 def demand_alive(bank: Bank, address: ScaAddress) -> None:
     if bank.clock.now >= address.until:
-        raise Refusal(Error.ADDRESS_OUTDATED, input="address")
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})

@@ -93,7 +93,8 @@ def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="it takes a compartment in EUR")
     if account.signatures_required > 1:
         why = "a standing order cannot leave an account that needs two signatures"
-        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures")
+        decided = {"signatures_required": account.signatures_required, "signatures_allowed": 1}
+        raise Refusal(Error.PROFILE_FORBIDS, why=why, which="signatures", decided=decided)
     amount = contract.amount.number if contract.amount else Decimal()
     accounts.demand_profile(bank, account, country_of(contract.creditor_iban), amount)
 

@@ -17,8 +17,6 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
-HISTORY_DAYS = 90  # service 4.10: without the SCA token
-
 ALL = "*"  # in the place of a currency: every compartment
 
 Place = tuple[date, int]
@@ -116,7 +114,7 @@ def sca_is_due(bank: Bank, grant: Grant) -> bool:
 
 
 def oldest_day(bank: Bank) -> date:
-    return bank.clock.today - timedelta(days=HISTORY_DAYS)
+    return bank.clock.today - timedelta(days=consents.HISTORY_DAYS)
 
 
 def asks_for_old(bank: Bank, query: Query) -> bool:

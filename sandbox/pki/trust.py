@@ -24,7 +24,11 @@ Part = TypeVar("Part")
 
 
 class Untrusted(ValueError):
-    """Why a certificate is not believed; the text is for the caller."""
+    """Why a certificate is not believed; the text is for the caller, and the dates or numbers that decided."""
+
+    def __init__(self, why: str, **decided: object) -> None:
+        super().__init__(why)
+        self.decided = decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +127,10 @@ def dates_of(certificate: x509.Certificate) -> tuple[datetime, datetime]:
 def demand_dates(certificate: x509.Certificate, at: datetime) -> None:
     begins, ends = dates_of(certificate)
     if at < begins:
-        raise Untrusted(f"it is not valid before {_time_text(begins)}, and it is {_time_text(at)}")
+        why = f"it is not valid before {_time_text(begins)}, and it is {_time_text(at)}"
+        raise Untrusted(why, valid_from=begins, judged_at=at)
     if at > ends:
-        raise Untrusted(f"it expired on {_time_text(ends)}, and it is {_time_text(at)}")
+        raise Untrusted(f"it expired on {_time_text(ends)}, and it is {_time_text(at)}", valid_until=ends, judged_at=at)
 
 
 def demand_key(certificate: x509.Certificate) -> None:

@@ -59,7 +59,8 @@ class History:
         """Whether one more file that waits fits beside those of all worlds; a single one always does."""
         waiting = sum(map(files_weight, self._worlds()))
         if waiting and waiting + size > self.most // FILES_SHARE:
-            raise Refusal(Error.FILES_FULL)
+            decided = {"bytes_waiting": waiting, "bytes_of_this": size, "bytes_allowed": self.most // FILES_SHARE}
+            raise Refusal(Error.FILES_FULL, decided=decided)
 
 
 def weight_of(world: Kept) -> int:

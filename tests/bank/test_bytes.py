@@ -274,6 +274,7 @@ def test_the_files_of_all_worlds_fill_a_quarter_at_the_most(worlds: Worlds, tena
     assert reply.headers["Retry-After"]
     told = explained(tenants("second"), reply.headers["Response-ID"])
     assert (told["error"], told["clause"]) == ("FILES_FULL", "choice 7")
+    assert set(told["decided_by"]) == {"bytes_waiting", "bytes_of_this", "bytes_allowed"}
     files.sent(tenants("second"), noise(20_000), "csv")
     tenants("first").advance("120s")
     files.sent(tenants("second"), noise(60_000, 2), "csv")

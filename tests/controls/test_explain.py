@@ -150,12 +150,134 @@ DECIDED = {
     Error.BEGIN_NOT_FUTURE: {"today", "start_date"},
     Error.END_BEFORE_START: {"start_date", "end_date"},
     Error.END_MONTH_OFF_PERIOD: {"start_date", "end_date", "frequency"},
-    Error.SCA_REQUIRED: {"authenticated", "days_since", "days_allowed", "consent_until"},
+    Error.SCA_REQUIRED: {"authenticated", "days_since", "days_allowed", "consent_until", "history_from"},
+    Error.AMOUNT_NOT_POSITIVE: {"amount", "above"},
+    Error.NOT_ACCEPTABLE: {"asked", "offered"},
+    Error.FILES_WAITING: {"files_waiting", "bytes_waiting", "bytes_of_this", "bytes_allowed", "retry_after_seconds"},
     Error.CONSENT_ENDED: {"given", "valid_until"},
     Error.FUNDS_MISSING: FUNDS,
     Error.NOT_CANCELLABLE: {"status", "since", "cancellable_while"},
     Error.CONFLICT: {"fitting", "newest"},
 }
+
+
+# By words, names, signatures or states alone: here no number and no date can decide.
+WITHOUT_NUMBERS = {
+    Error.HEADER_MISSING,
+    Error.INPUT_MISSING,
+    Error.ENDTOEND_MISSING,
+    Error.COUNTRY_NOT_ACCEPTED,
+    Error.CURRENCY_NOT_ACCEPTED,
+    Error.BBAN_WITH_BIC,
+    Error.BIC_WRONG,
+    Error.CLIENT_UNKNOWN,
+    Error.CREDENTIALS_REFUSED,
+    Error.SECURITY_PROOF_REFUSED,
+    Error.TPP_INVALID,
+    Error.ACCOUNT_FOREIGN,
+    Error.ACCOUNT_CLOSED,
+    Error.ACCOUNT_SAVINGS,
+    Error.ACCESS_DENIED,
+    Error.CHANNEL_CLOSED,
+    Error.NON_SEPA_BARRED,
+    Error.NOT_FOUND,
+    Error.METHOD_NOT_ALLOWED,
+    Error.LANGUAGE_NOT_ACCEPTABLE,
+    Error.UNSUPPORTED_MEDIA_TYPE,
+    # By a fault rule alone, or because the bank itself failed.
+    Error.REQUEST_TIMEOUT,
+    Error.INTERNAL,
+    Error.UNAVAILABLE,
+}
+
+
+def refreshed_twice(tpp: Tpp) -> TestResponse:
+    reader = Reader(tpp)
+    first = reader.refresh
+    post_token(tpp, refresh_form(first))
+    return post_token(tpp, refresh_form(first))
+
+
+def outdated_code(tpp: Tpp) -> TestResponse:
+    code = a_code(tpp)
+    tpp.advance("11m")
+    return post_form(tpp, code_form(code))
+
+
+def reused_id(tpp: Tpp) -> TestResponse:
+    request_id = "5f0f62d4-3c3c-4a7e-8a9b-0c2f1d6b7e11"
+    tpp.initiate(request_id=request_id)
+    return tpp.initiate(body=payment(creditor_name="Another"), request_id=request_id)
+
+
+def expired_token(tpp: Tpp) -> TestResponse:
+    token = f"Bearer {tpp.token_for('alice')}"
+    tpp.advance("61m")
+    return tpp.initiate(authorization=token)
+
+
+def over_the_rate(tpp: Tpp) -> TestResponse:
+    tpp.control("PATCH", "/settings", requests_per_minute=1)
+    tpp.initiate()
+    return tpp.initiate()
+
+
+def of_the_list(query: str) -> Callable[[Tpp], TestResponse]:
+    def read(tpp: Tpp) -> TestResponse:
+        reader = Reader(tpp)
+        return reader.get(f"/accounts/{next(iter(reader.ids.values()))}/transactions?{query}")
+
+    return read
+
+
+def two_signatures(tpp: Tpp) -> TestResponse:
+    return contracts.order(tpp, contracts.contract(debtor_account={"iban": tpp.iban_of("notaris")}))
+
+
+# Further ways to the errors where another number or date decides.
+NUMBERS: list[tuple[Error, Callable[[Tpp], TestResponse], set[str]]] = [
+    (Error.INPUT_INVALID, paid(instructed_amount__amount="1.234"), set()),  # the pattern, not the currency
+    (
+        Error.INPUT_INVALID,
+        across(instructed_amount={"amount": "1.50", "currency": "JPY"}),
+        {"amount", "decimals_allowed"},
+    ),
+    (Error.INPUT_INVALID, paid(requested_execution_date="2027-02-28"), {"today", "asked", "days_ahead"}),
+    (Error.INPUT_INVALID, ordered(execution_date="2027-04-09"), {"execution_date", "earliest", "latest"}),
+    (Error.INPUT_INVALID, of_the_list("pagesize=51"), {"pagesize", "least", "most"}),
+    (Error.INPUT_INVALID, of_the_list("date_from=2027-02-01&date_to=2027-01-01"), {"date_from", "date_to"}),
+    (Error.HEADER_INVALID, reused_id, {"first_used", "used_for"}),
+    (Error.HEADER_INVALID, sent(redirect_uri=f"https://a/{'b' * 3_000}"), {"characters", "most"}),
+    (Error.SECURITY_INPUT_REFUSED, outdated_code, {"valid_until"}),
+    (
+        Error.SECURITY_INPUT_REFUSED,
+        sent(Date="Mon, 01 Mar 2026 08:00:00 GMT"),
+        {"given", "bank_time", "real_time", "seconds_allowed"},
+    ),
+    (Error.ACCESS_TOKEN_REFUSED, expired_token, {"expired_at", "life_seconds"}),
+    (Error.REFRESH_TOKEN_REFUSED, refreshed_twice, {"newer_pair_until"}),
+    (Error.PROFILE_FORBIDS, two_signatures, {"signatures_required", "signatures_allowed"}),
+    (Error.PROFILE_FORBIDS, from_account("limited", instructed_amount__amount="251.00"), {"limit", "used", "left"}),
+    (Error.TOO_MANY_REQUESTS, over_the_rate, {"requests_per_minute", "retry_after_seconds"}),
+]
+# Shown elsewhere: the dates of a certificate in trust/, the room of a server in bank/test_bytes.py.
+ELSEWHERE = {Error.CERTIFICATE_REFUSED, Error.FILES_FULL}
+
+
+def test_each_error_of_the_catalogue_has_its_numbers_or_can_have_none() -> None:
+    numbered = {*DECIDED, *(error for error, _, keys in NUMBERS if keys), *ELSEWHERE}
+    assert numbered | WITHOUT_NUMBERS == set(Error) - OF_CONTROLS
+    assert numbered & WITHOUT_NUMBERS == set()
+
+
+@pytest.mark.parametrize(("error", "provoke", "keys"), NUMBERS)
+def test_the_number_or_the_date_that_decided_is_named(
+    tpp: Tpp, error: Error, provoke: Callable[[Tpp], TestResponse], keys: set[str]
+) -> None:
+    reply = provoke(tpp)
+    row = why(tpp, reply)
+    assert row["error"] == error.name, reply.text
+    assert set(row["decided_by"]) >= keys and bool(row["decided_by"]) is bool(keys)
 
 
 BY_THE_SERVER = {Error.FILES_FULL}  # bank/test_bytes.py fills one

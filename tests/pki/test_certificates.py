@@ -18,6 +18,7 @@ from sandbox.pki.folder import Folder, read_certificate
 from sandbox.pki.statements import QSEAL, Qualified
 from sandbox.pki.trust import Untrusted, bearer_of, read
 from tests.pki.conftest import REAL, Bank, Issue
+from tests.stories import explained
 from tests.tpp import Tpp, headers, refused, version
 
 
@@ -65,6 +66,13 @@ def test_each_failure_is_495_and_says_why(tpp: Tpp, issue: Issue, wrong: dict[st
     assert refused(reply, 495, "SBX-0495-000001", told)
     assert reply.status == "495 SSL Certificate Error"
     assert reply.headers["Response-ID"]
+
+
+@pytest.mark.parametrize("fault, bound", [("expired", "valid_until"), ("not-yet-valid", "valid_from")])
+def test_the_dates_that_decided_are_explained(tpp: Tpp, issue: Issue, fault: str, bound: str) -> None:
+    reply = call(tpp, shown(issue(fault=fault)))
+    decided = explained(tpp, reply.headers["Response-ID"])["decided_by"]
+    assert set(decided) == {bound, "judged_at"}
 
 
 def test_the_role_is_that_of_the_call(tpp: Tpp, issue: Issue) -> None:

@@ -1,5 +1,6 @@
 """Views of account information: accounts, an account, its transactions (service 4.9, 4.10; choice 8)."""
 
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
@@ -107,7 +108,7 @@ def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -
 
 def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
     """A period before the last 90 days: why the PSU must authenticate again; None leaves the old lines out."""
-    why = f"more than {statements.HISTORY_DAYS} days of history need a fresh authentication"
+    why = f"more than {consents.HISTORY_DAYS} days of history need a fresh authentication"
     decided = "401" if psu_involved else bank.variant("old_dates_without_sca")
     if decided == "403":
         raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why)
@@ -123,7 +124,7 @@ def read_asked(call: Call) -> Asked:
     """Faults of the parameters come before anything about the account (choice 2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
-        raise _bad("date_to", "it lies before date_from")
+        raise _bad("date_to", "it lies before date_from", {"date_from": date_from, "date_to": date_to})
     involved = call.query("psu_involved")
     if involved not in (None, "true", "false"):
         raise _bad("psu_involved", "it must be true or false")
@@ -163,7 +164,8 @@ def _page_size(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= PAGE_SIZE_MAX):
-        raise _bad("pagesize", f"it must be a whole number from 1 to {PAGE_SIZE_MAX}")
+        decided = {"pagesize": text[:20], "least": 1, "most": PAGE_SIZE_MAX}
+        raise _bad("pagesize", f"it must be a whole number from 1 to {PAGE_SIZE_MAX}", decided)
     return int(text)
 
 
@@ -179,5 +181,5 @@ def _day(call: Call, name: str) -> date | None:
     return day
 
 
-def _bad(name: str, why: str) -> Refusal:
-    return Refusal(Error.INPUT_INVALID, input=name, why=why)
+def _bad(name: str, why: str, decided: Mapping[str, object] | None = None) -> Refusal:
+    return Refusal(Error.INPUT_INVALID, input=name, why=why, decided=decided)

@@ -8,7 +8,7 @@ from sandbox.bank.records import Address, Creditor, Debtor, Order
 from sandbox.bank.standing_order_records import Contract
 from sandbox.banking import countries, creditors
 from sandbox.banking.iban import is_iban
-from sandbox.banking.money import Money, is_currency
+from sandbox.banking.money import Money, decimals, is_currency
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR, Body, Object, Use
@@ -76,10 +76,16 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -
         money = Money.read(amount["amount"], currency)
     except ValueError:
         why = f"{currency} has fewer decimals"
-        raise Refusal(Error.INPUT_INVALID, input=f"{within}amount", why=why) from None
+        decided = {"amount": amount["amount"], "decimals_allowed": decimals(currency)}
+        raise Refusal(Error.INPUT_INVALID, input=f"{within}amount", why=why, decided=decided) from None
     if not money.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount")
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided=above_zero(money))
     return money
+
+
+def above_zero(given: Money) -> dict[str, object]:
+    """The numbers that decide where an amount is not positive."""
+    return {"amount": given, "above": Money.zero(given.currency)}
 
 
 def demand_currency(field: str, currency: str, product: Product) -> None:

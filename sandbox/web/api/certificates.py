@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -27,8 +28,8 @@ LONGEST = 32_768
 PLACEHOLDER = re.compile(r"\{[a-z0-9_.]+\}\Z")  # what Caddy sends for a client without a certificate
 
 
-def no(why: str) -> Refusal:
-    return Refusal(Error.CERTIFICATE_REFUSED, why=why)
+def no(why: str, decided: Mapping[str, object] | None = None) -> Refusal:
+    return Refusal(Error.CERTIFICATE_REFUSED, why=why, decided=decided)
 
 
 def demand_certificate(
@@ -47,7 +48,7 @@ def demand_certificate(
         bearer = trust.judge(certificate, QWAC, now)
         _demand_role(bearer, role)
     except Untrusted as fault:
-        raise no(str(fault)) from None
+        raise no(str(fault), fault.decided) from None
     if client is not None:
         _demand_organisation(bearer, client)
 

@@ -69,7 +69,8 @@ def accept(call: Call) -> None:
     if version is None and header is None:
         raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     if version is None:
-        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}")
+        decided = {"asked": sorted(asked), "offered": sorted(offered)}
+        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}", decided=decided)
     call.version = version
 
 
@@ -143,7 +144,9 @@ def redirect_uri(call: Call, bank: Bank) -> None:
             raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
         return
     if len(uri) > URI_MAX:
-        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=f"it is over {URI_MAX} characters long")
+        decided = {"characters": len(uri), "most": URI_MAX}
+        why = f"it is over {URI_MAX} characters long"
+        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=why, decided=decided)
     if not addresses.is_registered(call.request, call.client, uri):
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
     call.redirect_uri = same_text_for_all(uri)

@@ -162,7 +162,8 @@ def whose(call: Call) -> tuple[str, str]:
 def body_of(call: Call) -> bytes:
     longest = call.settings.body_size_max
     if (call.request.content_length or 0) > longest:
-        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes")
+        decided = {"bytes": call.request.content_length, "most": longest}
+        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes", decided=decided)
     return call.request.get_data()
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -31,9 +31,9 @@ REGISTRY.max_payload_length = 100_000_000
 REGISTRY.max_signature_length = 1024
 
 
-def refused(header: str, why: str) -> Refusal:
+def refused(header: str, why: str, decided: Mapping[str, object] | None = None) -> Refusal:
     error = Error.SECURITY_PROOF_REFUSED if header == "Signature" else Error.SECURITY_INPUT_REFUSED
-    return Refusal(error, input=header, why=why)
+    return Refusal(error, input=header, why=why, decided=decided)
 
 
 # Digest
@@ -66,6 +66,7 @@ def demand_date(header: str, bank: datetime, real: datetime, tolerance: timedelt
             "Date",
             f"{header[:60]!a} is more than {minutes} minutes from the bank's time {_iso_text(bank)} and from real time "
             f"{_iso_text(real)}",
+            {"given": given, "bank_time": bank, "real_time": real, "seconds_allowed": int(tolerance.total_seconds())},
         )
 
 

@@ -14,6 +14,7 @@ from sandbox.contract.field_rows import EUR
 from sandbox.contract.fields import STANDING_ORDER, Frequency
 from sandbox.contract.products import SCT
 from sandbox.web.api.bodies import (
+    above_zero,
     demand_currency,
     demand_fields,
     demand_remittance,
@@ -73,9 +74,11 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
     maximal = Money.read(amounts["maximal_amount"], EUR) if "maximal_amount" in amounts else None
     if minimal is not None and minimal.number < 0:
-        raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.minimal_amount", why="it must not be below 0")
+        decided = {"minimal_amount": minimal, "at_least": Money.zero(EUR)}
+        why = "it must not be below 0"
+        raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.minimal_amount", why=why, decided=decided)
     if maximal is not None and not maximal.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount")
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided=above_zero(maximal))
     return minimal, maximal
 
 
@@ -83,12 +86,15 @@ def demand_dates(contract: Contract) -> None:
     """Refuse dates that contradict each other; the bank checks whether they lie ahead."""
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
-        raise Refusal(Error.INPUT_INVALID, input="start_date", why=f"it lies beyond the year {YEAR_MAX}")
+        why = f"it lies beyond the year {YEAR_MAX}"
+        decided = {"start_date": start, "last_year": YEAR_MAX}
+        raise Refusal(Error.INPUT_INVALID, input="start_date", why=why, decided=decided)
     if first is not None:
         latest = start + DAYS_OF_A_WEEK if contract.frequency is Frequency.WEEKLY else start
         if not start <= first <= latest:
             why = f"it must lie from {start} to {latest}"
-            raise Refusal(Error.INPUT_INVALID, input="execution_date", why=why)
+            decided = {"execution_date": first, "earliest": start, "latest": latest}
+            raise Refusal(Error.INPUT_INVALID, input="execution_date", why=why, decided=decided)
     if end is None:
         return
     if end < start:
@@ -97,7 +103,8 @@ def demand_dates(contract: Contract) -> None:
         decided = {"start_date": start, "end_date": end, "frequency": contract.frequency}
         raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided=decided)
     if not last_number(contract.first, contract.frequency, end):
-        raise Refusal(Error.INPUT_INVALID, input="end_date", why="it lies before the first execution")
+        decided = {"end_date": end, "first_execution": contract.first}
+        raise Refusal(Error.INPUT_INVALID, input="end_date", why="it lies before the first execution", decided=decided)
 
 
 def contract_fields(contract: Contract, debtor: Debtor | None) -> dict[str, Any]:
