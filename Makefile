@@ -12,7 +12,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: run demo docs test check lint types format bench bench-compare soak simulate histories damage withstand pictures lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare soak races simulate histories damage withstand pictures lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -51,6 +51,10 @@ soak: $(VENV)/stamp-test
 # one life that failed.
 simulate: $(VENV)/stamp-test
 	$(BIN)/python -m tests.simulation $(or $(ARGS),--seconds 600)
+
+# Each shipped race a thousand times: make races ARGS='--times 100 two_refreshes_race_and_one_is_refused'
+races: $(VENV)/stamp-test
+	$(BIN)/python -m bench.races $(ARGS)
 
 # Servers of one PostgreSQL that are killed, stopped, cut off and drained: make histories ARGS='--faults 200 --seed 5'
 histories: $(VENV)/stamp-test

@@ -3,6 +3,8 @@
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from ssl import SSLContext
 from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
@@ -38,9 +40,17 @@ TIMEOUT = 30.0
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
+@lru_cache(maxsize=2)
+def tls_context(trust_env: bool) -> SSLContext:
+    """Reading the authorities takes longer than a whole story, so connections share them."""
+    return httpx.create_ssl_context(trust_env=trust_env)
+
+
 def open_line(http: httpx.Client | None) -> tuple[httpx.Client, bool]:
     """The caller's own connection, or a new one that is ours to close; proxies of the machine are not asked."""
-    return (http, False) if http is not None else (httpx.Client(timeout=TIMEOUT, trust_env=False), True)
+    if http is not None:
+        return http, False
+    return httpx.Client(timeout=TIMEOUT, trust_env=False, verify=tls_context(False)), True
 
 
 def send(

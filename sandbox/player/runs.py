@@ -12,6 +12,7 @@ import httpx
 
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
+from sandbox.client.transport import tls_context
 from sandbox.player.line_log import RecordingTransport
 from sandbox.player.playback import play
 from sandbox.player.script_check import check
@@ -128,7 +129,7 @@ def run_one(
     before = machine_time()
     steps: list[StepResult] = []
     trouble = None
-    transport = RecordingTransport(httpx.HTTPTransport())
+    transport = RecordingTransport(httpx.HTTPTransport(verify=tls_context(True)))
     with httpx.Client(transport=transport, timeout=TIMEOUT) as line:
         server = Controls(url, line, key)
         try:
