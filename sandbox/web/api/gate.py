@@ -69,7 +69,7 @@ def accept(call: Call) -> None:
     if version is None and header is None:
         raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     if version is None:
-        decided = {"asked": sorted(asked), "offered": sorted(offered)}
+        decided = {"asked": sorted(versions_asked(header or "", vendor)), "offered": sorted(offered)}
         raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}", decided=decided)
     call.version = version
 
