@@ -5,11 +5,12 @@ import re
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from flask import Flask
 from jsonschema import Draft7Validator
-from lxml import etree
+from lxml import etree, html
 
 from sandbox.referee.report import Finding, Report, report_of
 from sandbox.referee.sarif import as_sarif
@@ -288,6 +289,29 @@ def test_the_page_names_the_finding_and_escapes_what_a_client_sent(blamed: Actor
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
     assert "default-src 'none'; style-src 'sha256-" in page
     assert re.search(r"<p>\d+ findings?, 0 waved off\.</p>", page)
+
+
+HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>\"'"
+
+
+def markup_of(page: str) -> set[tuple[str, tuple[str, ...]]]:
+    """The elements of a page with the names of their attributes."""
+    return {(str(one.tag), tuple(sorted(map(str, one.keys())))) for one in html.fromstring(page).iter()}
+
+
+def test_nothing_that_a_client_sent_becomes_markup(blamed: Actor) -> None:
+    plain = markup_of(report(blamed, "?format=html").text)
+    blamed.tpp.call("GET", f"/{quote(HOSTILE, safe='')}?token=1")
+    blamed.tpp.call("GET", "/accounts", client_id=HOSTILE)
+    blamed.tpp.initiate(redirect_uri=f"https://elsewhere.example/{HOSTILE}")
+    blamed.tpp.initiate(accept_language=HOSTILE)
+    page = report(blamed, "?format=html").text
+    assert markup_of(page) <= plain
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    waived = report(blamed, f"?format=html&waive={quote('state-missing: ' + HOSTILE)}").text
+    assert markup_of(waived) <= plain and "&lt;script&gt;alert(1)" in waived
+    assert etree.fromstring(report(blamed, "?format=junit").data).find(".//script") is None
 
 
 def test_the_page_is_sent_with_the_headers_of_the_other_pages(blamed: Actor) -> None:

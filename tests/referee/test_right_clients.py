@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.referee.actor import Actor
+from tests.referee.actor import Actor, Flow
 from tests.referee.clients import ANOTHER
 
 
@@ -111,6 +111,65 @@ def asks_for_the_status_after_a_refusal_and_tries_anew(tpp: Actor) -> None:
     tpp.status(second)
 
 
+def reads_balances_and_never_transactions(tpp: Actor) -> None:
+    tokens = tpp.reader()
+    for account in tpp.ids(tokens):
+        assert tpp.get(f"/accounts/{account}", tokens).status_code == 200
+
+
+def polls_a_file_until_its_address_is_there(tpp: Actor) -> None:
+    flow = tpp.file()
+    for _ in range(30):
+        tpp.advance("5s")
+        tpp.file_status(flow)
+        if flow.address:
+            break
+    assert flow.address
+    tpp.approve(flow, customer="bakkerij")
+    tpp.advance("2m")
+    tpp.file_status(flow)
+
+
+def pays_again_with_the_tokens_of_the_first_payment(tpp: Actor) -> None:
+    _, tokens = tpp.paid()
+    flow = tpp.pay(tokens["access_token"], instructed_amount__amount="7.00")
+    tpp.approve(flow)
+    tpp.status(flow)
+
+
+def cancels_before_the_customer_has_signed(tpp: Actor) -> None:
+    _, tokens = tpp.paid()
+    flow = tpp.pay(tokens["access_token"], instructed_amount__amount="8.00")
+    assert tpp.cancel(flow, tokens["access_token"]).status_code == 204
+    assert tpp.status(flow).get_json()["status"] == "CANC"
+
+
+def waits_as_long_as_the_bank_says(tpp: Actor) -> None:
+    flow = tpp.signed()
+    tpp.fault("payment_status", nth=1, answer={"status": 503, "retry_after": 30})
+    assert tpp.status(flow).status_code == 503
+    tpp.advance("31s")
+    assert tpp.status(flow).status_code == 200
+
+
+def pays_two_amounts_to_one_beneficiary_at_once(tpp: Actor) -> None:
+    flows = [tpp.pay(instructed_amount__amount=amount) for amount in ("10.00", "11.00")]
+    for flow in flows:
+        tpp.approve(flow)
+        tpp.status(flow)
+
+
+def sends_the_psu_to_authenticate_again_when_the_bank_asks(tpp: Actor) -> None:
+    tokens = tpp.reader()
+    account = tpp.ids(tokens)[0]
+    tpp.advance("91d")
+    tokens = tpp.refresh(tokens).get_json()
+    asked = tpp.get(f"/accounts/{account}/transactions", tokens)
+    assert asked.get_json()["error"] == "SCA_REQUIRED"
+    tpp.approve(Flow("", asked.get_json()["_links"]["sca_redirect"]["href"], ""))
+    assert tpp.get(f"/accounts/{account}/transactions", tokens).status_code == 200
+
+
 RIGHT = (
     adds_an_account_by_a_new_consent,
     deletes_again_after_a_lost_reply,
@@ -124,7 +183,18 @@ RIGHT = (
     reads_when_the_psu_looks_and_at_night_by_itself,
     looks_once_a_day_at_a_payment_of_next_month,
     asks_for_the_status_after_a_refusal_and_tries_anew,
+    reads_balances_and_never_transactions,
+    polls_a_file_until_its_address_is_there,
+    pays_again_with_the_tokens_of_the_first_payment,
+    cancels_before_the_customer_has_signed,
+    waits_as_long_as_the_bank_says,
+    pays_two_amounts_to_one_beneficiary_at_once,
+    sends_the_psu_to_authenticate_again_when_the_bank_asks,
 )
+
+
+def test_there_are_nineteen() -> None:
+    assert len(RIGHT) == 19
 
 
 @pytest.mark.parametrize("client", RIGHT, ids=lambda client: client.__name__.replace("_", " "))
