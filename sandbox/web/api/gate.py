@@ -69,8 +69,8 @@ def accept(call: Call) -> None:
     if version is None and header is None:
         raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     if version is None:
-        decided = {"asked": sorted(versions_asked(header or "", vendor)), "offered": sorted(offered)}
-        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}", decided=decided)
+        numbers = {"asked": sorted(versions_asked(header or "", vendor)), "offered": sorted(offered)}
+        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}", decided=numbers)
     call.version = version
 
 
@@ -144,9 +144,7 @@ def redirect_uri(call: Call, bank: Bank) -> None:
             raise Refusal(Error.HEADER_MISSING, input="Redirect-URI")
         return
     if len(uri) > URI_MAX:
-        decided = {"characters": len(uri), "most": URI_MAX}
-        why = f"it is over {URI_MAX} characters long"
-        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=why, decided=decided)
+        raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why=f"it is over {URI_MAX} characters long")
     if not addresses.is_registered(call.request, call.client, uri):
         raise Refusal(Error.HEADER_INVALID, input="Redirect-URI", why="the client has not registered it")
     call.redirect_uri = same_text_for_all(uri)
