@@ -152,7 +152,7 @@ DECIDED = {
     Error.END_MONTH_OFF_PERIOD: {"start_date", "end_date", "frequency"},
     Error.SCA_REQUIRED: {"authenticated", "days_since", "days_allowed", "consent_until", "history_from"},
     Error.AMOUNT_NOT_POSITIVE: {"amount", "above"},
-    Error.NOT_ACCEPTABLE: {"asked", "offered"},
+    Error.NOT_ACCEPTABLE: {"offered"},
     Error.FILES_WAITING: {"files_waiting", "bytes_waiting", "bytes_of_this", "bytes_allowed", "retry_after_seconds"},
     Error.CONSENT_ENDED: {"given", "valid_until"},
     Error.FUNDS_MISSING: FUNDS,

@@ -66,11 +66,9 @@ def accept(call: Call) -> None:
             break
     if version is None and takes_newest(call, header, vendor):
         version = offered[0]
-    if version is None and header is None:
-        raise Refusal(Error.NOT_ACCEPTABLE, why="it is missing")
     if version is None:
-        numbers = {"asked": sorted(versions_asked(header or "", vendor)), "offered": sorted(offered)}
-        raise Refusal(Error.NOT_ACCEPTABLE, why=f"offered are {', '.join(map(str, sorted(offered)))}", decided=numbers)
+        why = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
+        raise Refusal(Error.NOT_ACCEPTABLE, why=why, decided={"offered": sorted(offered)})
     call.version = version
 
 
