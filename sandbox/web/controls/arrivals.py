@@ -33,7 +33,7 @@ class Arrivals:
             return [self._row(world, callback) for callback in callbacks]
 
     def forget(self, before: int) -> None:
-        """Those that the bank keeps no longer."""
+        """Drops the ways of callbacks that the bank has dropped."""
         self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
 
     def _row(self, world: World, callback: Callback) -> dict[str, Any]:
