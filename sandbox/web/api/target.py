@@ -21,6 +21,9 @@ class Segment(UnicodeConverter):
 def raw_path(environ: dict[str, Any]) -> str:
     """The path before any decoding. Servers tell it as REQUEST_URI or RAW_URI; elsewhere it is made anew."""
     target: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
+    plain = target.partition("?")[0]
+    if plain == environ.get("PATH_INFO") and plain[:1] == "/" and "%" not in plain and not environ.get("SCRIPT_NAME"):
+        return plain  # nearly always
     absolute = ABSOLUTE.match(target)
     path = (absolute[2] if absolute else target).partition("?")[0] or ("/" if absolute else "")
     decoded_path, root = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
@@ -47,7 +50,8 @@ def text_of(path: str) -> str:
 
 def authority_of(environ: dict[str, Any]) -> str | None:
     """The host of a target in absolute form, which counts instead of the header (RFC 9112, 3.2.2)."""
-    absolute = ABSOLUTE.match(environ.get("REQUEST_URI") or "")
+    target = environ.get("REQUEST_URI") or ""
+    absolute = None if target[:1] == "/" else ABSOLUTE.match(target)
     return absolute[1] if absolute else None
 
 
