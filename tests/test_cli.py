@@ -27,7 +27,7 @@ from sandbox.contract.variants import AXES
 
 ROOT = Path(__file__).parents[1]
 LISTENING = "listening on http://127.0.0.1:"
-PATIENCE = 30  # a guard against hanging, not a promise
+PATIENCE = 120  # a guard against hanging, not a promise
 END_SECONDS_MAX = 2
 
 Server = subprocess.Popen[str]

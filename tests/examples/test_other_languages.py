@@ -60,7 +60,7 @@ def test_the_tests_in_go_pass(url: str, tmp_path: Path) -> None:
 def test_the_tests_in_java_pass(url: str, tmp_path: Path) -> None:
     demand("javac", "java", files=tuple(JARS / f"{name}.jar" for name in NEEDED_JARS))
     jars = ":".join(map(str, sorted(JARS.glob("*.jar"))))
-    sources = sorted(map(str, (EXAMPLES / "java").rglob("*.java")))
+    sources = sorted(map(str, (EXAMPLES / "java" / "src").rglob("*.java")))
     code, told = ran(["javac", "-d", str(tmp_path), "-cp", jars, *sources], ROOT, url)
     assert code == 0, told
     launcher = "org.junit.platform.console.ConsoleLauncher"
@@ -73,6 +73,26 @@ def test_they_fail_where_no_sandbox_answers() -> None:
     demand("node")
     code, told = ran(["node", "--test"], EXAMPLES / "node", "http://127.0.0.1:9")
     assert code != 0 and re.search(r"\bpass 0\b", told), told
+
+
+def test_the_check_of_generated_clients_fails_where_no_sandbox_answers(tmp_path: Path) -> None:
+    demand("bash", "curl")
+    code, told = ran([".ci/clients"], ROOT, "http://127.0.0.1:9", TMPDIR=str(tmp_path))
+    assert code != 0 and "127.0.0.1" in told and "passed" not in told, told
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("language", ["node", "go", "java"])
+def test_the_check_of_generated_clients_fails_without_the_generator(language: str, tmp_path: Path) -> None:
+    demand("bash", "curl")
+    tools, served = tmp_path / "bin", tmp_path / "_sandbox"
+    tools.mkdir()
+    served.mkdir()
+    (served / "openapi.json").write_text("{}")  # enough for what comes before the generator
+    for name in ("bash", "dirname", "mktemp", "rm", "cp", "curl", "tail"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    code, told = ran([".ci/clients", language], ROOT, tmp_path.as_uri(), PATH=str(tools))
+    assert code != 0 and f"{language}: FAILED" in told and "openapi-generator-cli" in told, told
 
 
 @pytest.mark.parametrize("language", ["node", "go", "java"])
