@@ -1,7 +1,6 @@
 """Delta debugging over axes: from a variant under which a test fails to the few choices that suffice."""
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 
 from sandbox.vary.space import Choice, Variant
 
@@ -27,12 +26,12 @@ def shrink(variant: Variant, fails: Fails, passed: Sequence[Variant] = ()) -> Va
 
 def by_suspicion(variant: Variant, passed: Sequence[Variant]) -> list[Choice]:
     """First what was in the fewest variants that passed, then what formed the most pairs that were in none of them."""
-    counts = {choice: sum(choice in row.changes for row in passed) for choice in variant.changes}
-    proven = {pair for row in passed for pair in combinations(row.changes, 2)}
-    fresh = dict.fromkeys(variant.changes, 0)
-    for pair in combinations(variant.changes, 2):
-        for choice in pair if pair not in proven else ():
-            fresh[choice] += 1
+    rows = [frozenset(row.changes).intersection(variant.changes) for row in passed]
+    counts, fresh = {}, {}
+    for choice in variant.changes:
+        beside = [row for row in rows if choice in row]
+        counts[choice] = len(beside)
+        fresh[choice] = len(variant.changes) - len(frozenset([choice]).union(*beside))
     return sorted(variant.changes, key=lambda choice: (counts[choice], -fresh[choice], choice))
 
 
