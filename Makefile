@@ -25,7 +25,7 @@ docs: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox docs --output build/docs
 
 test: $(VENV)/stamp-test
-	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
 
 check: lint types test
 

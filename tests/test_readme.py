@@ -145,7 +145,7 @@ def test_every_block_is_run_or_it_is_said_why_not() -> None:
     for place in THERE.values():
         file, _, test = place.partition("::")
         assert f"def {test}(" in (ROOT / file).read_text()
-    assert block("make check").strip() == (ROOT / ".ci" / "run").read_text().splitlines()[-1]
+    assert block("make check").strip() in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
 def test_make_run_serves(shell: Shell) -> None:
