@@ -32,7 +32,7 @@ ROWS: tuple[Axis, ...] = (
     axis(
         "code_beside_token", "service 6.1", "A code where an access token was used at the initiation.",
         "a wrong exchange",
-        ("no", "None."), ("yes", "One that cannot be exchanged, as no challenge was sent."),
+        ("no", "None."), ("yes", "A code that cannot be exchanged, as no challenge was sent."),
     ),
     axis(
         "callback_error", "service 6.1", "The error after a refusal.", "one error taken for all",

@@ -75,7 +75,7 @@ class Peers:
     def drain(self, stop_listening: Callable[[], None] = lambda: None) -> None:
         """Gives up all worlds while calls are handed on, and ends once none is under way.
 
-        Before the end it takes no new connection: one that is refused goes elsewhere, one that is reset is lost."""
+        The server refuses new connections before it ends: callers retry a refused one elsewhere, not a reset one."""
         self.placement.drain()
         stop_listening()
         with self._counted:

@@ -66,7 +66,7 @@ def masked(name: str, value: str) -> str:
 
 
 def scheme_of(value: str) -> str:
-    """Only one that is known: anything else may be the secret itself."""
+    """The scheme of an Authorization header, if it is a known one: any other first word may be the secret itself."""
     return next((scheme for scheme in SCHEMES if value.lower().startswith(f"{scheme.lower()} ")), "")
 
 
