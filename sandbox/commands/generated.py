@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
+from marshmallow import fields
 
 from sandbox.commands.remote import RemoteWorld, remote
-from sandbox.web.controls.control_row import Command, Control, Field, each_command
+from sandbox.web.controls.control_row import Command, Control, each_command, type_of
 
 TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
 LEFT_OUT = (None, "", ())  # values of an option that was not given
@@ -41,9 +42,9 @@ def command_of(row: Control, command: Command) -> click.Command:
             far.tell(body, lambda: command.shows.format_map(body))
 
     run: Callable[..., Any] = remote(call)
-    for field in reversed(row.body or ()):
-        if field.option:
-            run = _option(field)(run)
+    for name, field in reversed(list(row.fields.items())):
+        if field.metadata.get("option"):
+            run = _option(name, field)(run)
     if command.columns:
         run = click.option("--limit", type=click.IntRange(0), default=0, help="The newest so many; default: all.")(run)
     if row.since:
@@ -53,12 +54,13 @@ def command_of(row: Control, command: Command) -> click.Command:
     return click.command(command.last_word, help=command.about)(run)
 
 
-def _option(field: Field) -> Callable[[Any], Any]:
+def _option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
+    kind = type_of(field)
     return click.option(
-        f"--{field.name.replace('_', '-')}",
-        field.name,
-        type=TYPES.get(field.type, str),
+        f"--{name.replace('_', '-')}",
+        name,
+        type=TYPES.get(kind, str),
         required=field.required,
-        multiple=field.type == "array",
-        help=field.option,
+        multiple=kind == "array",
+        help=field.metadata["option"],
     )

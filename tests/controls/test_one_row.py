@@ -20,8 +20,8 @@ from sandbox.web.console import app as console
 from sandbox.web.console import templating
 from sandbox.web.console.actions import actions_of
 from sandbox.web.controls.app import route
-from sandbox.web.controls.body_readers import text, whole_number
-from sandbox.web.controls.control_row import Button, Command, Control, Field
+from sandbox.web.controls.body_fields import body, text, whole_number
+from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.controls.view_calls import view_of
@@ -41,10 +41,13 @@ ROW = Control(
     "/greetings/<name>",
     "greeting_views.greet",
     "Greets a customer. Nothing changes.",
-    (
-        Field("words", text, required=True),
-        Field("times", whole_number, "integer", option="How often."),
-        Field("from", text, nullable=True),
+    body(
+        "Greeting",
+        **{
+            "words": text(required=True),
+            "times": whole_number(option="How often."),
+            "from": text(allow_none=True),
+        },
     ),
     {"words": "Hello", "times": 2},
     201,

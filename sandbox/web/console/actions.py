@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from sandbox.bank.records import ROLES
 from sandbox.bank.signing_methods import METHODS
 from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
 from sandbox.web.console.control_calls import Ask
-from sandbox.web.controls.client_views import ROLES
-from sandbox.web.controls.control_row import Button, Control
+from sandbox.web.controls.control_row import Button, Control, type_of
 from sandbox.web.controls.rows import CONTROLS
 
 Form = Mapping[str, str]
@@ -34,13 +34,13 @@ class Action(NamedTuple):
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields of the form that go into the body as they are."""
-        return self.row.field_names if self.button.fields is None else self.button.fields
+        return tuple(self.row.fields) if self.button.fields is None else self.button.fields
 
     def _body(self, form: Form) -> dict[str, Any]:
         make_body = BODIES.get(self.button.action)
         if make_body is not None:
             return make_body(form)
-        types = {field.name: field.type for field in self.row.body or ()}
+        types = {name: type_of(field) for name, field in self.row.fields.items()}
         return {name: typed(types.get(name, ""), text) for name, text in given(form, *self.fields).items()}
 
 

@@ -1,20 +1,43 @@
 """Rows of the controls that concern a bank's customers, clients, accounts and initiations."""
 
-from sandbox.bank.records import ROLES
-from sandbox.web.controls.body_readers import currency, status, text
-from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
+from typing import Any
 
+from sandbox.banking.iban import is_iban
+from sandbox.banking.remittance import is_free_text, read_structured
+from sandbox.web.api.body_fields import Day
+from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text
+from sandbox.web.controls.client_fields import CLIENT, NEW_CLIENT
+from sandbox.web.controls.control_row import Button, Command, Control
+
+
+def _iban(value: Any) -> str:
+    if not is_iban(read_text(value)):
+        raise ValueError("it is no valid IBAN")
+    return str(value)
+
+
+COUNTERPARTY = body("Counterparty", iban=Parsed(_iban, allow_none=True), name=text(allow_none=True))
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
-SECRET = Field("secret", about="1 to 256 printable characters without blanks.")
-CLIENT = (
-    SECRET,
-    Field("name"),
-    Field("roles", type="array", shape={"items": {"type": "string", "enum": [*ROLES]}}),
-    Field("active", type="boolean"),
-    Field("redirect_uris", type="array", shape=TEXTS),
-    Field("keys", type="array", about="Public JWKs, each with a kid.", shape={"items": {"type": "object"}}),
-    Field("organisation", about="The organisation identifier of its certificates."),
-)
+
+
+def _counterparty(value: Any) -> tuple[str | None, str | None]:
+    """An IBAN and a name, of a name or of an object of iban and name."""
+    if not isinstance(value, dict):
+        return None, read_text(value)
+    if not set(value) <= set(COUNTERPARTY.fields):
+        raise ValueError("it is a name, or an object of iban and name")
+    found = COUNTERPARTY.load(value)
+    return found.get("iban"), found.get("name")
+
+
+def _communication(value: Any) -> tuple[str, bool]:
+    """The text, and whether it is a structured one."""
+    text = read_text(value)
+    structured = read_structured(text) if text.startswith("+++") else None
+    if structured is None and not is_free_text(text):
+        raise ValueError("it must be 1 to 140 characters without control characters")
+    return structured or text, structured is not None
+
 
 BANK_ROWS: tuple[Control, ...] = (
     Control(
@@ -29,6 +52,7 @@ BANK_ROWS: tuple[Control, ...] = (
                 columns=("customer", "name", "kind", "language", "accounts"),
             ),
         ),
+        reply=["Customer"],
     ),
     Control(
         "GET",
@@ -36,13 +60,14 @@ BANK_ROWS: tuple[Control, ...] = (
         "registers.clients",
         "The registered third parties, without their secrets.",
         commands=(Command("clients", "Shows the registered TPPs.", columns=("client_id", "name", "roles", "active")),),
+        reply=["Client"],
     ),
     Control(
         "POST",
         "/clients",
         "client_views.make",
         "Registers a third party; its secret and keys never come out again.",
-        (Field("client_id", required=True), SECRET._replace(required=True), *CLIENT[1:]),
+        body("NewClient", **NEW_CLIENT),
         {
             "client_id": "my-tpp",
             "secret": "my-secret",
@@ -52,17 +77,17 @@ BANK_ROWS: tuple[Control, ...] = (
         },
         201,
         buttons=(Button("register", "{client_id} is a TPP now."),),
-        body_name="NewClient",
+        reply="Client",
     ),
     Control(
         "PUT",
         "/clients/<client_id>",
         "client_views.change",
         "Changes what is named of a third party.",
-        (Field("client_id"), *CLIENT),
+        body("ClientChange", **CLIENT),
         {"active": False},
         buttons=(Button("amend", "{client_id} was changed."),),
-        body_name="ClientChange",
+        reply="Client",
     ),
     Control(
         "GET",
@@ -76,23 +101,25 @@ BANK_ROWS: tuple[Control, ...] = (
                 columns=("iban", "type", "customer", "balances"),
             ),
         ),
+        reply=["Account"],
     ),
     Control(
         "POST",
         "/accounts/<iban>/transactions",
         "bookings.book",
         "Books a transaction by hand: a salary that comes in, or, below 0, money that goes.",
-        (
-            Field("amount", text, required=True, about="A decimal text; below 0, money that goes."),
-            Field("currency", currency, nullable=True, about="EUR where left out."),
-            Field("date", about="Today where left out.", shape={"format": "date"}),
-            Field("counterparty", type="", shape=NAME_OR_ACCOUNT),
-            Field("communication"),
+        body(
+            "Booking",
+            amount=text(required=True, about="A decimal text; below 0, money that goes."),
+            currency=currency(allow_none=True, about="EUR where left out."),
+            date=Day(metadata={"description": "Today where left out."}),
+            counterparty=Read(_counterparty, allow_none=True, shape=NAME_OR_ACCOUNT),
+            communication=Parsed(_communication, allow_none=True),
         ),
         {"amount": "2500.00", "counterparty": "An employer", "communication": "Salary"},
         201,
         buttons=(Button("book", "Booked {amount}."),),
-        body_name="Booking",
+        reply="TransactionRow",
     ),
     Control(
         "GET",
@@ -115,21 +142,23 @@ BANK_ROWS: tuple[Control, ...] = (
                 ),
             ),
         ),
+        reply=["Payment"],
     ),
-    Control("GET", "/payments/<payment_id>", "initiations.show_payment", "One payment."),
+    Control("GET", "/payments/<payment_id>", "initiations.show_payment", "One payment.", reply="Payment"),
     Control(
         "POST",
         "/payments/<payment_id>/move",
         "psu.move",
         "Forces a legal move of a payment, standing order or file; an illegal one is refused with 409.",
-        (
-            Field("status", status, required=True),
-            Field("reason", text, nullable=True, about="An ISO 20022 reason code.", option="Such as AC04."),
+        body(
+            "Move",
+            status=status(required=True),
+            reason=text(allow_none=True, about="An ISO 20022 reason code.", option="Such as AC04."),
         ),
         {"status": "RJCT", "reason": "AC04"},
         commands=(Command("move"),),
         buttons=(Button("move", "Moved to {status}."),),
-        body_name="Move",
+        reply=("Payment", "StandingOrder", "BulkFile"),
     ),
     Control(
         "GET",
@@ -151,12 +180,14 @@ BANK_ROWS: tuple[Control, ...] = (
                 ),
             ),
         ),
+        reply=["StandingOrder"],
     ),
     Control(
         "GET",
         "/standing-orders/<payment_id>",
         "initiations.show_standing_order",
         "One standing order: what was executed, and what comes on which day.",
+        reply="StandingOrderWithDays",
     ),
     Control(
         "GET",
@@ -170,6 +201,7 @@ BANK_ROWS: tuple[Control, ...] = (
                 columns=("payment_file_id", "product", "status", "reason", "customer"),
             ),
         ),
+        reply=["BulkFile"],
     ),
-    Control("GET", "/bulk-payments/<payment_id>", "initiations.show_file", "One bulk file."),
+    Control("GET", "/bulk-payments/<payment_id>", "initiations.show_file", "One bulk file.", reply="BulkFile"),
 )

@@ -6,16 +6,12 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from sandbox.contract.operations import BY_NAME
-from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario.matching import MISSING, differences, same
 from sandbox.web.api.call_contents import Content
 from sandbox.web.api.call_record import BODY_MAX
 from sandbox.world.calls import Exchange
 
 FORM = "application/x-www-form-urlencoded"
-HEADERS_MAX = 50
-PATH_MAX = 1_000
 
 
 class Matcher(NamedTuple):
@@ -77,75 +73,13 @@ def body_of(expected: Any, content: Content) -> Any:
         return text or None
 
 
-# Reading
-
-
-def read_matcher(value: Any, world: str) -> Matcher:
-    """A matcher as it was sent; raises ValueError."""
-    if not isinstance(value, dict):
-        raise ValueError("a matcher is an object")
-    for name in value:
-        if name not in READERS and name not in ("headers", "body"):
-            near = suggestion(str(name), (*READERS, "headers", "body"))
-            raise ValueError(f"a matcher has no '{str(name)[:SHOWN_MAX]}'; {near}")
-    call = {name: _read_matcher(name, read, value[name]) for name, read in READERS.items() if name in value}
+def matcher_of(content: Mapping[str, Any], world: str) -> Matcher:
+    """A matcher of what was read of a body."""
+    call = {name: value for name, value in content.items() if name not in ("headers", "body")}
     prefix = f"/worlds/{world}/"
     if call.get("path", "").startswith(prefix):
         call["path"] = call["path"][len(prefix) - 1 :]
-    return Matcher(call, _read_matcher("headers", _headers, value.get("headers", {})), value.get("body", MISSING))
-
-
-def _read_matcher(name: str, read: Callable[[Any], Any], value: Any) -> Any:
-    try:
-        return read(value)
-    except ValueError as fault:
-        raise ValueError(f"{name}: {fault}") from None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= PATH_MAX:
-        raise ValueError(f"it must be a text of up to {PATH_MAX} characters; a * stands for any")
-    return value
-
-
-def _operation(value: Any) -> str:
-    name = _text(value)
-    if "*" not in name and name not in BY_NAME:
-        raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggestion(name, BY_NAME)}")
-    return name
-
-
-def _path(value: Any) -> str:
-    path = _text(value)
-    if "?" in path:
-        raise ValueError("the query is no part of it")
-    return path
-
-
-def _status(value: Any) -> int | str:
-    if isinstance(value, str) and "*" in value and 0 < len(value) <= 3 and value.replace("*", "0").isdigit():
-        return value
-    if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
-        raise ValueError("it must be a number from 100 to 599, or a pattern such as 4*")
-    return value
-
-
-def _headers(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict) or len(value) > HEADERS_MAX:
-        raise ValueError(f"it must be an object of up to {HEADERS_MAX} names and values")
-    for name, expected in value.items():
-        if expected is not None and not isinstance(expected, str):
-            raise ValueError(f"the value of '{name[:SHOWN_MAX]}' must be a text, or null for a header that is absent")
-    return {name.lower(): expected for name, expected in value.items()}
-
-
-READERS: dict[str, Callable[[Any], Any]] = {
-    "operation": _operation,
-    "method": lambda value: _text(value).upper(),
-    "path": _path,
-    "status": _status,
-    "client": _text,
-}
+    return Matcher(call, content.get("headers", {}), content.get("body", MISSING))
 
 
 def fitting(matcher: Matcher, calls: list[Exchange], content: Find) -> Iterator[tuple[Exchange, bool]]:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.call_contents import Content
-from sandbox.web.controls.call_matching import Find, Matcher, content_misfits, fitting, misfits, read_matcher
+from sandbox.web.controls.call_matching import Find, Matcher, content_misfits, fitting, matcher_of, misfits
+from sandbox.web.controls.call_rows import read_matcher
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
@@ -36,7 +37,7 @@ class Times(NamedTuple):
 
 def count(world: World, body: dict[str, Any]) -> dict[str, int]:
     """How many of the kept calls fit."""
-    found = list(fitting(_matcher(body, world), *_calls_of(world)))
+    found = list(fitting(matcher_of(body, world.name), *_calls_of(world)))
     _demand_contents(found)
     return {"count": len(found)}
 
@@ -49,7 +50,7 @@ def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
         raise refuse("in_order", "an order has no times: take one of the two away")
     calls, contents = _calls_of(world)
     if order is None:
-        _demand_times(_matcher(content, world), read_times(times), calls, contents)
+        _demand_times(matcher_of(content, world.name), read_times(times), calls, contents)
     else:
         _demand_order(_matchers(content, order, world), calls, contents)
     return {"verified": True}
@@ -61,19 +62,17 @@ def _calls_of(world: World) -> tuple[list[Exchange], Find]:
     return calls, kept.get
 
 
-def _matcher(content: Any, world: World, place: str = "matcher") -> Matcher:
-    try:
-        return read_matcher(content, world.name)
-    except ValueError as fault:
-        raise refuse(place, str(fault)) from None
-
-
 def _matchers(shared: dict[str, Any], order: Any, world: World) -> list[Matcher]:
     """What stands beside the order holds for each of its matchers."""
     if not isinstance(order, list) or not 0 < len(order) <= MATCHERS_MAX:
         raise refuse("in_order", f"it must be a list of 1 to {MATCHERS_MAX} matchers")
-    whole = [shared | one if isinstance(one, dict) else one for one in order]
-    return [_matcher(one, world, f"in_order[{at}]") for at, one in enumerate(whole)]
+    found = []
+    for at, one in enumerate(order):
+        try:
+            found.append(matcher_of(shared | read_matcher(one), world.name))
+        except ValueError as fault:
+            raise refuse(f"in_order[{at}]", str(fault)) from None
+    return found
 
 
 def read_times(value: Any) -> Times:

@@ -1,20 +1,88 @@
 """Rows of the controls about calls of the bank's interface: questions about them, and barriers in their way."""
 
+from typing import Any
+
+from marshmallow import ValidationError
+
 from sandbox.contract.operations import BY_NAME
-from sandbox.web.controls.control_row import Button, Command, Control, Field
-from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX, PLACES
+from sandbox.reader.tree import SHOWN_MAX, suggestion
+from sandbox.web.api.body_reader import first_fault
+from sandbox.web.controls.body_fields import Parsed, Read, body, given
+from sandbox.web.controls.control_row import Button, Command, Control
+from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
 PATTERN = "A * stands for any text."
-NUMBER = {"type": "integer", "minimum": 0}
-MATCHER = (
-    Field("operation", about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"),
-    Field("method"),
-    Field("path", about=f"Without the world's prefix and the query. {PATTERN}"),
-    Field("status", type="", about="A number, or a pattern such as 4*."),
-    Field("client", about=f"The Client-ID. {PATTERN}"),
-    Field("headers", type="object", about=f"Names and values; null: the header is absent. {PATTERN}"),
-    Field("body", type="", about="Parts of a JSON body or of a form, or a text with a *."),
-)
+HEADERS_MAX = 50
+PATH_MAX = 1_000
+
+
+def _pattern(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= PATH_MAX:
+        raise ValueError(f"it must be a text of up to {PATH_MAX} characters; a * stands for any")
+    return value
+
+
+def _operation(value: Any) -> str:
+    name = _pattern(value)
+    if "*" not in name and name not in BY_NAME:
+        raise ValueError(f"there is no operation '{name[:SHOWN_MAX]}'; {suggestion(name, BY_NAME)}")
+    return name
+
+
+def _path(value: Any) -> str:
+    path = _pattern(value)
+    if "?" in path:
+        raise ValueError("the query is no part of it")
+    return path
+
+
+def _status(value: Any) -> int | str:
+    if isinstance(value, str) and "*" in value and 0 < len(value) <= 3 and value.replace("*", "0").isdigit():
+        return value
+    if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
+        raise ValueError("it must be a number from 100 to 599, or a pattern such as 4*")
+    return value
+
+
+def _headers(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or len(value) > HEADERS_MAX:
+        raise ValueError(f"it must be an object of up to {HEADERS_MAX} names and values")
+    for name, expected in value.items():
+        if expected is not None and not isinstance(expected, str):
+            raise ValueError(f"the value of '{name[:SHOWN_MAX]}' must be a text, or null for a header that is absent")
+    return {name.lower(): expected for name, expected in value.items()}
+
+
+MATCHER = {
+    "operation": Parsed(_operation, about=f"Of the bank's interface, such as {next(iter(BY_NAME))}. {PATTERN}"),
+    "method": Parsed(lambda value: _pattern(value).upper()),
+    "path": Parsed(_path, about=f"Without the world's prefix and the query. {PATTERN}"),
+    "status": Read(_status, about="A number, or a pattern such as 4*."),
+    "client": Parsed(_pattern, about=f"The Client-ID. {PATTERN}"),
+    "headers": Read(
+        _headers, about=f"Names and values; null: the header is absent. {PATTERN}", shape={"type": "object"}
+    ),
+    "body": given(about="Parts of a JSON body or of a form, or a text with a *."),
+}
+CALL_MATCHER = body("CallMatcher", **MATCHER)
+
+
+def read_matcher(value: Any) -> dict[str, Any]:
+    """One of several matchers; a ValueError says why not."""
+    if not isinstance(value, dict):
+        raise ValueError("a matcher is an object")
+    for name in value:
+        if name not in MATCHER:
+            raise ValueError(f"a matcher has no '{name[:SHOWN_MAX]}'; {suggestion(name, MATCHER)}")
+    try:
+        found: dict[str, Any] = CALL_MATCHER.load(value)
+    except ValidationError as fault:
+        assert isinstance(fault.messages, dict)
+        raise ValueError(": ".join(first_fault(fault.messages))) from None
+    return found
+
+
+TIMES = {"properties": dict.fromkeys(("exactly", "at_least", "at_most"), {"type": "integer", "minimum": 0})}
 ASKED = "Headers and bodies are known of the last calls only, as many as the setting contents_kept says."
 
 CALL_ROWS: tuple[Control, ...] = (
@@ -23,10 +91,10 @@ CALL_ROWS: tuple[Control, ...] = (
         "/requests/count",
         "call_questions.count",
         f"How many of the kept calls fit a matcher: all that it names must fit. {ASKED}",
-        MATCHER,
+        CALL_MATCHER,
         {"operation": "payment_initiation", "status": 201, "client": "demo-tpp"},
         commands=(Command("count"),),
-        body_name="CallMatcher",
+        reply="CallCount",
     ),
     Control(
         "POST",
@@ -34,18 +102,17 @@ CALL_ROWS: tuple[Control, ...] = (
         "call_questions.verify",
         "Whether calls came so often (`times`; left out: once or more), or one after the other (`in_order`, with "
         f"others between; what stands beside it holds for each). 409 says what was found. {ASKED}",
-        (
-            *MATCHER,
-            Field(
-                "times",
-                type="object",
-                shape={"properties": dict.fromkeys(("exactly", "at_least", "at_most"), NUMBER)},
-            ),
-            Field("in_order", type="array", about="Matchers.", shape={"items": {"type": "object"}}),
+        body(
+            "CallVerification",
+            **MATCHER
+            | {
+                "times": given(shape={"type": "object"} | TIMES),
+                "in_order": given(about="Matchers.", shape={"type": "array", "items": {"type": "object"}}),
+            },
         ),
         {"operation": "payment_initiation", "body": {"creditor_name": "Jan*"}, "times": {"at_most": 1}},
         commands=(Command("verify"),),
-        body_name="CallVerification",
+        reply="VerifiedCalls",
     ),
     Control(
         "GET",
@@ -56,6 +123,7 @@ CALL_ROWS: tuple[Control, ...] = (
         commands=(
             Command("holds", "Shows the barriers and the calls held there.", columns=("name", "at", "state", "call")),
         ),
+        reply=["Hold"],
     ),
     Control(
         "POST",
@@ -65,22 +133,19 @@ CALL_ROWS: tuple[Control, ...] = (
         "stands there until it is released. `before_act`: its headers were checked, nothing was done; `after_act`: it "
         "is done, not yet listed; `before_reply`: it is done and listed, its reply is not sent. All other calls "
         f"go on. At most {HOLDS_MAX} of a world, {HELD_SECONDS_MAX:.0f} s each by the machine's clock.",
-        (
-            Field("at", required=True, shape={"enum": list(PLACES)}),
-            Field("when", type="object"),
-            Field("as", about="Its name; left out, `hold-1` and so on."),
-        ),
+        body("NewHold", **{"at": given(required=True), "when": given(), "as": given()}),
         {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
         201,
         commands=(Command("hold"),),
         buttons=(Button("hold", "The next call that fits is held {at}."),),
-        body_name="NewHold",
+        reply="Hold",
     ),
     Control(
         "GET",
         "/holds/<name>",
         "hold_views.one",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
+        reply="Hold",
     ),
     Control(
         "DELETE",

@@ -3,26 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox.banking.durations import read_duration, read_instant, write_instant
-from sandbox.web.controls.request_bodies import refuse, value_of
+from sandbox.banking.durations import write_instant
+from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.beginning import Pace
 from sandbox.world.unloading import Standing
 from sandbox.world.world import World
 
-RATE_MAX = 1_000_000
-
-
-def read_rate(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
-        raise ValueError(f"it must be a number above 0 and up to {RATE_MAX}")
-    return value
-
 
 def show(world: World) -> dict[str, Any]:
-    return clock_of(world)
-
-
-def clock_of(world: World) -> dict[str, Any]:
     return world.ask(lambda bank: clock_shown(world.standing(), world.pace))
 
 
@@ -44,15 +32,12 @@ def change(world: World, body: dict[str, Any]) -> dict[str, Any]:
         raise refuse("rate", "it goes with the mode running")
     match given[0]:
         case "advance":
-            span = value_of(body, "advance", read_duration)
-            world.set_pace(lambda now: (_later(now, span), world.pace.rate))
+            world.set_pace(lambda now: (_later(now, body["advance"]), world.pace.rate))
         case "set":
-            instant = value_of(body, "set", read_instant)
-            world.set_pace(lambda now: (instant, world.pace.rate))
+            world.set_pace(lambda now: (body["set"], world.pace.rate))
         case _:
-            rate = _rate_of(body)
-            world.set_pace(lambda now: (now, rate))
-    return clock_of(world)
+            world.set_pace(lambda now: (now, body.get("rate", 1) if body["mode"] == "running" else 0))
+    return show(world)
 
 
 def _later(now: datetime, span: timedelta) -> datetime:
@@ -60,13 +45,3 @@ def _later(now: datetime, span: timedelta) -> datetime:
     if later.year >= 2300:
         raise refuse("advance", "it leads beyond the year 2300")
     return later
-
-
-def _rate_of(body: dict[str, Any]) -> float:
-    match body["mode"]:
-        case "frozen":
-            return 0
-        case "running":
-            return value_of(body, "rate", read_rate) if "rate" in body else 1
-        case _:
-            raise refuse("mode", "it must be frozen or running")

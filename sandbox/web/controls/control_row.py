@@ -1,33 +1,13 @@
 """What one row of the controls' table holds. Imports no web framework, because the commands read the table too."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from sandbox.web.controls.body_readers import one_of
+from marshmallow import Schema, fields
 
 JSON = ("application/json",)
-TEXTS: Mapping[str, Any] = {"items": {"type": "string"}}  # the shape of a list of texts
-TIME = "A time: ISO 8601, with an offset or in Brussels time."
-SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
-
-
-class Field(NamedTuple):
-    """A field of a control's body: read and documented from here."""
-
-    name: str
-    read: Callable[[Any], Any] | None = None  # raises ValueError; None: the view reads the value
-    type: str = "string"  # as JSON Schema names it; empty for several
-    required: bool = False
-    nullable: bool = False  # null counts as left out
-    about: str = ""  # in the document
-    shape: Mapping[str, Any] = {}  # what JSON Schema says beside the type
-    option: str = ""  # help of the command's option; empty: the command has no option for it
-    words: tuple[str, ...] = ()  # one of these, where there is no reader
-
-    @property
-    def reader(self) -> Callable[[Any], Any] | None:
-        return one_of(*self.words) if self.words else self.read
+TEXT, OBJECT = {"type": "string"}, {"type": "object"}
 
 
 class Command(NamedTuple):
@@ -60,7 +40,7 @@ class Control(NamedTuple):
     path: str
     view: str  # `module.function` in this package; the function gets what its parameters name (view_calls.py)
     words: str
-    body: tuple[Field, ...] | None = None
+    body: Schema | None = None  # reads it and documents it, under the schema's own name
     example: Any = None  # of the body
     success: int = 200
     since: bool = False  # takes ?since=
@@ -68,10 +48,9 @@ class Control(NamedTuple):
     media: tuple[str, ...] = JSON
     commands: tuple[Command, ...] = ()
     buttons: tuple[Button, ...] = ()
-    body_name: str = ""  # of the component in the document
-    # Names and JSON types of a reply; a mapping is an object, a list of one shape is an array. Empty: the reply's
-    # class stands in docs/control_replies.py.
-    reply: Mapping[str, Any] = {}
+    # The name of a schema; a list of one: a list under the last word of the path; a tuple: one of these; a mapping:
+    # names and JSON types, or a shape for each media type. None: there is no body.
+    reply: Any = None
 
     @property
     def name(self) -> str:
@@ -86,13 +65,30 @@ class Control(NamedTuple):
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("<"))
 
     @property
-    def form_fields(self) -> tuple[Field, ...]:
-        """What a person fills in: the names in the path, then the body."""
-        return (*(Field(name, required=True) for name in self.path_names), *(self.body or ()))
+    def fields(self) -> Mapping[str, fields.Field[Any]]:
+        """Those of the body, by their names."""
+        return {} if self.body is None else self.body.fields
 
     @property
-    def field_names(self) -> tuple[str, ...]:
-        return tuple(field.name for field in self.body or ())
+    def form_fields(self) -> list[tuple[str, bool, str]]:
+        """What a person fills in, the names in the path first: a name, whether it is required, and its JSON type."""
+        in_body = [(name, field.required, type_of(field)) for name, field in self.fields.items()]
+        return [(name, True, "string") for name in self.path_names] + in_body
+
+
+JSON_TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
+    (fields.Boolean, "boolean"),
+    (fields.Integer, "integer"),
+    (fields.List, "array"),
+    (fields.Nested, "object"),
+    (fields.String, "string"),
+)
+
+
+def type_of(field: fields.Field[Any]) -> str:
+    """As JSON Schema names it; empty for several."""
+    found = next((name for kind, name in JSON_TYPES if isinstance(field, kind)), "")
+    return found or str(field.metadata.get("type", ""))
 
 
 def fill_path(path: str, names: Mapping[str, str]) -> str:

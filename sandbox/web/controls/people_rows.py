@@ -1,111 +1,149 @@
 """Rows of the controls that make and change customers and accounts."""
 
+from typing import Any
+
 from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS
+from sandbox.bank.signing_methods import METHODS
+from sandbox.banking.countries import is_country
+from sandbox.banking.iban import BANK_CODE, is_iban
+from sandbox.banking.money import Money, is_currency
 from sandbox.contract.languages import SCREENS
-from sandbox.web.controls import people_readers as read
-from sandbox.web.controls.body_readers import flag
-from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
+from sandbox.web.controls.body_fields import (
+    ID,
+    Flag,
+    OneWord,
+    Parsed,
+    Read,
+    Texts,
+    Whole,
+    body,
+    identifier,
+    name,
+    one_of,
+    read_text,
+    read_texts,
+)
+from sandbox.web.controls.control_row import Button, Command, Control
 
-EUROS = {"type": ["string", "null"]}
-COUNTRIES = {"type": ["array", "null"], **TEXTS}
+SIGNATURES_MAX = 9
 
-CUSTOMER_FIELDS = (
-    Field("channel_blocked", flag, "boolean", about="No digital channel.", option="Blocks the digital channel."),
-    Field("language", words=tuple(SCREENS), option=f"{' or '.join(SCREENS)}."),
-    Field(
-        "limit_day",
-        read.euros_or_none,
-        "",
-        about="In EUR, of each account of theirs; null: none.",
-        shape=EUROS,
-        option="EUR a day from each account, such as 250.00.",
+
+def _euros(value: Any) -> Money:
+    try:
+        money = Money.read(read_text(value), "EUR")
+    except ValueError:
+        raise ValueError('it is an amount as a text, such as "500.00"') from None
+    if money.number < 0:
+        raise ValueError("it must not be below 0")
+    return money
+
+
+def _euros_or_none(value: Any) -> Money | None:
+    return None if value is None else _euros(value)
+
+
+def _countries_or_all(value: Any) -> tuple[str, ...] | None:
+    """Codes of countries; null is all."""
+    found = [] if value is None else read_texts(value)
+    unknown = [code for code in found if not is_country(code)]
+    if unknown or (value is not None and not found):
+        why = f"'{unknown[0][:20]}' is no country" if unknown else "an empty list accepts none"
+        raise ValueError(f"{why}; it is a list of ISO 3166 codes such as BE, or null for all countries")
+    return None if value is None else tuple(dict.fromkeys(found))
+
+
+def _methods(found: list[str]) -> tuple[str, ...]:
+    """In the order of the table; the card reader is always among them."""
+    for method in found:
+        OneWord(METHODS)(method)
+    return tuple(method for method in METHODS if method in (*found, METHODS[0]))
+
+
+def _names(found: list[str]) -> tuple[str, ...]:
+    if not all(map(ID.match, found)):
+        raise ValueError("it is letters, digits, _, . and -, 64 at most")
+    return tuple(dict.fromkeys(found))
+
+
+def _currencies(found: list[str]) -> tuple[str, ...]:
+    if not found or len(set(found)) < len(found) or not all(map(is_currency, found)):
+        raise ValueError("it is a list of currency codes, each once")
+    return tuple(found)
+
+
+def _own_iban(value: Any) -> str:
+    if not is_iban(read_text(value)) or value[:2] != "BE" or value[4:7] != BANK_CODE:
+        raise ValueError(f"it is a valid Belgian IBAN with this bank's code {BANK_CODE}; left out, the bank gives one")
+    return str(value)
+
+
+def _limit(about: str, option: str) -> Read:
+    """An amount in euro; null is none."""
+    return Read(_euros_or_none, about=about, option=option, shape={"type": ["string", "null"]})
+
+
+CUSTOMER = {
+    "channel_blocked": Flag(about="No digital channel.", option="Blocks the digital channel."),
+    "language": one_of(*SCREENS, option=f"{' or '.join(SCREENS)}."),
+    "limit_day": _limit(
+        "In EUR, of each account of theirs; null: none.", "EUR a day from each account, such as 250.00."
     ),
-    Field(
-        "limit_week",
-        read.euros_or_none,
-        "",
-        about="The same for today and the 6 days before.",
-        shape=EUROS,
-        option="EUR a week from each account.",
-    ),
-    Field(
-        "countries",
-        read.countries_or_all,
-        "",
+    "limit_week": _limit("The same for today and the 6 days before.", "EUR a week from each account."),
+    "countries": Read(
+        _countries_or_all,
         about="Those to which they pay; null: all.",
-        shape=COUNTRIES,
+        shape={"type": ["array", "null"], "items": {"type": "string"}},
     ),
-    Field(
-        "methods",
-        read.methods,
-        "array",
+    "methods": Texts(
+        _methods,
         about="How they may sign, beside the card reader: `app`, `biometrics` (service 5.7).",
-        shape=TEXTS,
         option="A way to sign: app or biometrics; may be given several times.",
     ),
-)
-NEW_CUSTOMER = (
-    Field("customer", read.identifier, required=True, about="The id."),
-    Field("name", read.name, about="The id where left out.", option="The name; left out, the id."),
-    Field(
-        "kind",
-        words=CUSTOMER_KINDS,
-        about="private where left out.",
-        option="private (default) or business.",
-    ),
-    *CUSTOMER_FIELDS,
-)
-ACCOUNT_FIELDS = (
-    Field(
-        "closed",
-        flag,
-        "boolean",
+}
+NEW_CUSTOMER = {
+    "customer": identifier(required=True, about="The id."),
+    "name": name(about="The id where left out.", option="The name; left out, the id."),
+    "kind": one_of(*CUSTOMER_KINDS, about="private where left out.", option="private (default) or business."),
+    **CUSTOMER,
+}
+ACCOUNT = {
+    "closed": Flag(
         about="Nothing is paid from it or to it, and no consent shows it.",
         option="true closes the account, false opens it again.",
     ),
-    Field(
-        "overdraft",
-        read.euros_or_none,
-        "",
-        about="How far its first compartment may go below 0; null: not at all.",
-        shape=EUROS,
-        option="EUR below 0, such as 500.00.",
+    "overdraft": _limit(
+        "How far its first compartment may go below 0; null: not at all.", "EUR below 0, such as 500.00."
     ),
-    Field(
-        "signatures_required",
-        read.signatures,
-        "integer",
+    "signatures_required": Whole(
+        f"it is a whole number from 1 to {SIGNATURES_MAX}",
+        1,
+        SIGNATURES_MAX,
         about="Of what is signed from now on, which then waits until that many of its signers have signed.",
         option="How many signatures.",
     ),
-    Field(
-        "signers",
-        read.names,
-        "array",
+    "signers": Texts(
+        _names,
         about="The customers who may sign; its owners where never named.",
-        shape=TEXTS,
         option="A customer who may sign; may be given several times.",
     ),
-    Field(
-        "balance_shown",
-        words=BALANCES_SHOWN,
+    "balance_shown": one_of(
+        *BALANCES_SHOWN,
         about="What `balance` of account information is: the euro compartment, or all at the bank's rates.",
         option="compartment or globalised.",
     ),
-)
-NEW_ACCOUNT = (
-    Field("customer", read.identifier, required=True, about="The owner."),
-    Field("iban", read.own_iban, about="The next free one where left out.", option="Left out: the next free one."),
-    Field(
-        "type",
-        words=ACCOUNT_TYPES,
+}
+NEW_ACCOUNT = {
+    "customer": identifier(required=True, about="The owner."),
+    "iban": Parsed(_own_iban, about="The next free one where left out.", option="Left out: the next free one."),
+    "type": one_of(
+        *ACCOUNT_TYPES,
         about="current-account where left out.",
         option="current-account (default) or savings-account.",
     ),
-    Field("currencies", read.currencies, "array", about="EUR alone where left out.", shape=TEXTS),
-    Field("balance", read.euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
-    *ACCOUNT_FIELDS,
-)
+    "currencies": Texts(_currencies, about="EUR alone where left out."),
+    "balance": Parsed(_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
+    **ACCOUNT,
+}
 
 PEOPLE_ROWS: tuple[Control, ...] = (
     Control(
@@ -113,50 +151,62 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         "/customers",
         "people_views.add_customer",
         "A new customer, still without an account.",
-        NEW_CUSTOMER,
+        body("NewCustomer", **NEW_CUSTOMER),
         {"customer": "zoe", "name": "Zoé Lambermont", "kind": "private", "language": "fr"},
         201,
         commands=(Command("customer add", "Adds the customer CUSTOMER.", ("customer",), "{customer} is a customer"),),
         buttons=(Button("add customer", "{customer} is a customer now."),),
-        body_name="NewCustomer",
+        reply="CustomerSettings",
     ),
-    Control("GET", "/customers/<customer>", "registers.customer", "One customer, with all that may be changed."),
+    Control(
+        "GET",
+        "/customers/<customer>",
+        "registers.customer",
+        "One customer, with all that may be changed.",
+        reply="CustomerSettings",
+    ),
     Control(
         "PATCH",
         "/customers/<customer>",
         "people_views.change_customer",
         "Changes a customer from now on. Limits and countries count for each account that the customer owns.",
-        CUSTOMER_FIELDS,
+        body("CustomerChange", **CUSTOMER),
         {"channel_blocked": True},
         commands=(
             Command("customer change", "Changes the customer CUSTOMER.", ("customer",), "{customer} is changed"),
         ),
         buttons=(Button("change customer", "{customer} was changed."),),
-        body_name="CustomerChange",
+        reply="CustomerSettings",
     ),
     Control(
         "POST",
         "/accounts",
         "people_views.add_account",
         "A new account of a customer.",
-        NEW_ACCOUNT,
+        body("NewAccount", **NEW_ACCOUNT),
         {"customer": "alice", "balance": "1000.00"},
         201,
         commands=(Command("account add", "Adds an account of CUSTOMER; prints its IBAN.", ("customer",), "{iban}"),),
         buttons=(Button("add account", "{customer} has a new account."),),
-        body_name="NewAccount",
+        reply="AccountSettings",
     ),
-    Control("GET", "/accounts/<iban>", "registers.account", "One account, with all that may be changed."),
+    Control(
+        "GET",
+        "/accounts/<iban>",
+        "registers.account",
+        "One account, with all that may be changed.",
+        reply="AccountSettings",
+    ),
     Control(
         "PATCH",
         "/accounts/<iban>",
         "people_views.change_account",
         "Changes an account from now on. A closed one pays nothing: payments from it are refused, waiting ones end as "
         "RJCT with `AC04`, and money for it returns. Its owner's habits stop.",
-        ACCOUNT_FIELDS,
+        body("AccountChange", **ACCOUNT),
         {"closed": True},
         commands=(Command("account change", "Changes the account IBAN.", ("iban",), "{iban} is changed"),),
         buttons=(Button("change account", "{iban} was changed."),),
-        body_name="AccountChange",
+        reply="AccountSettings",
     ),
 )

@@ -1,54 +1,40 @@
 """Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
 
 from sandbox.bank.signing_methods import METHODS
-from sandbox.web.controls.body_readers import address, text, texts
-from sandbox.web.controls.control_row import TEXTS, Button, Command, Control, Field
+from sandbox.web.controls.body_fields import Texts, address, body, given, one_of, text
+from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.scenario_rows import SINCE
 
 PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
-CUSTOMER = Field("customer", text, nullable=True, about="The first owner of the debtor account where left out.")
-ACCOUNT = Field("account", text, nullable=True, about="The IBAN of the debtor account that the customer picks.")
-ACCOUNTS = Field(
-    "accounts",
-    texts,
-    "array",
-    nullable=True,
-    about="The IBANs that the customer lets the TPP read.",
-    shape=TEXTS,
-)
-ADDRESS = Field(
-    "address", address, required=True, about="The SCA or consent address, with the state that the TPP appended."
-)
-METHOD = Field(
-    "method",
-    nullable=True,
+METHOD = one_of(
+    *METHODS,
+    allow_none=True,
     about="How the customer signs; refused where it is not activated or too risky (service 5.7). Left out: one that is "
     "permitted.",
-    words=METHODS,
     option="How they sign: card_reader, app or biometrics.",
 )
-APPROVAL = (
-    ADDRESS,
-    CUSTOMER._replace(option="Who; left out, the debtor account's first owner."),
-    ACCOUNT._replace(option="The IBAN to pay from; left out, their first current account."),
-    ACCOUNTS._replace(option="The IBANs of a consent; may be given several times."),
-    METHOD,
-)
-FURTHER = (
-    Field("payment_id", text, required=True),
-    Field("customer", text, required=True, option="Who signs."),
-    METHOD,
-)
+APPROVAL = {
+    "address": address(required=True, about="The SCA or consent address, with the state that the TPP appended."),
+    "customer": text(
+        allow_none=True,
+        about="The first owner of the debtor account where left out.",
+        option="Who; left out, the debtor account's first owner.",
+    ),
+    "account": text(
+        allow_none=True,
+        about="The IBAN of the debtor account that the customer picks.",
+        option="The IBAN to pay from; left out, their first current account.",
+    ),
+    "accounts": Texts(
+        allow_none=True,
+        about="The IBANs that the customer lets the TPP read.",
+        option="The IBANs of a consent; may be given several times.",
+    ),
+    "method": METHOD,
+}
 # At an address, or of what waits in the bank's channel: the view asks for one of the two. The accounts are taken, not
 # read: so the body of an approval fits.
-REFUSAL = (
-    ADDRESS._replace(required=False),
-    Field("payment_id", text),
-    CUSTOMER,
-    ACCOUNT._replace(read=None),
-    ACCOUNTS._replace(read=None),
-    METHOD._replace(read=None),
-)
+REFUSAL = APPROVAL | {"address": address(), "payment_id": text(), "account": given(), "accounts": given()}
 
 PSU_ROWS: tuple[Control, ...] = (
     Control(
@@ -56,7 +42,7 @@ PSU_ROWS: tuple[Control, ...] = (
         "/psu/approve",
         "psu.approve",
         "Acts as the customer without a browser: signs, or consents. Replies the callback address.",
-        APPROVAL,
+        body("Approval", **APPROVAL),
         PSU,
         commands=(
             Command(
@@ -67,7 +53,7 @@ PSU_ROWS: tuple[Control, ...] = (
             ),
         ),
         buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account", "method")),),
-        body_name="Approval",
+        reply="Redirection",
     ),
     Control(
         "POST",
@@ -75,42 +61,50 @@ PSU_ROWS: tuple[Control, ...] = (
         "psu.refuse",
         "Acts as the customer, who refuses. Replies the callback address. With `payment_id` in place of `address`, a "
         "further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason `PSU_REFUSED`.",
-        REFUSAL,
+        body("Refusal", **REFUSAL),
         PSU,
         commands=(Command("psu refuse"),),
         buttons=(Button("refuse", "Refused, as the PSU.", ("address", "payment_id", "customer")),),
+        reply=("Redirection", "RefusedPayment"),
     ),
     Control(
         "POST",
         "/psu/sign",
         "psu.sign",
         "A further signature, in the bank's own channel.",
-        FURTHER,
+        body(
+            "FurtherSignature",
+            payment_id=text(required=True),
+            customer=text(required=True, option="Who signs."),
+            method=METHOD,
+        ),
         {"payment_id": "...", "customer": "griet"},
         commands=(Command("psu sign", "A further signature, in the bank's own channel.", ("payment_id",), "{status}"),),
         buttons=(Button("sign", "Signed by {customer}."),),
-        body_name="FurtherSignature",
+        reply="SignedPayment",
     ),
     Control(
         "POST",
         "/psu/withdraw",
         "psu.withdraw",
         "Withdraws a consent.",
-        (
-            Field("client_id", text, required=True),
-            Field("customer", text, required=True),
-            Field("scope", words=("AIS", "CAF"), required=True),
+        body(
+            "ConsentWithdrawal",
+            client_id=text(required=True),
+            customer=text(required=True),
+            scope=one_of("AIS", "CAF", required=True),
         ),
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         commands=(Command("psu withdraw"),),
         buttons=(Button("withdraw", "The consent was withdrawn."),),
-        body_name="ConsentWithdrawal",
+        reply="Withdrawal",
     ),
     Control(
         "GET",
         "/reference/countries",
         "registers.countries",
         "The countries, currencies and purpose codes that cross-border payments may have.",
+        reply="Countries",
     ),
     Control(
         "GET",
@@ -118,6 +112,7 @@ PSU_ROWS: tuple[Control, ...] = (
         "discovery.metadata",
         "The OAuth endpoints (RFC 8414), to point a stock OAuth client at. The bank itself has no such page. Its "
         "/token wants Request-ID and Accept, which the client has to add.",
+        reply="OauthMetadata",
     ),
     Control(
         "GET",
@@ -141,6 +136,7 @@ PSU_ROWS: tuple[Control, ...] = (
                 columns=("seq", "at", "subject", "trigger", "from", "to", "reason"),
             ),
         ),
+        reply=["JournalEntry"],
     ),
     Control(
         "GET",
@@ -149,5 +145,6 @@ PSU_ROWS: tuple[Control, ...] = (
         f"Every call of the bank's interface and its answer, numbered. {SINCE}",
         since=True,
         commands=(Command("requests"),),
+        reply=["ListedCall"],
     ),
 )

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from flask import Request
+from marshmallow import Schema, ValidationError
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.body_reader import read_strict
-from sandbox.web.controls.control_row import Field
+from sandbox.web.api.body_fields import MISSING
+from sandbox.web.api.body_reader import first_fault, read_strict
 
 T = TypeVar("T")
 LONGEST = 1_000_000
@@ -18,18 +19,18 @@ def refuse(name: str, why: str) -> Refusal:
     return Refusal(Error.CONTROL_INVALID, input=name, why=why)
 
 
-def read_body(request: Request, fields: Sequence[Field]) -> dict[str, Any]:
-    """The fields that were sent, each by its reader, in the order of the declaration."""
-    content = read_object(request, tuple(field.name for field in fields))
-    found: dict[str, Any] = {}
-    for field in fields:
-        if field.name not in content:
-            if field.required:
-                raise Refusal(Error.INPUT_MISSING, input=field.name)
-        elif not (field.nullable and content[field.name] is None):
-            read = field.reader
-            found[field.name] = content[field.name] if read is None else value_of(content, field.name, read)
-    return found
+def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
+    """The fields that were sent, in the order of the declaration; null is left out where a field allows it."""
+    content = read_object(request, () if body is None else tuple(body.fields))
+    if body is None:
+        return content
+    try:
+        found: dict[str, Any] = body.load(content)
+    except ValidationError as fault:
+        assert isinstance(fault.messages, dict)
+        name, why = first_fault(fault.messages)
+        raise Refusal(Error.INPUT_MISSING, input=name) if why == MISSING else refuse(name, why) from None
+    return {name: value for name, value in found.items() if value is not None or not body.fields[name].allow_none}
 
 
 def read_object(request: Request, allowed: Sequence[str]) -> dict[str, Any]:

@@ -3,22 +3,28 @@
 from dataclasses import fields
 
 from sandbox.contract.settings import Settings
-from sandbox.web.controls.control_row import JSON, Button, Command, Control, Field
+from sandbox.web.controls.body_fields import body, given
+from sandbox.web.controls.control_row import JSON, Button, Command, Control
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 SINCE = "?since= gives those after that number."
-SETTINGS = tuple(Field(row.name) for row in fields(Settings))
+# What the reader of scenarios reads: the fields are those of its tables, and so is their documentation.
+FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")
 
 SCENARIO_ROWS: tuple[Control, ...] = (
-    Control("GET", "/scenarios", "scenario_views.every", "The scenarios that can be loaded."),
-    Control("GET", "/scenario", "scenario_views.one", "The scenario that this world began with."),
+    Control(
+        "GET", "/scenarios", "scenario_views.every", "The scenarios that can be loaded.", reply=["ShippedScenario"]
+    ),
+    Control(
+        "GET", "/scenario", "scenario_views.one", "The scenario that this world began with.", reply="CurrentScenario"
+    ),
     Control(
         "PUT",
         "/scenario",
         "scenario_views.put",
         "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON. The "
         "world keeps its seed, unless the scenario names one.",
-        (Field("name"), Field("scenario", type="object")),
+        body("ScenarioChoice", name=given(), scenario=given()),
         {"name": "default"},
         media=(*JSON, *YAML),
         commands=(Command("scenario load"),),
@@ -26,6 +32,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
             Button("load", "This world began again with {name}.", ("name",)),
             Button("load own", "This world began again with your scenario."),
         ),
+        reply="World",
     ),
     Control(
         "GET",
@@ -33,6 +40,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "scenario_views.faults",
         "The fault rules of this world, and how often each was met.",
         commands=(Command("faults"),),
+        reply=["OrderedFault"],
     ),
     Control(
         "POST",
@@ -46,21 +54,12 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "`altered_state`) the customer's way back, by a page, a control or a rule. `connection` (`closed`, "
         "`silent`, `handshake`) is of the whole "
         "server, `for` up to 60 s of the machine's clock: after the call that fits `when`, at once without one.",
-        (
-            Field("title"),
-            Field("when", type="object"),
-            Field("answer", type="object"),
-            Field("delay"),
-            Field("cut"),
-            Field("change"),
-            Field("callback"),
-            Field("connection"),
-            Field("for"),
-        ),
+        body("Fault", **{name: given() for name in FAULT}),
         {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503, "retry_after": 30}},
         201,
         commands=(Command("faults add"),),
         buttons=(Button("fault", "The fault rule stands."),),
+        reply=["OrderedFault"],
     ),
     Control(
         "DELETE",
@@ -77,6 +76,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "settings_views.show",
         "The settings of this world, as they stand.",
         commands=(Command("settings"),),
+        reply="Settings",
     ),
     Control(
         "PATCH",
@@ -84,7 +84,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "settings_views.change",
         "Changes settings from now on; scheduled events keep their times. `variants` is merged: axes that are "
         "not named stay as they are, and an axis at its first value is as it was by default.",
-        SETTINGS,
+        body("SettingsChange", **{row.name: given() for row in fields(Settings)}),
         {"unsigned_after": "5m"},
         commands=(Command("settings"),),
         buttons=(
@@ -92,6 +92,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
             Button("waive", "{rule} is waved off."),
             Button("unwaive", "{rule} counts again."),
         ),
+        reply="Settings",
     ),
     Control(
         "GET",
@@ -100,6 +101,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "How this bank could differ within the service's word: each axis with its values, the value that this world "
         "has (null where its settings are those of none), and whether a call met it. It is changed by the setting "
         "`variants`.",
+        reply=["AxisRow"],
     ),
     Control(
         "GET",
@@ -115,5 +117,6 @@ SCENARIO_ROWS: tuple[Control, ...] = (
                 columns=("seq", "at", "subject", "redirect"),
             ),
         ),
+        reply=["Callback"],
     ),
 )

@@ -31,8 +31,8 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
     "worlds": lambda call, row: call.worlds,
     "world": lambda call, row: call.find_world(),
     "request": lambda call, row: call.request,
-    "body": lambda call, row: read_body(call.request, row.body or ()),
-    "take_body": lambda call, row: lambda: read_body(call.request, row.body or ()),  # when the view decides
+    "body": lambda call, row: read_body(call.request, row.body),
+    "take_body": lambda call, row: lambda: read_body(call.request, row.body),  # when the view decides
 }
 
 

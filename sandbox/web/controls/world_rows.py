@@ -1,13 +1,52 @@
 """Rows of the controls that concern a whole world: its clock, its file, and what its clients did."""
 
-from sandbox.banking.durations import read_duration, read_instant
-from sandbox.web.controls.body_readers import flag, status, text, world_name
-from sandbox.web.controls.control_row import JSON, SPAN, TIME, Button, Command, Control, Field
+from typing import Any
+
+from marshmallow import ValidationError
+from marshmallow.validate import OneOf
+
+from sandbox.web.controls.body_fields import (
+    SPAN,
+    TIME,
+    Flag,
+    Part,
+    Read,
+    Text,
+    body,
+    given,
+    span,
+    status,
+    text,
+    time,
+    whole_number,
+    world_name,
+)
+from sandbox.web.controls.control_row import JSON, OBJECT, TEXT, Button, Command, Control
 
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
 
 PAGE = 1_000  # worlds in one reply, at the most and by default
+RATE_MAX, SEED_MAX = 1_000_000, 2**53
 REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
+
+
+def _rate(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
+        raise ValueError(f"it must be a number above 0 and up to {RATE_MAX}")
+    return value
+
+
+def _seed(value: int) -> int:
+    if value >= SEED_MAX:
+        raise ValidationError(f"it must be below {SEED_MAX}")
+    return value
+
+
+MODE = "it must be frozen or running"
+NO_CLOCK = "it is an object of at, and of frozen or rate"
+NAMED_OR_WHOLE = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Scenario"}]}
+RATE = {"type": "number"}
+WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or false"), rate=Read(_rate, shape=RATE))
 
 WORLD_ROWS: tuple[Control, ...] = (
     Control(
@@ -16,6 +55,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "health.health",
         "200 when the sandbox is ready: calls are answered, and what they do is kept. 503 with the reason while the "
         "state file cannot be written. ?live asks only whether anybody is there.",
+        reply="Health",
     ),
     Control(
         "GET",
@@ -23,6 +63,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "metrics.show",
         "Figures for Prometheus: calls by operation and status, how long they took, worlds in memory and away, "
         "initiations by status, the state file. Needs the extra `metrics`, else 501.",
+        reply={"text/plain": TEXT},
     ),
     Control(
         "GET",
@@ -30,6 +71,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "clock.show",
         "What the bank's clock shows, how it goes, and when something falls due next.",
         commands=(Command("clock"),),
+        reply="Clock",
     ),
     Control(
         "POST",
@@ -37,11 +79,12 @@ WORLD_ROWS: tuple[Control, ...] = (
         "clock.change",
         "Moves the clock: advance by a span (s, m, h, d, w or ISO 8601), set a time, freeze it, or let it run at a "
         "rate. All that falls due on the way happens, each at its own time. It does not go back.",
-        (
-            Field("advance", about=SPAN),
-            Field("set", about=TIME),
-            Field("mode", shape={"enum": ["frozen", "running"]}),
-            Field("rate", type="number", about="Bank seconds per second."),
+        body(
+            "ClockChange",
+            advance=span(about=SPAN),
+            set=time(about=TIME),
+            mode=Text(why=MODE, validate=OneOf(("frozen", "running"), error=MODE)),
+            rate=Read(_rate, about="Bank seconds per second.", shape=RATE),
         ),
         {"advance": "61m"},
         commands=(Command("clock advance"), Command("clock set"), Command("clock freeze"), Command("clock run")),
@@ -51,18 +94,18 @@ WORLD_ROWS: tuple[Control, ...] = (
             Button("freeze", "The clock stands."),
             Button("run", "The clock runs."),
         ),
-        body_name="ClockChange",
+        reply="Clock",
     ),
     Control(
         "POST",
         "/reset",
         "world_views.reset",
         "The world as it was first loaded.",
-        (),
+        body("NoContent"),
         {},
         commands=(Command("reset"),),
         buttons=(Button("reset", "This world began again."),),
-        body_name="NoContent",
+        reply="World",
     ),
     Control(
         "GET",
@@ -80,8 +123,9 @@ WORLD_ROWS: tuple[Control, ...] = (
             ),
         ),
         pages=True,
+        reply="WorldPage",
     ),
-    Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away."),
+    Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away.", reply="World"),
     Control(
         "PUT",
         "/worlds/<name>",
@@ -89,17 +133,19 @@ WORLD_ROWS: tuple[Control, ...] = (
         "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
         "customers' habits go on under its clock; `variants` says how this bank differs. 409 where a world of "
         "that name exists, also one that a call made on demand, and `default` always does: `replace` true replaces it.",
-        (
-            Field("scenario", type=""),
-            Field("seed", type="integer"),
-            Field("clock", type="object"),
-            Field("life"),
-            Field("variants", type="object", about="Axes and their values, over those of the scenario."),
-            Field("replace", flag, type="boolean", about=REPLACE),
+        body(
+            "NewWorld",
+            scenario=given(shape=NAMED_OR_WHOLE),
+            seed=whole_number(post_load=_seed),
+            clock=Part(WORLD_CLOCK, why=NO_CLOCK),
+            life=given(),
+            variants=given(),
+            replace=Flag(about=REPLACE),
         ),
         {"scenario": "default", "seed": 7, "clock": {"at": "2027-03-01T09:00", "frozen": True}},
         201,
         buttons=(Button("make", "World {name} was made."),),
+        reply="World",
     ),
     Control(
         "DELETE",
@@ -115,27 +161,30 @@ WORLD_ROWS: tuple[Control, ...] = (
         "time_travel.fork",
         "A second world that is this one as it is, or was at a time. 409 where a world of the new name exists: "
         "`replace` true replaces it.",
-        (
-            Field("as", world_name, required=True, about="The name of the new world."),
-            Field("at", read_instant, about=TIME),
-            Field("replace", flag, type="boolean", about=REPLACE),
+        body(
+            "Fork",
+            **{
+                "as": world_name(required=True, about="The name of the new world."),
+                "at": time(about=TIME),
+                "replace": Flag(about=REPLACE),
+            },
         ),
         {"as": "b"},
         201,
         commands=(Command("fork"),),
         buttons=(Button("fork", "World {name} goes on as {as} too."),),
-        body_name="Fork",
+        reply="World",
     ),
     Control(
         "POST",
         "/worlds/<name>/rewind",
         "time_travel.rewind",
         "Takes the world back to a time: its acts until then are kept, all later ones are gone.",
-        (Field("at", read_instant, required=True, about=TIME),),
+        body("Rewind", at=time(required=True, about=TIME)),
         {"at": "2027-03-01T09:00"},
         commands=(Command("rewind"),),
         buttons=(Button("rewind", "World {name} is as it was at {at}."),),
-        body_name="Rewind",
+        reply="World",
     ),
     Control(
         "GET",
@@ -143,6 +192,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "transfers.send",
         "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
         "`secrets=strip` takes out what callers kept secret: it replays all the same.",
+        reply={"application/x-ndjson": TEXT},
     ),
     Control(
         "POST",
@@ -153,6 +203,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "409 where a world of that name exists: `?replace=true` replaces it.",
         success=201,
         media=WORLD_FILES,
+        reply="ImportedWorld",
     ),
     Control(
         "POST",
@@ -160,10 +211,11 @@ WORLD_ROWS: tuple[Control, ...] = (
         "time_travel.wait",
         "Moves bank time from event to event until a status holds, and says how long that took. "
         "409 says why when the status can never be reached.",
-        (
-            Field("payment_id", text, required=True, about="Of a payment, standing order or file."),
-            Field("status", status, required=True),
-            Field("within", read_duration, about=SPAN, option="At most so far ahead, such as 5d."),
+        body(
+            "Await",
+            payment_id=text(required=True, about="Of a payment, standing order or file."),
+            status=status(required=True),
+            within=span(about=SPAN, option="At most so far ahead, such as 5d."),
         ),
         {"payment_id": "...", "status": "ACSC", "within": "5d"},
         commands=(
@@ -175,7 +227,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             ),
         ),
         buttons=(Button("await", "It is {status} now."),),
-        body_name="Await",
+        reply="Awaited",
     ),
     Control(
         "GET",
@@ -185,6 +237,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         commands=(
             Command("timeline", "Shows what will happen next, soonest first.", columns=("at", "trigger", "subject")),
         ),
+        reply=["ComingEvent"],
     ),
     Control(
         "GET",
@@ -192,6 +245,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "explanation.explain",
         "Why that call was answered so: the rule, its clause, and what it was judged on.",
         commands=(Command("explain"),),
+        reply="Explanation",
     ),
     Control(
         "GET",
@@ -199,6 +253,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "health.findings",
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
         "`level` says from where on JUnit fails.",
+        reply={"application/json": ("RefereeReport", OBJECT), "application/xml": TEXT, "text/html": TEXT},
     ),
     Control(
         "GET",
@@ -206,5 +261,6 @@ WORLD_ROWS: tuple[Control, ...] = (
         "health.coverage",
         "What of the bank this world's clients have met, and what to try next.",
         commands=(Command("coverage"),),
+        reply="Coverage",
     ),
 )

@@ -7,21 +7,17 @@ from typing import Any
 
 from flask import Request, Response
 
-from sandbox.banking.durations import read_instant
 from sandbox.banking.names import is_world_name
 from sandbox.scenario.beginnings import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.api.replies import json_response
-from sandbox.web.controls.body_readers import whole_number
-from sandbox.web.controls.clock import clock_shown, read_rate
-from sandbox.web.controls.request_bodies import TakeBody, refuse, value_of
+from sandbox.web.controls.clock import clock_shown
+from sandbox.web.controls.request_bodies import TakeBody, refuse
 from sandbox.web.controls.scenario_bodies import reading, scenario_of
-from sandbox.web.controls.world_rows import PAGE
+from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
-
-SEED_MAX = 2**53
 
 
 def every(worlds: Worlds, request: Request) -> dict[str, Any]:
@@ -54,7 +50,7 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
     if "scenario" in content:
         beginning = scenario_beginning(scenario_of(content["scenario"], "scenario"), beginning, worlds.guarded)
     if "seed" in content:
-        beginning = seeded(beginning, value_of(content, "seed", _seed), worlds.guarded)
+        beginning = seeded(beginning, content["seed"], worlds.guarded)
     if "clock" in content:
         beginning = _clocked(beginning, content["clock"])
     for field in ("life", "variants"):
@@ -65,23 +61,12 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
     return json_response(shown(worlds.make(name, beginning, replacing=content.get("replace", False))), 201)
 
 
-def _seed(value: Any) -> int:
-    if whole_number(value) >= SEED_MAX:
-        raise ValueError(f"it must be below {SEED_MAX}")
-    return int(value)
-
-
-def _clocked(beginning: Beginning, clock: Any) -> Beginning:
+def _clocked(beginning: Beginning, clock: dict[str, Any]) -> Beginning:
     """`at`, and `frozen` or `rate`, as in a scenario (choice 13)."""
-    if not isinstance(clock, dict) or not set(clock) <= {"at", "frozen", "rate"} or {"frozen", "rate"} <= set(clock):
-        raise refuse("clock", "it is an object of at, and of frozen or rate")
-    if "at" in clock:
-        beginning = replace(beginning, at=value_of(clock, "at", read_instant))
-    if "rate" in clock:
-        beginning = replace(beginning, rate=value_of(clock, "rate", read_rate))
+    if {"frozen", "rate"} <= set(clock):
+        raise refuse("clock", NO_CLOCK)
+    beginning = replace(beginning, **{name: clock[name] for name in ("at", "rate") if name in clock})
     if "frozen" in clock:
-        if not isinstance(clock["frozen"], bool):
-            raise refuse("frozen", "it is true or false")
         beginning = replace(beginning, rate=0 if clock["frozen"] else beginning.rate or 1)
     return beginning
 

@@ -1,46 +1,15 @@
-"""Schemas of what the controls take beside the fields of their rows: parts of bodies, queries (choice 10)."""
+"""What the controls take beside the bodies of their rows: other media types, queries (choice 10)."""
 
 from typing import Any
 
-from marshmallow import Schema, fields
-
 from sandbox.referee.rule import Severity
-from sandbox.web.controls.control_row import SPAN, TIME
+from sandbox.web.controls.body_fields import SPAN
+from sandbox.web.controls.control_row import TEXT
 from sandbox.web.controls.health import FORMATS
 from sandbox.web.controls.scenario_rows import YAML
 from sandbox.web.controls.world_rows import PAGE, REPLACE
 
-
-def text(about: str = "") -> fields.String:
-    return fields.String(metadata={"description": about} if about else {})
-
-
-class WorldClock(Schema):
-    at = text(TIME)
-    frozen = fields.Boolean()
-    rate = fields.Float()
-
-
-class Counterparty(Schema):
-    iban = text()
-    name = text()
-
-
-# Components that are made from the tables that read scenarios, and the two that hold a scenario or its name.
-SCENARIO, FAULT, SETTINGS_CHANGE, STEP = "Scenario", "Fault", "SettingsChange", "ScenarioStep"
-NEW_WORLD, SCENARIO_CHOICE = "NewWorld", "ScenarioChoice"
-REFUSAL = "Refusal"  # the body of an approval or of a further signature
-
-# Bodies whose fields come from other tables; all others are documented by the fields of their rows.
-COMPOSED: dict[str, str] = {
-    "PUT /worlds/<name>": NEW_WORLD,
-    "PUT /scenario": SCENARIO_CHOICE,
-    "POST /faults": FAULT,
-    "PATCH /settings": SETTINGS_CHANGE,
-    "POST /psu/refuse": REFUSAL,
-}
 MAY_BE_LEFT_OUT = {"POST /reset", "PUT /worlds/<name>"}
-TEXT = {"type": "string"}
 # Media types beside JSON, or in its place.
 OTHER_MEDIA: dict[str, dict[str, Any]] = {
     "PUT /scenario": {name: {"schema": TEXT} for name in YAML},

@@ -1,123 +1,53 @@
-"""What each control replies; the tests hold every reply against it (choice 10)."""
+"""What the controls reply, as the document has it (choice 10); the tests hold every reply against it."""
 
 from typing import Any
 
-from sandbox.web.docs.call_schemas import Explanation
-from sandbox.web.docs.control_schemas import (
-    Awaited,
-    AxisRow,
-    Callback,
-    CallCount,
-    Clock,
-    ComingEvent,
-    Coverage,
-    CurrentScenario,
-    Health,
-    Hold,
-    ImportedWorld,
-    JournalEntry,
-    ListedCall,
-    OauthMetadata,
-    OrderedFault,
-    RefereeReport,
-    ShippedScenario,
-    VerifiedCalls,
-    World,
-    WorldPage,
-    listed,
-)
-from sandbox.web.docs.register_schemas import (
-    Account,
-    AccountSettings,
-    BulkFile,
-    Client,
-    Countries,
-    Customer,
-    CustomerSettings,
-    Payment,
-    Redirection,
-    RefusedPayment,
-    SignedPayment,
-    StandingOrder,
-    StandingOrderWithDays,
-    Withdrawal,
-)
-from sandbox.web.docs.reply_schemas import TransactionRow
+from sandbox.web.controls.control_row import Control
+from sandbox.web.docs import call_schemas, control_schemas, register_schemas, reply_schemas
+from sandbox.web.docs.schemas import JsonSchema, reference
 
-JSON, TEXT = "application/json", {"type": "string"}
-FREE = {"type": "object"}
-SETTINGS = "Settings"  # a component that is made from the table of settings
+JSON = "application/json"
+CLASSES = vars(reply_schemas) | vars(call_schemas) | vars(register_schemas) | vars(control_schemas)
 
-# What each control replies when it succeeds: a class, the name of a component, a schema, or a tuple of which it is one;
-# by media type where that is not JSON alone. None: no body.
-REPLIES: dict[str, Any] = {
-    "GET /health": Health,
-    "GET /metrics": {"text/plain": TEXT},
-    "GET /clock": Clock,
-    "POST /clock": Clock,
-    "POST /reset": World,
-    "GET /worlds": WorldPage,
-    "GET /worlds/<name>": World,
-    "PUT /worlds/<name>": World,
-    "DELETE /worlds/<name>": None,
-    "POST /worlds/<name>/fork": World,
-    "POST /worlds/<name>/rewind": World,
-    "GET /export": {"application/x-ndjson": TEXT},
-    "POST /import": ImportedWorld,
-    "POST /await": Awaited,
-    "GET /timeline": listed("timeline", ComingEvent),
-    "GET /explain/<request_id>": Explanation,
-    "GET /referee": {JSON: (RefereeReport, FREE), "application/xml": TEXT, "text/html": TEXT},
-    "GET /coverage": Coverage,
-    "GET /scenarios": listed("scenarios", ShippedScenario),
-    "GET /scenario": CurrentScenario,
-    "PUT /scenario": World,
-    "GET /faults": listed("faults", OrderedFault),
-    "POST /faults": listed("faults", OrderedFault),
-    "DELETE /faults": None,
-    "GET /settings": SETTINGS,
-    "PATCH /settings": SETTINGS,
-    "GET /variants": listed("variants", AxisRow),
-    "GET /callbacks": listed("callbacks", Callback),
-    "GET /customers": listed("customers", Customer),
-    "POST /customers": CustomerSettings,
-    "GET /customers/<customer>": CustomerSettings,
-    "PATCH /customers/<customer>": CustomerSettings,
-    "GET /clients": listed("clients", Client),
-    "POST /clients": Client,
-    "PUT /clients/<client_id>": Client,
-    "GET /accounts": listed("accounts", Account),
-    "POST /accounts": AccountSettings,
-    "GET /accounts/<iban>": AccountSettings,
-    "PATCH /accounts/<iban>": AccountSettings,
-    "POST /accounts/<iban>/transactions": TransactionRow,
-    "GET /payments": listed("payments", Payment),
-    "GET /payments/<payment_id>": Payment,
-    "POST /payments/<payment_id>/move": (Payment, StandingOrder, BulkFile),
-    "GET /standing-orders": listed("standing-orders", StandingOrder, "standing_orders"),
-    "GET /standing-orders/<payment_id>": StandingOrderWithDays,
-    "GET /bulk-payments": listed("bulk-payments", BulkFile, "bulk_payments"),
-    "GET /bulk-payments/<payment_id>": BulkFile,
-    "POST /psu/approve": Redirection,
-    "POST /psu/refuse": (Redirection, RefusedPayment),
-    "POST /psu/sign": SignedPayment,
-    "POST /psu/withdraw": Withdrawal,
-    "GET /reference/countries": Countries,
-    "GET /.well-known/oauth-authorization-server": OauthMetadata,
-    "GET /authorize": None,
-    "GET /journal": listed("journal", JournalEntry),
-    "GET /requests": listed("requests", ListedCall),
-    "GET /holds": listed("holds", Hold),
-    "POST /holds": Hold,
-    "GET /holds/<name>": Hold,
-    "DELETE /holds/<name>": None,
-    "DELETE /holds": None,
-    "POST /requests/count": CallCount,
-    "POST /requests/verify": VerifiedCalls,
-    "GET /openapi.json": FREE,
-    "GET /controls.json": FREE,
-    "GET /callback": {"text/html": TEXT},
-    "GET /docs": {"text/html": TEXT},
-    "GET /docs/<slug>": {"text/html": TEXT},
-    "GET /docs/try": {"text/html": TEXT},
-}
+
+def media_of(row: Control) -> dict[str, Any]:
+    """The schemas of a reply by media type; none where there is no body."""
+    match row.reply:
+        case None:
+            return {}
+        case dict() as by_media if all("/" in name for name in by_media):
+            return {name: {"schema": schema_of(row, shape)} for name, shape in by_media.items()}
+        case dict() as members:
+            return {JSON: {"schema": shape_of(members)}}
+        case shape:
+            return {JSON: {"schema": schema_of(row, shape)}}
+
+
+def schema_of(row: Control, reply: Any) -> Any:
+    """Of the name of a class or of a component; of several, of which it is one; of a list of one under its name."""
+    match reply:
+        case str():
+            return CLASSES.get(reply) or reference(reply)
+        case tuple():
+            return {"anyOf": [schema_of(row, one) for one in reply]}
+        case [name]:
+            return control_schemas.listed(row.path.rpartition("/")[2], CLASSES[name])
+        case _:
+            return reply
+
+
+def shape_of(reply: Any) -> JsonSchema:
+    """Of names and JSON types: a mapping is an object, a list of one shape an array. Every member is always there."""
+    match reply:
+        case str():
+            return {"type": reply}
+        case [row]:
+            return {"type": "array", "items": shape_of(row)}
+        case _:
+            return closed({name: shape_of(part) for name, part in reply.items()}, *reply)
+
+
+def closed(properties: JsonSchema, *required: str) -> JsonSchema:
+    """An object with these fields and no others."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, "additionalProperties": False, **needed}

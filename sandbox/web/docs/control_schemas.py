@@ -1,5 +1,6 @@
 """What the controls tell of time, worlds, calls and findings, as schemas (choice 10)."""
 
+from functools import cache
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -36,10 +37,10 @@ def rows(row: type[Schema], **more: Any) -> fields.List[Any]:
     return fields.List(fields.Nested(row), required=True, **more)
 
 
-def listed(name: str, row: type[Schema], *also: str) -> type[Schema]:
-    """A list under its name, as every list of the controls is."""
-    members: dict[str, Any] = {f"member_{place}": rows(row, data_key=key) for place, key in enumerate((name, *also))}
-    return type(f"{row.__name__}List", (Schema,), members)
+@cache
+def listed(name: str, row: type[Schema]) -> type[Schema]:
+    """A list under its name, as every list of the controls is; under its spelling with _ too."""
+    return Schema.from_dict(dict.fromkeys((name, name.replace("-", "_")), rows(row)), name=f"{row.__name__}List")
 
 
 class StateFile(Schema):

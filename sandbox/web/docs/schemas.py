@@ -33,6 +33,8 @@ def kind_of(field: fields.Field[Any]) -> JsonSchema:
 
 def note_of(field: fields.Field[Any]) -> JsonSchema:
     """What the reference says about a field: the note of its row in the table, or of its schema here."""
+    if "description" in field.metadata:
+        return {}
     schema = field.parent
     name = type(schema).__name__ if schema is not None else ""
     if "note" in field.metadata:

@@ -1,0 +1,178 @@
+"""The marshmallow fields of the controls' bodies. Each says in one sentence what it takes, whatever else was sent."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, missing
+from marshmallow.validate import OneOf, Range, Regexp
+
+from sandbox.banking.callbacks import end_of, state_of
+from sandbox.banking.durations import read_duration, read_instant
+from sandbox.banking.money import is_currency
+from sandbox.banking.names import is_world_name, nearest
+from sandbox.contract.moves import Status
+from sandbox.web.api.body_fields import MISSING
+
+TEXT_MAX, TEXTS_MAX = 4096, 1000
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
+NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]{1,100}\Z")
+TIME = "A time: ISO 8601, with an offset or in Brussels time."
+SPAN = "A span: `61m` (s, m, h, d, w) or ISO 8601."
+
+
+class Body(Schema):
+    """Unknown fields are refused."""
+
+    class Meta:
+        unknown = RAISE
+
+
+def body(component: str, /, **parts: fields.Field[Any]) -> Schema:
+    """A body, under the name of its component in the document."""
+    return Body.from_dict(dict(parts), name=component)()
+
+
+class Own(fields.Field[Any]):
+    """A field with a text for the document and one for the option of a command; without the second it has no option.
+
+    With `allow_none` null counts as left out; else it is one more wrong value."""
+
+    def __init__(self, *given: Any, why: str = "", about: str = "", option: str = "", **more: Any) -> None:
+        notes = ({"description": about} if about else {}) | more.pop("shape", {})
+        words: dict[str, Any] = {"required": MISSING, "invalid": why}
+        super().__init__(*given, error_messages=words, metadata=notes | {"option": option}, **more)
+
+    def _validate_missing(self, value: Any) -> None:
+        if value is missing and self.required:
+            raise self.make_error("required")
+
+
+class Text(Own, fields.String):
+    """A string that the library's validators judge."""
+
+
+class Whole(Own, fields.Integer):
+    """A whole number: no text, and neither true nor false."""
+
+    def __init__(self, why: str, least: int, most: int | None = None, **more: Any) -> None:
+        super().__init__(strict=True, why=why, validate=Range(least, most, error=why), **more)
+
+
+class Flag(Own, fields.Boolean):
+    def __init__(self, why: str = "it must be true or false", **more: Any) -> None:
+        super().__init__(why=why, **more)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid")
+        return value
+
+
+class Read(Own):
+    """A value that a function reads; its ValueError says why not. `shape` is what JSON Schema says of it."""
+
+    def __init__(self, read: Callable[[Any], Any], *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.read = read
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
+        try:
+            return self.read(value)
+        except ValueError as fault:
+            raise ValidationError(str(fault)) from None
+
+
+class Parsed(Read, fields.String):
+    """A text that a function reads."""
+
+
+class Texts(Read, fields.List[Any]):
+    """A list of texts; a function may make something else of it."""
+
+    def __init__(self, read: Callable[[list[str]], Any] = tuple, **more: Any) -> None:
+        super().__init__(lambda value: read(read_texts(value)), fields.String(), **more)
+
+
+class Part(Own, fields.Nested):
+    """An object within a body."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, partial: Any = None, **more: Any) -> Any:
+        if not isinstance(value, dict) or not value.keys() <= self.schema.fields.keys():
+            raise self.make_error("invalid")
+        return super()._deserialize(value, attr, data, partial, **more)
+
+
+class OneWord(OneOf):
+    """Names the nearest word too."""
+
+    def __call__(self, value: Any) -> Any:
+        if value not in self.choices:
+            near = nearest(value, map(str, self.choices))
+            raise ValidationError(words_of(self.choices) + (f"; did you mean '{near}'?" if near else ""))
+        return value
+
+
+def words_of(words: Any) -> str:
+    return f"it is one of {', '.join(words)}"
+
+
+def one_of(*words: str, **more: Any) -> Text:
+    return Text(why=words_of(words), validate=OneWord(words), **more)
+
+
+def matching(pattern: re.Pattern[str], why: str, **more: Any) -> Text:
+    return Text(why=why, validate=Regexp(pattern, error=why), **more)
+
+
+def read_text(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= TEXT_MAX or not value.isprintable():
+        raise ValueError("it must be a text without line breaks and control characters")
+    return value
+
+
+def read_texts(value: Any) -> list[str]:
+    if not isinstance(value, list) or len(value) > TEXTS_MAX:
+        raise ValueError("it must be a list of texts")
+    return [read_text(item) for item in value]
+
+
+def _address(value: Any) -> tuple[str, str | None]:
+    """The token at the end of an SCA or consent address, and the state that the TPP appended."""
+    shown = read_text(value)
+    try:
+        return end_of(shown), state_of(shown)
+    except ValueError:
+        raise ValueError("it is no address") from None
+
+
+def _currency(value: Any) -> str:
+    if not is_currency(read_text(value)):
+        raise ValueError("it is no currency code")
+    return str(value)
+
+
+def _world_name(value: Any) -> str:
+    if not is_world_name(read_text(value)):
+        raise ValueError("letters, digits, _, . and -, 64 at most")
+    return str(value)
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or NAME.match(value) is None or not value.strip():
+        raise ValueError("it is 1 to 100 characters, none of them a control character")
+    return value
+
+
+text = partial(Parsed, read_text)
+given = partial(Read, lambda value: value)  # read elsewhere
+address = partial(Parsed, _address)
+currency = partial(Parsed, _currency)
+world_name = partial(Parsed, _world_name)
+name = partial(Parsed, _name)
+identifier = partial(matching, ID, "it is letters, digits, _, . and -, 64 at most")
+status = partial(one_of, *Status, post_load=Status)
+span = partial(Parsed, read_duration)
+time = partial(Parsed, read_instant)
+whole_number = partial(Whole, "it must be a whole number of 0 or more", 0)
