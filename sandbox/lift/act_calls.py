@@ -3,9 +3,10 @@
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,12 +17,15 @@ from sandbox.banking.durations import write_duration
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Refusal
+from sandbox.contract.moves import Status
 from sandbox.lift.har import Recorded
 from sandbox.web.api.replies import order_fields
 from sandbox.web.api.standing_order_bodies import contract_fields
+from sandbox.world.transfer.form import exact
 
 FAR_BACK = timedelta(days=120)  # further than an account is read without a fresh authentication
 Given = Mapping[str, Any]
+Fields = dict[str, Any]
 
 
 @dataclass
@@ -62,25 +66,35 @@ def control(method: str, path: str, sent: Any = None, reply: Any = None) -> Call
 
 
 def plain(value: Any) -> Any:
-    """A value of a record as the controls take it."""
+    """A value of a record as the controls and a scenario take it."""
     match value:
         case Money():
             return value.text()
         case timedelta():
             return write_duration(value)
-        case date() | datetime():
+        case datetime():
+            return exact(value)
+        case date():
             return value.isoformat()
+        case Decimal():
+            return str(value)
+        case Status():
+            return value.value
         case tuple() | list():
             return [plain(item) for item in value]
         case _:
             return value
 
 
-def fields_of(record: Any) -> dict[str, Any]:
-    """The fields of a record that are not as they are by themselves."""
-    assert is_dataclass(record)
-    rows = record.__dataclass_fields__.values()
-    return {row.name: plain(getattr(record, row.name)) for row in rows if getattr(record, row.name) != row.default}
+def fields_of(record: Any, usual: Any = None, but: Container[str] = ()) -> Fields:
+    """The fields that differ from those of the usual record, or from their defaults."""
+    rows = [(row, getattr(record, row.name)) for row in fields(record) if row.name not in but]
+    other = [(row, value, row.default if usual is None else getattr(usual, row.name)) for row, value in rows]
+    return {row.name: plain(value) for row, value, default in other if value != default}
+
+
+def plain_settings(rows: Iterable[tuple[str, Any]]) -> Fields:
+    return {name: dict(value) if name == "variants" else plain(value) for name, value in rows}
 
 
 def token_of(bank: Bank, client: str, customer: str | None, scope: str = "PIS") -> str | None:
@@ -107,17 +121,19 @@ def _links(address: str | None) -> dict[str, Any]:
 
 
 def initiate_payment(done: Done) -> Calls:
-    order, origin = done.given["order"], done.given["origin"]
-    reply = {"payment_id": done.made.payment_id, "status": "RCVD"} | _links(done.made.sca_token)
-    body = order_fields(order, order.debtor)
-    return [call("POST", f"payments/{order.product}", body, 201, reply, _from(done, origin))]
+    order = done.given["order"]
+    return _initiate(done, f"payments/{order.product}", order_fields(order, order.debtor))
 
 
 def initiate_order(done: Done) -> Calls:
-    contract, origin = done.given["contract"], done.given["origin"]
-    reply = {"payment_id": done.made.payment_id, "status": "RCVD"} | _links(done.made.sca_token)
+    contract = done.given["contract"]
     path = f"{kinds.STANDING_ORDER.path}/{kinds.STANDING_ORDER.products[0]}"
-    return [call("POST", path, contract_fields(contract, contract.debtor), 201, reply, _from(done, origin))]
+    return _initiate(done, path, contract_fields(contract, contract.debtor))
+
+
+def _initiate(done: Done, path: str, body: Fields) -> Calls:
+    reply = {"payment_id": done.made.payment_id, "status": "RCVD"} | _links(done.made.sca_token)
+    return [call("POST", path, body, 201, reply, _from(done, done.given["origin"]))]
 
 
 def initiate_bulk(done: Done) -> Calls:
@@ -132,26 +148,25 @@ def _named(given: Given) -> dict[str, str]:
 
 
 def cancel(path: str) -> Make:
-    def made(done: Done) -> Calls:
+    def answer(done: Done) -> Calls:
         given = done.given
-        place = f"{path}/{given['product']}/{quote(given['reference'], safe='')}"
         headers = {"Client-ID": given["client_id"]}
-        token = bearer(token_of(done.own_bank, given["client_id"], given["customer"]))
-        return [call("DELETE", place, None, 204, None, headers | token, _named(given))]
+        if path != kinds.BULK.path:
+            headers |= bearer(token_of(done.own_bank, given["client_id"], given["customer"]))
+        return [call("DELETE", _place(path, given), None, 204, None, headers, _named(given))]
 
-    return made
+    return answer
 
 
-def delete_bulk(done: Done) -> Calls:
-    place = f"bulk-payments/{done.given['kind']}/{quote(done.given['reference'], safe='')}"
-    return [call("DELETE", place, None, 204, None, {"Client-ID": done.given["client_id"]}, _named(done.given))]
+def _place(path: str, given: Given) -> str:
+    return f"{path}/{given.get('product') or given['kind']}/{quote(given['reference'], safe='')}"
 
 
 def renew_address(done: Done) -> Calls:
     given = done.given
     bulk = bulks.find(done.own_bank, given["client_id"], given["kind"], given["reference"], external=given["external"])
     reply = {"status": bulk.status.value} | ({"reason": bulk.reason} if bulk.reason else {}) | _links(done.made)
-    place = f"bulk-payments/{given['kind']}/{quote(given['reference'], safe='')}/status"
+    place = f"{_place(kinds.BULK.path, given)}/status"
     return [call("GET", place, None, 200, reply, {"Client-ID": given["client_id"]}, _named(given))]
 
 
@@ -171,10 +186,10 @@ def _read(done: Done, consent_id: str, status: int, reply: Any, query: Mapping[s
         return []
     rows = [{"logical_id": logical_id, "iban": iban} for logical_id, iban in consent.logical_ids.items()]
     headers = {"Client-ID": consent.client_id} | bearer(pair.access_token)
-    listed = [call("GET", "accounts", None, 200, {"_embedded": {"accounts": rows}}, headers)]
+    first = [call("GET", "accounts", None, 200, {"_embedded": {"accounts": rows}}, headers)]
     place = f"accounts/{rows[0]['logical_id']}/transactions"
     read = call("GET", place, None, status, reply, headers | {"SCA-Token": sca}, query)
-    return ([] if consent.scope == "CAF" else listed) + [read]
+    return ([] if consent.scope == "CAF" else first) + [read]
 
 
 def demand_sca(done: Done) -> Calls:
@@ -203,6 +218,5 @@ def ask_token(done: Done) -> Calls:
         row = done.refusal.error.value
         reply: dict[str, Any] = {"error": row.error, "error_code": row.code}
         return [call("POST", "token", urlencode(form), row.status, reply, headers)]
-    made = done.made
-    reply = {"access_token": made.access_token, "refresh_token": made.refresh_token, "sca_token": made.sca_token}
-    return [call("POST", "token", urlencode(form), 200, reply | {"logical_id": made.logical_id}, headers)]
+    reply = {name: getattr(done.made, name) for name in ("access_token", "refresh_token", "sca_token", "logical_id")}
+    return [call("POST", "token", urlencode(form), 200, reply, headers)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from sandbox.bank.signing_sessions import CHANNEL
 from sandbox.lift import act_calls
-from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, plain
+from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, plain, plain_settings
 
 OPENED = ("client_id", "customer", "scope")
 
@@ -12,15 +12,13 @@ OPENED = ("client_id", "customer", "scope")
 def as_psu(verb: str) -> Make:
     """The customer answers at an address through the control."""
 
-    def made(done: Done) -> Calls:
+    def answer(done: Done) -> Calls:
         given = done.given
-        body = {"address": given["token"]} | {
-            name: given[name] for name in ("customer", "account", "method") if given.get(name)
-        }
-        body |= {"accounts": list(given["ibans"])} if given.get("ibans") else {}
+        body = {name: given[name] for name in ("customer", "account", "method") if given.get(name)}
+        body |= {"address": given["token"]} | ({"accounts": list(given["ibans"])} if given.get("ibans") else {})
         return control("POST", f"psu/{verb}", body, {"redirect": done.made})
 
-    return made
+    return answer
 
 
 def on_page(done: Done) -> Calls:
@@ -44,11 +42,11 @@ def on_page(done: Done) -> Calls:
 def in_channel(verb: str) -> Make:
     """A further signer answers in the bank's own channel."""
 
-    def made(done: Done) -> Calls:
+    def answer(done: Done) -> Calls:
         who = done.given.get("customer") or done.session.customer
         return control("POST", f"psu/{verb}", {"payment_id": done.given["payment_id"], "customer": who})
 
-    return made
+    return answer
 
 
 def cancel_in_channel(done: Done) -> Calls:
@@ -78,17 +76,16 @@ def book(done: Done) -> Calls:
     return control("POST", f"accounts/{given['iban']}/transactions", body | {"communication": given["text"]})
 
 
-def change(place: str, name: str) -> Make:
-    def made(done: Done) -> Calls:
+def change(method: str, place: str, name: str) -> Make:
+    def answer(done: Done) -> Calls:
         changes = {key: plain(value) for key, value in done.given["changes"]}
-        return control("PATCH", f"{place}/{done.given[name]}", changes)
+        return control(method, f"{place}/{done.given[name]}", changes)
 
-    return made
+    return answer
 
 
 def change_settings(done: Done) -> Calls:
-    changes = {key: dict(value) if key == "variants" else plain(value) for key, value in done.given["changes"]}
-    return control("PATCH", "settings", changes)
+    return control("PATCH", "settings", plain_settings(done.given["changes"]))
 
 
 def add_customer(done: Done) -> Calls:
@@ -107,11 +104,6 @@ def add_account(done: Done) -> Calls:
 def add_client(done: Done) -> Calls:
     fields = fields_of(done.given["client"])
     return control("POST", "clients", {"client_id": fields.pop("id")} | fields)
-
-
-def change_client(done: Done) -> Calls:
-    changes = {key: plain(value) for key, value in done.given["changes"]}
-    return control("PUT", f"clients/{done.given['client_id']}", changes)
 
 
 def nothing(done: Done) -> Calls:
@@ -138,15 +130,15 @@ PAGES = (
 
 CALLS: dict[str, Make] = {
     **dict.fromkeys(PAGES, nothing),
-    "accounts.amend": change("accounts", "iban"),
+    "accounts.amend": change("PATCH", "accounts", "iban"),
     "accounts.register": add_account,
     "acting.approve": as_psu("approve"),
     "acting.decline": as_psu("refuse"),
-    "bulks.delete": act_calls.delete_bulk,
+    "bulks.delete": act_calls.cancel("bulk-payments"),
     "bulks.initiate": act_calls.initiate_bulk,
     "bulks.renew_address": act_calls.renew_address,
     "choices.change_settings": change_settings,
-    "clients.amend": change_client,
+    "clients.amend": change("PUT", "clients", "client_id"),
     "clients.register": add_client,
     "consent_screens.confirm": on_page,
     "consent_screens.turn_down": on_page,
@@ -154,7 +146,7 @@ CALLS: dict[str, Make] = {
     "consents.ask": act_calls.ask_consent,
     "consents.demand_sca": act_calls.demand_sca,
     "consents.withdraw": withdraw,
-    "customers.amend": change("customers", "customer"),
+    "customers.amend": change("PATCH", "customers", "customer"),
     "customers.register": add_customer,
     "forcing.force": force,
     "payments.cancel": act_calls.cancel("payments"),

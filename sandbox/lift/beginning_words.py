@@ -1,20 +1,18 @@
 """The head of a scenario that begins as a world of an export began: people, settings and rules, in words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from sandbox.bank.records import Account, Client, Customer
-from sandbox.bank.rules import Psu, Rule, Then, When
-from sandbox.banking.durations import write_duration
-from sandbox.banking.money import Money
-from sandbox.contract.moves import Status
+from sandbox.bank.rules import Added, Psu, Rule, Then, When
 from sandbox.contract.settings import Settings
-from sandbox.lift.habit_words import habits_of
+from sandbox.lift.act_calls import fields_of, plain, plain_settings
 from sandbox.scenario.reading import load
+from sandbox.seed.chronicle import money
 from sandbox.seed.fixtures import Fixtures, Profile
+from sandbox.seed.habits import Habit
+from sandbox.seed.own_habits import BY, DAYS
 from sandbox.world.beginning import Beginning
 from sandbox.world.transfer.form import exact
 
@@ -39,8 +37,7 @@ def beginning_words(beginning: Beginning) -> Words:
 
 def setting_words(settings: Settings, base: Settings) -> Words:
     rows = ((row.name, getattr(settings, row.name)) for row in fields(Settings))
-    changed = {name: value for name, value in rows if value != getattr(base, name)}
-    return {name: dict(value) if name == "variants" else _plain(value) for name, value in changed.items()}
+    return plain_settings((name, value) for name, value in rows if value != getattr(base, name))
 
 
 def bank_words(fixtures: Fixtures, base: Fixtures | None) -> Words:
@@ -66,13 +63,32 @@ def _customer(one: Customer, fixtures: Fixtures) -> Words:
     row: Words = {"name": one.name, "kind": one.kind, "language": one.language}
     row |= {"channel_blocked": True} if one.channel_blocked else {}
     row |= {"methods": list(one.methods[1:])} if one.methods[1:] else {}
-    row |= {"habits": habits} if (habits := habits_of(one.id, fixtures)) else {}
+    row |= {"habits": habits} if (habits := _habits(one.id, fixtures)) else {}
     return row | ({"fees": {name: fee.text() for name, fee in one.fees}} if one.fees else {})
+
+
+def _habits(customer: str, fixtures: Fixtures) -> list[Words]:
+    """Those of the accounts that the customer owns first."""
+    names = {iban: name for name, iban in fixtures.names.items()}
+    owned = (iban for iban, account in fixtures.accounts.items() if account.owners[0] == customer)
+    return [_habit(habit) | {"account": names[iban]} for iban in owned for habit in fixtures.profiles[iban].habits]
+
+
+def _habit(habit: Habit) -> Words:
+    low, high = (money(cents, habit.currency).text() for cents in (habit.low, habit.high))
+    name, iban = habit.party or ("", None)
+    row: Words = {"what": habit.word, "name": name} | ({"iban": iban} if iban else {})
+    row |= {"amount": low} if low == high else {"between": [low, high]}
+    day = next((word for word, day in DAYS.items() if day is habit.due), habit.due)
+    row |= {"a_week": habit.a_week} if habit.due is None else {"day": day}
+    row |= {"by": next(word for word, remark in BY.items() if remark == habit.remark), "currency": habit.currency}
+    row |= {"every": habit.every} | ({"communication": habit.text} if habit.text else {})
+    return row | ({"hold": money(habit.hold, habit.currency).text()} if habit.hold else {})
 
 
 def _account(one: Account, past: Profile, names: Mapping[str, str]) -> Words:
     row: Words = {"number": int(one.iban[NUMBER]), "owners": list(one.owners)}
-    row |= _differing(one, Account(one.iban, "current-account", one.owners), ("iban", "owners", "closed"))
+    row |= fields_of(one, Account(one.iban, "current-account", one.owners), ("iban", "owners", "closed"))
     row |= {"life": past.life, "months": past.months}
     row["opening"] = {money.currency: money.text() for money in past.opening if money.number}
     row |= {"income": past.income.text()} if past.income.number else {}
@@ -82,47 +98,28 @@ def _account(one: Account, past: Profile, names: Mapping[str, str]) -> Words:
 
 
 def _client(one: Client) -> Words:
-    row: Words = {"secret": one.secret, "name": one.name}
-    return row | _differing(one, Client(one.id, one.secret, one.name), ("id", "secret", "name", "keys"))
-
-
-def _differing(record: Any, base: Any, but: Iterable[str]) -> Words:
-    rows = ((row.name, getattr(record, row.name)) for row in fields(record) if row.name not in but)
-    return {name: _plain(value) for name, value in rows if value != getattr(base, name)}
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case Money():
-            return value.text()
-        case timedelta():
-            return write_duration(value)
-        case datetime():
-            return exact(value)
-        case Decimal():
-            return str(value)
-        case Status():
-            return value.value
-        case tuple():
-            return [_plain(item) for item in value]
-        case _:
-            return value
+    return fields_of(one, but=("id", "keys"))
 
 
 def rule_words(rule: Rule, fixtures: Fixtures) -> Words:
-    found: Words = {"title": rule.title}
-    found |= {"when": when} if (when := _when(rule.when)) else {}
-    found |= {"then": [_then(one) for one in rule.then]} if rule.then else {}
-    found |= {"timings": {name: _plain(span) for name, span in rule.timings}} if rule.timings else {}
-    found |= {"psu": _psu(rule.psu, fixtures)} if rule.psu is not None else {}
-    if rule.validation:
-        rows = [(one, {"bulk": one.bulk} if one.bulk else {"refuse": True}) for one in rule.validation]
-        found["validation"] = [where | {"code": one.code, "text": one.text} for one, where in rows]
-    return found | ({"refuse": rule.refuse} if rule.refuse else {})
+    parts: Words = {
+        "title": rule.title,
+        "when": _when(rule.when),
+        "then": [_then(one) for one in rule.then],
+        "timings": {name: plain(span) for name, span in rule.timings},
+        "psu": {} if rule.psu is None else _psu(rule.psu, fixtures),
+        "validation": [_finding(one) for one in rule.validation],
+        "refuse": rule.refuse,
+    }
+    return {name: part for name, part in parts.items() if part or name == "title"}
+
+
+def _finding(one: Added) -> Words:
+    return ({"bulk": one.bulk} if one.bulk else {"refuse": True}) | {"code": one.code, "text": one.text}
 
 
 def _when(when: When) -> Words:
-    row = _differing(when, When(), ("since", "amount"))
+    row = fields_of(when, but=("since", "amount"))
     row |= {"from": exact(when.since)} if when.since is not None else {}
     if when.amount is not None:
         bounds = {name: getattr(when.amount, name) for name in ("equal", "over", "under")}
@@ -131,7 +128,7 @@ def _when(when: When) -> Words:
 
 
 def _then(then: Then) -> Words:
-    row: Words = {"on": then.on.value} | ({"after": _plain(then.after)} if then.after else {})
+    row: Words = {"on": then.on.value} | ({"after": plain(then.after)} if then.after else {})
     if then.back:
         return row | {then.back: then.reason}
     return row | {"move": then.move.value} | ({"reason": then.reason} if then.reason else {})
@@ -142,5 +139,5 @@ def _psu(psu: Psu, fixtures: Fixtures) -> Words:
     row: Words = {psu.does: True} | ({"customer": psu.customer} if psu.customer else {})
     row |= {"account": names.get(psu.account, psu.account)} if psu.account else {}
     row |= {"accounts": [names.get(iban, iban) for iban in psu.accounts]} if psu.accounts else {}
-    row |= {"after": _plain(psu.after)} if psu.after else {}
+    row |= {"after": plain(psu.after)} if psu.after else {}
     return row | ({"second": _psu(psu.then, fixtures)} if psu.then is not None else {})

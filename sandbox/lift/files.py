@@ -1,23 +1,77 @@
 """Makes a `file` step of a recorded bulk file, with other people in it: a csv's transfers, or the file as it is."""
 
 import csv
+import re
+from collections.abc import Callable
+from html import escape, unescape
 from io import StringIO
 from typing import Any
 
+from sandbox.banking.remittance import read_structured
 from sandbox.lift.har import Recorded
-from sandbox.lift.pseudonyms import Pseudonyms
-from sandbox.lift.xml_files import FREE, lift_xml
-from sandbox.player.orders import CSV_HEAD
+from sandbox.lift.pseudonyms import FREE, NO_REFERENCE, Pseudonyms
+from sandbox.player.orders import CSV_WORDS
+
+LEAF = re.compile(r"<((?:[\w-]+:)?([\w-]+))((?:\s[^<>]*)?)>([^<>]*)</\1>")
+MIXED = re.compile(r">([^<>]*)<")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+DEBTOR = re.compile(r"<((?:\w+:)?DbtrAcct)>.*?</\1>", re.DOTALL)
+IBAN = re.compile(r"<((?:\w+:)?IBAN)>([^<>]*)</\1>")
+NOT_LIFTED = ("<![CDATA[", "<!DOCTYPE", "<!ENTITY")  # text of theirs would come along
+# Amounts, days and codes: what says nothing of a person.
+KEPT = {
+    "NbOfTxs", "CtrlSum", "PmtMtd", "BtchBookg", "Cd", "Prtry", "ReqdExctnDt", "Dt", "DtTm", "CreDtTm",
+    "ChrgBr", "InstdAmt", "BIC", "BICFI", "Ctry", "CtryOfRes", "InstrPrty", "Ccy", "LEI", "Issr", "Purp",
+}  # fmt: skip
+REFERENCES = frozenset(("MsgId", "PmtInfId", "InstrId", "EndToEndId", "UETR", "Id"))
+Hides = dict[str, Callable[[str], str]]
+
+
+def lift_xml(text: str, names: Pseudonyms) -> str | None:
+    """The file as the step sends it; None where something in it cannot be replaced for certain."""
+    if any(sign in text for sign in NOT_LIFTED):
+        return None
+    plain = COMMENT.sub("", text)
+    for account in DEBTOR.finditer(plain):
+        for found in IBAN.finditer(account[0]):
+            names.debtor(found[2], is_business=True)
+    hides: Hides = {
+        "Nm": names.name,
+        "IBAN": names.iban_itself,
+        "Ustrd": names.text,
+        "Ref": lambda text: _structured(text, names),
+        **dict.fromkeys(REFERENCES, names.reference),
+    }
+    # Between the elements of a document there are blanks only; anything else is somebody's text.
+    leaves = LEAF.sub(lambda found: _leaf(found, hides), plain)
+    return MIXED.sub(lambda found: found[0] if not found[1].strip() or _is_leaf(leaves, found) else f">{FREE}<", leaves)
+
+
+def _leaf(found: re.Match[str], hides: Hides) -> str:
+    whole, tag, attributes, text = found.groups()
+    value = unescape(text)
+    if tag not in KEPT and value.strip() not in ("", NO_REFERENCE):
+        value = hides[tag](value) if tag in hides else FREE
+    return f"<{whole}{attributes}>{escape(value, quote=False)}</{whole}>"
+
+
+def _is_leaf(text: str, found: re.Match[str]) -> bool:
+    """Whether the text stands between the two tags of one element."""
+    opened = text.rfind("<", 0, found.start() + 1)
+    name = re.match(r"<([\w:-]+)", text[opened:])
+    return name is not None and text.startswith(f"</{name[1]}>", found.end() - 1)
+
+
+def _structured(text: str, names: Pseudonyms) -> str:
+    if read_structured(text) is None:
+        return names.reference(text)
+    other = names.structured(text)
+    return "".join(sign for sign in other if sign.isdigit()) if text.isdigit() else other
+
 
 ROWS_MAX = 1_000
 XML_MAX = 1_000_000  # characters
 WITH_TYPE = "<!DOCTYPE Document><Document/>"  # is refused for its type, whatever else it holds
-WORDS = {
-    "creditor_bic": "creditor_bic",
-    "amount": "amount",
-    "currency": "currency",
-    "requested_execution_date": "on",
-}
 
 
 def file_content(call: Recorded, names: Pseudonyms) -> dict[str, Any] | str:
@@ -46,24 +100,14 @@ def _csv(call: Recorded, names: Pseudonyms) -> dict[str, Any] | str:
     rows = list(csv.DictReader(StringIO(text), delimiter=dialect))
     if len(rows) > ROWS_MAX:
         return f"its file has over {ROWS_MAX:,} rows"
-    if rows and "creditor_iban" in rows[0] and set(rows[0]) <= set(CSV_HEAD):
+    if rows and "creditor_iban" in rows[0] and rows[0].keys() <= CSV_WORDS.keys():
         return {"transfers": [_transfer(row, names) for row in rows]}
-    cells = [
-        [cell if cell in CSV_HEAD else FREE for cell in row] for row in csv.reader(StringIO(text), delimiter=dialect)
-    ]
-    return {"content": "\n".join(dialect.join(row) for row in cells), "product": "csv"}
+    cells = csv.reader(StringIO(text), delimiter=dialect)
+    hidden = (dialect.join(cell if cell in CSV_WORDS else FREE for cell in row) for row in cells)
+    return {"content": "\n".join(hidden), "product": "csv"}
 
 
 def _transfer(row: dict[str, str], names: Pseudonyms) -> dict[str, Any]:
-    made: dict[str, Any] = {word: row[column] for column, word in WORDS.items() if row.get(column)}
-    for column, word, hide in (
-        ("debtor_iban", "debtor", lambda iban: names.debtor(iban, is_business=True)),
-        ("creditor_iban", "creditor_iban", names.iban),
-        ("creditor_name", "creditor_name", names.name),
-        ("endtoend_identification", "endtoend_identification", names.reference),
-        ("remittance_structured", "structured", names.structured),
-        ("remittance_unstructured", "unstructured", names.text),
-    ):
-        if row.get(column):
-            made[word] = hide(row[column])
-    return made
+    if row.get("debtor_iban"):
+        names.debtor(row["debtor_iban"], is_business=True)
+    return {word: names.hide(word, row[column]) for column, word in CSV_WORDS.items() if row.get(column)}

@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
@@ -12,9 +12,58 @@ from sandbox.lift.har import Recorded
 from sandbox.lift.lifted import BY_FAULT, OWN_CLIENT, UNKNOWN, Lift, Make, Step, Subject, address_in
 from sandbox.lift.orders import bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
-from sandbox.lift.races import lift_group, together
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
 from sandbox.lift.wrong_headers import twin_headers, wrong_headers
+
+Branches = list[list[Recorded]]
+
+
+def together(calls: Sequence[Recorded]) -> Iterator[list[Recorded]]:
+    """The calls in groups: within a group each call overlaps one that began before it."""
+    group: list[Recorded] = []
+    for call in calls:
+        if group and not any(earlier.overlaps(call) for earlier in group):
+            yield group
+            group = []
+        group.append(call)
+    if group:
+        yield group
+
+
+def branches_of(group: Sequence[Recorded]) -> Branches:
+    """Each call in the first branch whose last call was answered before it began."""
+    branches: Branches = []
+    for call in group:
+        free = next((branch for branch in branches if not branch[-1].overlaps(call)), None)
+        if free is None:
+            branches.append([call])
+        else:
+            free.append(call)
+    return branches
+
+
+def lift_group(found: Lift, group: Sequence[Recorded], lift_call: Callable[[Recorded], None]) -> None:
+    """The steps of a group: one after the other, or side by side where a barrier held a call."""
+    branches = branches_of(group)
+    is_race = len(branches) > 1 and found.has_barriers
+    if not is_race:
+        if len(branches) > 1 and any(call.method != "GET" for call in group):
+            found.unexplained.append(f"{group[0]} and {len(group) - 1} more went on at once: no record of their order")
+        for call in group:
+            lift_call(call)
+        return
+    written: dict[int, list[Step]] = {at: [] for at in range(len(branches))}
+    outer = found.steps
+    for call in group:  # in the order of the record, so that names are known to the calls that follow
+        found.steps = written[next(at for at, branch in enumerate(branches) if call in branch)]
+        lift_call(call)
+    found.steps = outer
+    filled = [steps for steps in written.values() if steps]
+    if len(filled) > 1:
+        found.steps.append({"parallel": filled})
+    else:
+        found.steps += filled[0] if filled else []
+
 
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
 PRODUCTS = frozenset(name for row in OPERATIONS for name in row.products)

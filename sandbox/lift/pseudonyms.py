@@ -1,9 +1,11 @@
 """Other names, IBANs and communications: the same one for the same person, with valid check digits."""
 
 import re
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from random import Random
 from string import ascii_uppercase, digits
+from typing import Any
 
 from sandbox.banking.iban import BANK_CODE, is_iban, make_belgian
 from sandbox.banking.remittance import make_structured, read_structured
@@ -18,6 +20,7 @@ BASIC = re.compile(r"[A-Za-z0-9 ?:().,'+-]")  # signs that every scheme takes
 SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 LONG = (35, 70, 140)  # most characters of a reference, a name and a communication
 NO_REFERENCE = "NOTPROVIDED"  # says that there is none
+FREE = "x"
 
 
 class Pseudonyms:
@@ -87,26 +90,40 @@ class Pseudonyms:
             return text
         return self._references.setdefault(text, _shaped(text, f"REFERENCE-{len(self._references) + 1}"))
 
+    def hide(self, word: str, value: Any) -> Any:
+        """The value of a word of a step, with nobody's data in it."""
+        if isinstance(value, dict):  # an address
+            return {part: text if part == "country" else "Brussels" for part, text in value.items()}
+        hides: dict[str, Callable[[str], str]] = {
+            "debtor": self.debtor,
+            "creditor_iban": self.iban,
+            "creditor_name": self.name,
+            "structured": self.structured,
+            "unstructured": self.text,
+            "endtoend_identification": self.reference,
+            "creditor_bban": lambda text: "".join("1" if sign.isdigit() else sign for sign in text),
+        }
+        return hides[word](value) if word in hides else value
 
-def _shaped(text: str, made: str) -> str:
+
+def _shaped(text: str, other: str) -> str:
     """With the signs that a bank may refuse, and as long where it may be too long: what was wrong stays wrong."""
     odd = "".join(dict.fromkeys(sign for sign in text if BASIC.fullmatch(sign) is None and sign != "/"))
     slashes = "//" if "//" in text else ""
-    made = f"{'/' if text.startswith('/') else ''}{made}{slashes}{odd}{'/' if text.endswith('/') else ''}"
+    other = f"{'/' if text.startswith('/') else ''}{other}{slashes}{odd}{'/' if text.endswith('/') else ''}"
     longest = max((bound for bound in LONG if len(text) > bound), default=0)
-    return made.ljust(longest + 1, "x") if longest else made
+    return other.ljust(longest + 1, FREE) if longest else other
 
 
 def _iban_like(iban: str, number: int) -> str:
     """An IBAN of the same country and shape, with valid check digits; its seed does not depend on the original."""
     random = Random(number)
     for _ in range(TRIES):
-        signs = (choice_of(sign, random) for sign in iban[4:])
-        bban = "".join(signs)
+        bban = "".join(random.choice(digits if sign.isdigit() else ascii_uppercase) for sign in iban[4:])
         moved = "".join(str(int(sign, 36)) for sign in f"{bban}{iban[:2]}00")
-        made = f"{iban[:2]}{98 - int(moved) % 97:02}{bban}"
-        if is_iban(made):
-            return made
+        other = f"{iban[:2]}{98 - int(moved) % 97:02}{bban}"
+        if is_iban(other):
+            return other
     return EXAMPLE
 
 
@@ -115,7 +132,3 @@ def _wrong_iban(text: str, number: int) -> str:
     if SHAPE.fullmatch(text) is None:
         return text[:2]
     return f"{text[:2]}00{number:0{len(text) - 4}}"
-
-
-def choice_of(sign: str, random: Random) -> str:
-    return random.choice(digits if sign.isdigit() else ascii_uppercase)

@@ -5,14 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import (
-    UNKNOWN,
-    Lift,
-    Step,
-    Subject,
-    approve,
-    keep_subject,
-)
+from sandbox.lift.lifted import ASKED, UNKNOWN, Lift, Step, Subject, approve, keep_subject
 
 WRONG_VERIFIER = "x" * 43
 NOBODY = "Basic bm86bm8="  # no:no
@@ -96,9 +89,7 @@ def account(found: Lift, call: Recorded) -> Step | None:
 
 
 def transactions(found: Lift, call: Recorded) -> Step | None:
-    asked: dict[str, Any] = {
-        name: call.query[name] for name in ("date_from", "date_to", "psu_involved", "currency") if name in call.query
-    }
+    asked: dict[str, Any] = {name: call.query[name] for name in ASKED if name in call.query}
     if "next" in call.query:
         page = found.pages.get(call.query["next"])
         asked["next"] = UNKNOWN if page is None else f"{{{page}._embedded.next_page_key}}"

@@ -7,23 +7,23 @@ from sandbox.client.bodies import SCT, XB
 from sandbox.client.transport import form_of
 from sandbox.contract.field_rows import IBAN, Amount, Body, place
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.files.csv_lines import HEADER
 from sandbox.player.stage import Stage
 
 Content = dict[str, Any]
 
 FORM = "application/x-www-form-urlencoded"
 BELGIAN = "BE68539007547034"  # valid, and of no bank
+PAYEE: Content = {"creditor_name": "Jan Peeters", "creditor_iban": BELGIAN, "amount": "10.00", "currency": "EUR"}
 
 VERSION_3 = (PAYMENT, STANDING_ORDER)  # a step may say a word of either, so that the bank refuses it
 
 
 def payment(stage: Stage, content: Content) -> Content:
     """The body of a single payment; a field that the step sets to null is left out."""
-    defaults: Content = {"creditor_name": "Jan Peeters", "amount": "10.00", "currency": "EUR"}
-    if content.get("product", SCT) == XB:
-        defaults["charge_bearer"] = "SHAR"
-    if "creditor_bban" not in content:
-        defaults["creditor_iban"] = BELGIAN
+    defaults = PAYEE | ({"charge_bearer": "SHAR"} if content.get("product", SCT) == XB else {})
+    if "creditor_bban" in content:
+        del defaults["creditor_iban"]
     earlier = content.get("version") == 1
     body = _body(stage, defaults | content, (VERSION_1,) if earlier else VERSION_3)
     if earlier and "communication" in body:
@@ -32,15 +32,10 @@ def payment(stage: Stage, content: Content) -> Content:
 
 
 def standing_order(stage: Stage, content: Content) -> Content:
-    defaults: Content = {
-        "creditor_name": "Jan Peeters",
-        "creditor_iban": BELGIAN,
-        "currency": "EUR",
-        "frequency": "MONTHLY",
-        "start_date": stage.fill("{today+7}") if "start_date" not in content else None,
-    }
-    if content.get("type", "FIXED") == "FIXED":
-        defaults["amount"] = "10.00"
+    begins = {"start_date": stage.fill("{today+7}")} if "start_date" not in content else {}
+    defaults = PAYEE | {"frequency": "MONTHLY"} | begins
+    if content.get("type", "FIXED") != "FIXED":
+        del defaults["amount"]
     return _body(stage, defaults | content, VERSION_3)
 
 
@@ -69,29 +64,25 @@ def amount(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-CSV_HEAD = (
-    "debtor_iban", "requested_execution_date", "creditor_name", "creditor_iban", "creditor_bic", "amount", "currency",
-    "endtoend_identification", "remittance_structured", "remittance_unstructured",
-)  # fmt: skip
+OTHER_WORDS = {
+    "debtor_iban": "debtor",
+    "requested_execution_date": "on",
+    "remittance_structured": "structured",
+    "remittance_unstructured": "unstructured",
+}
+CSV_WORDS = {column: OTHER_WORDS.get(column, column) for column in HEADER}  # of a step, by the columns of a csv
 
 
 def csv_file(stage: Stage, content: Content) -> bytes:
     """A csv of the step's transfers; each may differ from the file in debtor and day."""
-    rows = [",".join(CSV_HEAD)]
+    rows = [",".join(HEADER)]
+    usual = {"debtor": "bakkerij", "on": None} | {name: content[name] for name in ("debtor", "on") if name in content}
     for transfer in content.get("transfers") or [{}]:
-        row = {
-            "debtor_iban": stage.iban(transfer.get("debtor", content.get("debtor", "bakkerij"))),
-            "requested_execution_date": transfer.get("on", content.get("on")) or stage.fill("{today}"),
-            "creditor_name": transfer.get("creditor_name", "Jan Peeters"),
-            "creditor_iban": stage.iban(transfer.get("creditor_iban", BELGIAN)),
-            "creditor_bic": transfer.get("creditor_bic", ""),
-            "amount": amount(transfer.get("amount", "10.00")),
-            "currency": transfer.get("currency", "EUR"),
-            "endtoend_identification": transfer.get("endtoend_identification") or f"E2E-{stage.number()}",
-            "remittance_structured": transfer.get("structured", ""),
-            "remittance_unstructured": transfer.get("unstructured", ""),
-        }
-        rows.append(",".join('"' + str(row[name]).replace('"', '""') + '"' for name in CSV_HEAD))
+        row = PAYEE | usual | transfer
+        row |= {name: stage.iban(row[name]) for name in ("debtor", "creditor_iban")} | {"amount": amount(row["amount"])}
+        row["on"] = row["on"] or stage.fill("{today}")
+        row["endtoend_identification"] = row.get("endtoend_identification") or f"E2E-{stage.number()}"
+        rows.append(",".join('"' + str(row.get(word, "")).replace('"', '""') + '"' for word in CSV_WORDS.values()))
     return ("\n".join(rows) + "\n").encode()
 
 

@@ -17,9 +17,9 @@ from sandbox.cli import main
 from sandbox.files.reader import read_file
 from sandbox.files.report import Report
 from sandbox.files.samples import SAMPLES, sample
+from sandbox.lift.files import lift_xml
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.scenario_text import lift_file
-from sandbox.lift.xml_files import lift_xml
 from sandbox.machine import machine_time
 from sandbox.player.runs import Script, serve_worlds
 from sandbox.scenario import load, read_scenario
