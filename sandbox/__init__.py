@@ -44,4 +44,4 @@ def running(
     from sandbox.testing.start import Start, beginning_of
 
     start = Start(scenario, seed, at, frozen, settings or {})
-    return serve_world(create_app(beginning_of(start)), start)
+    return serve_world(create_app(beginning_of(start)))

@@ -189,7 +189,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     outcome = yield
     bank, level = item.stash.get(BANK, None), item.config.getoption("--bank-referee")
     if bank is not None and level is not None:
-        from sandbox.testing.referee_report import render_findings
+        from sandbox.testing.report import render_findings
 
         if options := render_findings(bank, level, item.config.getoption("--bank-waive")):
             pytest.fail(options, pytrace=False)
@@ -217,7 +217,7 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     parts: list[dict[str, Any]] = config.stash[COVERED]
     if parts:
-        from sandbox.testing.referee_report import render_coverage
+        from sandbox.testing.report import render_coverage
 
         terminalreporter.section("what of the bank was met")
         terminalreporter.write_line(render_coverage(parts))

@@ -1,58 +1,34 @@
 """The reference TPP client. It uses only the bank's interface."""
 
-from sandbox.client.bodies import earlier_payment_body, payment_body, standing_order_body
-from sandbox.client.controls import ClockFace, Controls, NoCallback
-from sandbox.client.flows import CallbackRefused, Flow, ForeignCallback, code_from, new_flow, returned
-from sandbox.client.replies import (
-    Account,
-    AccountEntry,
-    Bulk,
-    Compartment,
-    Consent,
-    Initiation,
-    Kind,
-    Page,
-    Reference,
-    Status,
-    Tokens,
-    Transaction,
-)
-from sandbox.client.reply import Refused, Reply, Unreadable
-from sandbox.client.signing import Signer
-from sandbox.client.tpp import Client
-from sandbox.client.transport import VERSIONS, Caller, Manual
-
-__all__ = [
-    "VERSIONS",
-    "Account",
-    "AccountEntry",
-    "Bulk",
-    "CallbackRefused",
-    "Caller",
-    "Client",
-    "ClockFace",
-    "Compartment",
-    "Consent",
-    "Controls",
-    "Flow",
-    "ForeignCallback",
-    "Initiation",
-    "Kind",
-    "Manual",
-    "NoCallback",
-    "Page",
-    "Reference",
-    "Refused",
-    "Reply",
-    "Signer",
-    "Status",
-    "Tokens",
-    "Transaction",
-    "Unreadable",
-    "code_from",
-    "earlier_payment_body",
-    "new_flow",
-    "payment_body",
-    "returned",
-    "standing_order_body",
-]
+from sandbox.client.bodies import earlier_payment_body as earlier_payment_body
+from sandbox.client.bodies import payment_body as payment_body
+from sandbox.client.bodies import standing_order_body as standing_order_body
+from sandbox.client.controls import ClockFace as ClockFace
+from sandbox.client.controls import Controls as Controls
+from sandbox.client.controls import NoCallback as NoCallback
+from sandbox.client.flows import CallbackRefused as CallbackRefused
+from sandbox.client.flows import Flow as Flow
+from sandbox.client.flows import ForeignCallback as ForeignCallback
+from sandbox.client.flows import code_from as code_from
+from sandbox.client.flows import new_flow as new_flow
+from sandbox.client.flows import returned as returned
+from sandbox.client.replies import Account as Account
+from sandbox.client.replies import AccountEntry as AccountEntry
+from sandbox.client.replies import Bulk as Bulk
+from sandbox.client.replies import Compartment as Compartment
+from sandbox.client.replies import Consent as Consent
+from sandbox.client.replies import Initiation as Initiation
+from sandbox.client.replies import Kind as Kind
+from sandbox.client.replies import Page as Page
+from sandbox.client.replies import Reference as Reference
+from sandbox.client.replies import Status as Status
+from sandbox.client.replies import Tokens as Tokens
+from sandbox.client.replies import Transaction as Transaction
+from sandbox.client.reply import Refused as Refused
+from sandbox.client.reply import Reply as Reply
+from sandbox.client.reply import Unreadable as Unreadable
+from sandbox.client.signing import Signer as Signer
+from sandbox.client.tpp import Client as Client
+from sandbox.client.transport import VERSIONS as VERSIONS
+from sandbox.client.transport import Caller as Caller
+from sandbox.client.transport import Manual as Manual

@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 
 from sandbox.client.reply import Reply, Unreadable, field, maybe, number
-from sandbox.client.transport import open_line, query_text, send
+from sandbox.client.transport import Line, query_text, send
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,12 @@ class PsuControl:
         return redirect
 
 
-class Controls:
+class Controls(Line):
     """One world's controls; `world(name)` gives those of another at the same server."""
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
-        line, self._mine = open_line(http)
-        self.desk = Desk(line, base_url, key)
+        super().__init__(http)
+        self.desk = Desk(self.http, base_url, key)
         self.clock = ClockControl(self.desk)
         self.psu = PsuControl(self.desk)
 
@@ -179,16 +179,6 @@ class Controls:
         reply = self.desk.call("GET", f"/{name}", query=query_text({"since": since}))
         rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
         return rows
-
-    def close(self) -> None:
-        if self._mine:
-            self.desk.http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self.close()
 
 
 def _face(reply: Reply) -> ClockFace:

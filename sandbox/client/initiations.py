@@ -6,8 +6,15 @@ from dataclasses import replace
 from time import sleep
 from typing import Any, Unpack
 
-from sandbox.client.bodies import SCT, earlier_payment_body, payment_body, standing_order_body
-from sandbox.client.orders import EarlierOrder, PaymentOrder, RegularOrder
+from sandbox.client.bodies import (
+    SCT,
+    EarlierOrder,
+    PaymentOrder,
+    RegularOrder,
+    earlier_payment_body,
+    payment_body,
+    standing_order_body,
+)
 from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
 from sandbox.client.reply import Reply, Unreadable, field, link_of, maybe, number
 from sandbox.client.transport import VERSIONS, Caller, segment

@@ -1,17 +1,15 @@
 """The client as a TPP holds it: one set of credentials at one bank."""
 
-from typing import Self
-
 import httpx
 
 from sandbox.client.accounts import Accounts
 from sandbox.client.consents import Consents
 from sandbox.client.initiations import Initiations
 from sandbox.client.signing import Signer
-from sandbox.client.transport import Caller, Manual, open_line
+from sandbox.client.transport import Caller, Line, Manual
 
 
-class Client(Initiations, Consents, Accounts):
+class Client(Line, Initiations, Consents, Accounts):
     """A correct TPP. It retries only an initiation whose reply was lost."""
 
     def __init__(
@@ -27,17 +25,6 @@ class Client(Initiations, Consents, Accounts):
         signer: Signer | None = None,
     ) -> None:
         """`manual` says how the bank does what the service leaves open; with a `signer` initiations are signed."""
-        line, self._mine = open_line(http)
+        super().__init__(http)
         manual = manual or Manual(vendor)
-        self.caller = Caller(line, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer)
-
-    def close(self) -> None:
-        """Ends the connection, unless it was given from outside."""
-        if self._mine:
-            self.caller.http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self.close()
+        self.caller = Caller(self.http, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer)

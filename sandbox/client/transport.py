@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from ssl import SSLContext
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
@@ -14,24 +14,10 @@ import httpx
 from sandbox.client.flows import Flow, new_flow
 from sandbox.client.reply import NotJson, Refused, Reply, Unreadable, read_json
 from sandbox.client.signing import Signer
+from sandbox.contract.operations import OPERATIONS
 
-# The version that a good TPP asks for (choice 3); the token's goes by its scope.
-VERSIONS = {
-    "payment_initiation": 3,
-    "payment_status": 3,
-    "payment_details": 3,
-    "payment_cancellation": 2,
-    "standing_order_initiation": 2,
-    "standing_order_status": 2,
-    "standing_order_details": 2,
-    "standing_order_cancellation": 2,
-    "bulk_initiation": 2,
-    "bulk_status": 2,
-    "bulk_cancellation": 2,
-    "accounts": 2,
-    "account": 2,
-    "transactions": 2,
-}
+# A good TPP asks for the newest version of an operation (choice 3); a consent's and a token's go by the scope.
+VERSIONS = {row.name: row.versions[0] for row in OPERATIONS}
 CONSENT_VERSIONS = {"AIS": 4, "CAF": 3}
 TOKEN_VERSIONS = {"AIS": 3, "PIS": 3, "CAF": 2}
 
@@ -46,11 +32,23 @@ def tls_context(trust_env: bool) -> SSLContext:
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
-def open_line(http: httpx.Client | None) -> tuple[httpx.Client, bool]:
-    """The caller's own connection, or a new one that is ours to close; proxies of the machine are not asked."""
-    if http is not None:
-        return http, False
-    return httpx.Client(timeout=TIMEOUT, trust_env=False, verify=tls_context(False)), True
+class Line:
+    """A connection: one given from outside, or a new one that is ours to close, without the machine's proxies."""
+
+    def __init__(self, http: httpx.Client | None) -> None:
+        self._is_ours = http is None
+        self.http = http or httpx.Client(timeout=TIMEOUT, trust_env=False, verify=tls_context(False))
+
+    def close(self) -> None:
+        """Ends the connection, unless it was given from outside."""
+        if self._is_ours:
+            self.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
 
 
 def send(

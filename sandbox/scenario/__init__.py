@@ -1,20 +1,13 @@
 """Scenario files: read and checked, with line and column of every fault. The player plays their steps."""
 
-from sandbox.reader.tree import ScenarioError, ScenarioErrors
-from sandbox.scenario.model import Scenario, Step
-from sandbox.scenario.reading import load, read_content, read_fault, read_scenario, read_settings, shipped_scenarios
-from sandbox.scenario.schema import schema
-
-__all__ = [
-    "Scenario",
-    "ScenarioError",
-    "ScenarioErrors",
-    "Step",
-    "load",
-    "read_content",
-    "read_fault",
-    "read_scenario",
-    "read_settings",
-    "schema",
-    "shipped_scenarios",
-]
+from sandbox.reader.tree import ScenarioError as ScenarioError
+from sandbox.reader.tree import ScenarioErrors as ScenarioErrors
+from sandbox.scenario.model import Scenario as Scenario
+from sandbox.scenario.model import Step as Step
+from sandbox.scenario.reading import load as load
+from sandbox.scenario.reading import read_content as read_content
+from sandbox.scenario.reading import read_fault as read_fault
+from sandbox.scenario.reading import read_scenario as read_scenario
+from sandbox.scenario.reading import read_settings as read_settings
+from sandbox.scenario.reading import shipped_scenarios as shipped_scenarios
+from sandbox.scenario.schema import schema as schema

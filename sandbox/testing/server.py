@@ -1,33 +1,23 @@
 """A server in a thread of this process, and a bank at it."""
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from sandbox.client import Controls
-from sandbox.serve.server import end, port_of, server_of
+from sandbox.serve.server import in_background
 from sandbox.testing.bank import Bank
 from sandbox.testing.start import Start, world_options
 
-THREADS = 4
-HOST = "127.0.0.1"
 NAME_MAX = 64
 
 
 @contextmanager
-def serve_world(app: Any, start: Start) -> Iterator[Bank]:
+def serve_world(app: Any) -> Iterator[Bank]:
     """Serves a default world on a free port until the block ends."""
-    server = server_of(app, HOST, 0, THREADS)
-    thread = threading.Thread(target=server.run, name="bank-sandbox", daemon=True)
-    thread.start()
-    try:
-        with at_server(f"http://{HOST}:{port_of(server)}") as bank:
-            yield bank
-            bank.drop()
-    finally:
-        end(server)
-        thread.join()
+    with in_background(app) as address, at_server(address) as bank:
+        yield bank
+        bank.drop()
 
 
 @contextmanager
