@@ -7,8 +7,7 @@ from flask import Flask
 
 from sandbox.contract.settings import Settings
 from sandbox.referee.stream import REFEREE, watch_acts
-from sandbox.scenario.beginnings import scenario_beginning
-from sandbox.scenario.model import Scenario
+from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
 from sandbox.web.api.addresses import BANK

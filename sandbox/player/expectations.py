@@ -58,8 +58,7 @@ def expect(stage: Stage, content: Content) -> list[str]:
 
 def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
-    reference = stage.capture_of_initiation(name).reference
-    assert reference is not None
+    reference = stage.reference(name)
     found = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
     found["went"] = _way([row["status"] for row in found["history"]])
     for field, value in rest.items():
@@ -110,8 +109,8 @@ def _check_list(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]
     def expected(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
         rows = stage.controls.listed(register)
         if "of" in rest:
-            reference = stage.capture_of_initiation(rest["of"]).reference
-            rows = [row for row in rows if reference is not None and row.get("subject") == reference.id]
+            subject = stage.reference(rest["of"]).id
+            rows = [row for row in rows if row.get("subject") == subject]
         if isinstance(wish, list):
             yield from in_order([_by_id(stage, entry) for entry in wish], rows, register)
         else:

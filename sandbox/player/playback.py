@@ -13,8 +13,7 @@ from sandbox.player.branches import play_branches
 from sandbox.player.expectations import expect, expects_refusal, of_reply, refused_as
 from sandbox.player.orders import Content
 from sandbox.player.stage import Capture, ScriptFault, Stage
-from sandbox.player.step_result import StepResult
-from sandbox.player.step_text import describe_step
+from sandbox.player.step_result import StepResult, describe_step
 from sandbox.scenario import Step
 from sandbox.scenario.step_rows import STEPS
 
@@ -33,21 +32,13 @@ VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
     "transactions": tpp_steps.transactions,
     "call": tpp_steps.call,
     "psu": tester_steps.psu,
-    "sign": tester_steps.sign,
-    "refuse": tester_steps.refuse,
     "withdraw": tester_steps.withdraw,
-    "clock": tester_steps.clock,
-    "await": tester_steps.wait,
     "reset": tester_steps.reset,
-    "move": tester_steps.move,
     "book": tester_steps.book,
     "change": tester_steps.change,
     "add": tester_steps.add,
-    "settings": tester_steps.settings,
-    "fault": tester_steps.fault,
-    "verify": tester_steps.verify,
-    "hold": tester_steps.hold,
     "release": tester_steps.release,
+    **{word: tester_steps.by_control(word) for word in tester_steps.CONTROLS},
 }
 
 

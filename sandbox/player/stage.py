@@ -129,6 +129,12 @@ class Stage:
             raise ScriptFault(f"{name!r} is no payment, order or file that the bank took in")
         return found
 
+    def reference(self, name: Any) -> Reference:
+        """How an initiation is called."""
+        initiation = self.capture_of_initiation(name).initiation
+        assert initiation is not None
+        return initiation.reference
+
     def with_tokens(self, name: Any) -> Capture:
         """The capture of that name, or the latest one with tokens."""
         if name is not None:
@@ -148,7 +154,7 @@ class Stage:
                 return None
             if name not in self.captures:
                 return name
-            return (self.with_tokens(name).tokens or _never()).access
+            default = self.with_tokens(name)
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:
@@ -207,7 +213,3 @@ def _measures(step: Step) -> bool:
     """Whether a step, or one within it, expects how much time went by."""
     asks = step.what == "expect" and isinstance(step.content, dict) and "elapsed" in step.content
     return asks or any(_measures(inner) for branch in step.inner for inner in branch)
-
-
-def _never() -> Tokens:
-    raise AssertionError("with_tokens gives none without tokens")

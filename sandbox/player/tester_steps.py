@@ -1,5 +1,6 @@
 """Steps of the customers and of the tester, performed through the controls."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -7,9 +8,39 @@ from sandbox.client import Kind, Reply
 from sandbox.client.reply import link_of
 from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScriptFault, Stage
-from sandbox.scenario.step_rows import JUDGED
+from sandbox.scenario.step_rows import JUDGED, STEPS
 
 ARRIVES_WITHIN = "2s"  # of the machine's clock, for the call that a release lets go
+OF_INITIATION = ("of", "payment")
+
+# Steps that are a call of a control, which takes their words as they are: the method and the path.
+CONTROLS = {
+    "sign": ("POST", "/psu/sign"),
+    "refuse": ("POST", "/psu/refuse"),  # a further signer, in the bank's own channel
+    "clock": ("POST", "/clock"),
+    "await": ("POST", "/await"),
+    "move": ("POST", "/payments/<payment_id>/move"),
+    "settings": ("PATCH", "/settings"),
+    "fault": ("POST", "/faults"),
+    "verify": ("POST", "/requests/verify"),
+    "hold": ("POST", "/holds"),
+}
+
+
+def by_control(word: str) -> Callable[[Stage, Content], Reply]:
+    """A step of CONTROLS; an initiation is named by its id, in the path or in the body."""
+    method, path = CONTROLS[word]
+
+    def call(stage: Stage, content: Content) -> Reply:
+        body = {name: value for name, value in content.items() if name not in (*JUDGED, *OF_INITIATION)}
+        if "of" not in STEPS[word].keys:
+            return stage.controls.call(method, path, body)
+        subject = _id(stage, content)
+        if "<payment_id>" in path:
+            return stage.controls.call(method, path.replace("<payment_id>", quote(subject, safe="")), body)
+        return stage.controls.call(method, path, {"payment_id": subject} | body)
+
+    return call
 
 
 def psu(stage: Stage, content: Content) -> Reply:
@@ -24,11 +55,7 @@ def psu(stage: Stage, content: Content) -> Reply:
         _take_address(stage, found)
     if found.address is None:
         raise ScriptFault(f"{name!r} has no address to send a customer to")
-    body: Content = {"address": found.address}
-    if "customer" in content:
-        body["customer"] = content["customer"]
-    if "method" in content:
-        body["method"] = content["method"]
+    body = {"address": found.address} | {name: content[name] for name in ("customer", "method") if name in content}
     if "account" in content:
         body["account"] = stage.iban(content["account"])
     if "accounts" in content:
@@ -46,18 +73,6 @@ def _take_address(stage: Stage, found: Capture) -> None:
         found.address = found.flow.on(address)
 
 
-def sign(stage: Stage, content: Content) -> Reply:
-    body = {"payment_id": _id(stage, content), "customer": content.get("customer")}
-    how = {"method": content["method"]} if "method" in content else {}
-    return stage.controls.call("POST", "/psu/sign", body | how)
-
-
-def refuse(stage: Stage, content: Content) -> Reply:
-    """A further signer refuses in the bank's own channel."""
-    body = {"payment_id": _id(stage, content), "customer": content.get("customer")}
-    return stage.controls.call("POST", "/psu/refuse", body)
-
-
 def withdraw(stage: Stage, content: Content) -> Reply:
     body = {"client_id": "demo-tpp", "scope": "AIS"} | {
         {"client": "client_id"}.get(name, name): content[name]
@@ -67,26 +82,10 @@ def withdraw(stage: Stage, content: Content) -> Reply:
     return stage.controls.call("POST", "/psu/withdraw", body)
 
 
-def clock(stage: Stage, content: Content) -> Reply:
-    body = {name: content[name] for name in ("advance", "set", "mode", "rate") if name in content}
-    return stage.controls.call("POST", "/clock", body)
-
-
-def wait(stage: Stage, content: Content) -> Reply:
-    body = {"payment_id": _id(stage, content)}
-    body |= {name: content[name] for name in ("status", "within") if name in content}
-    return stage.controls.call("POST", "/await", body)
-
-
 def reset(stage: Stage, content: Content) -> Reply:
     reply = stage.controls.call("POST", "/reset", {})
     stage.begin()
     return reply
-
-
-def move(stage: Stage, content: Content) -> Reply:
-    body = {name: content[name] for name in ("status", "reason") if name in content}
-    return stage.controls.call("POST", f"/payments/{quote(_id(stage, content), safe='')}/move", body)
 
 
 def book(stage: Stage, content: Content) -> Reply:
@@ -127,28 +126,9 @@ def add(stage: Stage, content: Content) -> Reply:
 
 def _people(content: Content) -> Content:
     """Amounts as texts, however they were written."""
-    body = {name: value for name, value in content.items() if name not in ("expect", "refused")}
+    body = {name: value for name, value in content.items() if name not in JUDGED}
     amounts = ("limit_day", "limit_week", "overdraft", "balance")
     return body | {name: amount(body[name]) for name in amounts if body.get(name) is not None}
-
-
-def settings(stage: Stage, content: Content) -> Reply:
-    return stage.controls.call("PATCH", "/settings", content)
-
-
-def fault(stage: Stage, content: Content) -> Reply:
-    return stage.controls.call("POST", "/faults", content)
-
-
-def verify(stage: Stage, content: Content) -> Reply:
-    """Asks whether calls came so often, or in this order."""
-    return stage.controls.call("POST", "/requests/verify", {k: v for k, v in content.items() if k not in JUDGED})
-
-
-def hold(stage: Stage, content: Content) -> Reply:
-    """Sets a barrier; its name is that of `as`, in the step or beside it."""
-    body = {name: content[name] for name in ("at", "when", "as") if name in content}
-    return stage.controls.call("POST", "/holds", body)
 
 
 def release(stage: Stage, content: Content) -> Reply:
@@ -167,11 +147,6 @@ def release(stage: Stage, content: Content) -> Reply:
 def _id(stage: Stage, content: Content) -> Any:
     """The id of a captured initiation; any other text is returned as an id."""
     name = content.get("of", content.get("payment"))
-    found: Capture | None = stage.captures.get(name) if isinstance(name, str) else None
-    if found is None and isinstance(name, str) and len(name) == 36:
+    if isinstance(name, str) and len(name) == 36 and name not in stage.captures:
         return name
-    return (stage.capture_of_initiation(name).reference or _never()).id
-
-
-def _never() -> Any:
-    raise AssertionError("what was initiated has a reference")
+    return stage.reference(name).id

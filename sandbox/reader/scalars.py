@@ -202,12 +202,13 @@ CLIENT = name_of("client", lambda people: people.clients)
 NTH = number(1, 1_000_000_000)
 
 
-def check_window(rows: dict[str, Any]) -> None:
-    """`from` lies before `until`."""
+def read_window(rows: dict[str, Any]) -> dict[str, Any]:
+    """The rows with `from` as `since`; it lies before `until`."""
     since: datetime | None = rows.get("from")
     until: datetime | None = rows.get("until")
     if since and until and since >= until:
         raise Wrong("'until' must lie after 'from'", key="until")
+    return {name: value for name, value in rows.items() if name != "from"} | {"since": since}
 
 
 def exactly_one(rows: dict[str, Any], names: Iterable[str]) -> str:

@@ -1,8 +1,10 @@
-"""The report as JUnit XML: one case for each rule."""
+"""Reports as JUnit XML; that of the referee has one case for each rule."""
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from lxml.etree import Element, SubElement, _Element, tostring
+from lxml.etree import Element, SubElement, tostring
 
 from sandbox.banking.durations import write_instant
 from sandbox.referee.report import Finding, Report
@@ -10,42 +12,64 @@ from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import TABLE
 
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+class Case(NamedTuple):
+    """A case; `outcome` is failure, error, skipped or system-out, and empty where there is nothing to say."""
+
+    name: str
+    outcome: str = ""
+    message: str = ""
+    text: str = ""
+    type: str = ""
+    seconds: float = 0.0
+
+
+class Suite(NamedTuple):
+    name: str
+    cases: list[Case]
+    classname: str
+    seconds: float = 0.0
+
+
+def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
+    """The document of all suites, with more attributes of its root."""
+    rows = list(suites)
+    counts = _counts([case for suite in rows for case in suite.cases])
+    top = Element("testsuites", {key: counts[key] for key in ("tests", "failures", "errors")} | more)
+    for suite in rows:
+        facts = {"name": clean(suite.name), "time": f"{suite.seconds:.3f}"} | _counts(suite.cases)
+        element = SubElement(top, "testsuite", facts)
+        for case in suite.cases:
+            names = {"classname": suite.classname, "name": clean(case.name), "time": f"{case.seconds:.3f}"}
+            inner = SubElement(element, "testcase", names)
+            if case.outcome:
+                words = (("message", clean(case.message)), ("type", case.type))
+                reason = SubElement(inner, case.outcome, {name: word for name, word in words if word})
+                reason.text = clean(case.text) or None
+    return tostring(top, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+
+
+def _counts(cases: list[Case]) -> dict[str, str]:
+    outcomes = [case.outcome for case in cases]
+    return {"tests": str(len(cases))} | {key: str(outcomes.count(outcome)) for key, outcome in COUNTED.items()}
 
 
 def as_junit(report: Report, level: Severity) -> bytes:
     """A finding at or above the level fails its rule's case; others are listed in the output."""
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        by_rule.setdefault(finding.found.rule.id, []).append(finding)
     failed = {row.found.rule.id for row in report.unwaived(level)}
-    waved = {name for name, rows in by_rule.items() if all(row.reason is not None for row in rows)}
-    suite = Element(
-        "testsuite",
-        name=f"referee {clean(report.world)}",
-        tests=str(len(TABLE)),
-        failures=str(len(failed)),
-        errors="0",
-        skipped=str(len(waved)),
-        time="0",
-    )
-    for rule in TABLE:
-        _case(suite, rule, by_rule.get(rule.id, []), rule.id in failed)
-    suites = Element("testsuites", tests=str(len(TABLE)), failures=str(len(failed)), errors="0")
-    suites.append(suite)
-    return tostring(suites, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+    cases = [_case(rule, [row for row in report.findings if row.found.rule.id == rule.id], failed) for rule in TABLE]
+    return write_junit([Suite(f"referee {report.world}", cases, "referee")])
 
 
-def _case(suite: _Element, rule: Rule, findings: list[Finding], failed: bool) -> None:
-    case = SubElement(suite, "testcase", classname="referee", name=rule.id, time="0")
-    if not findings:
-        return
-    report_text = clean("\n".join(map(line, findings)) + f"\n{rule.instead} ({rule.clause})")
-    if failed:
-        SubElement(case, "failure", message=rule.title, type=rule.severity.value).text = report_text
-    elif findings[0].reason is not None:
-        SubElement(case, "skipped", message=clean(findings[0].reason))
-    else:
-        SubElement(case, "system-out").text = report_text
+def _case(rule: Rule, findings: list[Finding], failed: set[str]) -> Case:
+    text = "\n".join(map(line, findings)) + f"\n{rule.instead} ({rule.clause})"
+    if rule.id in failed:
+        return Case(rule.id, "failure", rule.title, text, rule.severity.value)
+    if findings and findings[0].reason is not None:
+        return Case(rule.id, "skipped", findings[0].reason)
+    return Case(rule.id, "system-out", text=text) if findings else Case(rule.id)
 
 
 def line(finding: Finding) -> str:

@@ -9,5 +9,5 @@ from sandbox.scenario.reading import read_content as read_content
 from sandbox.scenario.reading import read_fault as read_fault
 from sandbox.scenario.reading import read_scenario as read_scenario
 from sandbox.scenario.reading import read_settings as read_settings
+from sandbox.scenario.reading import schema as schema
 from sandbox.scenario.reading import shipped_scenarios as shipped_scenarios
-from sandbox.scenario.schema import schema as schema

@@ -1,4 +1,4 @@
-"""The `faults` of a scenario (choice 13)."""
+"""The `faults` of a scenario, and barriers: both wait for a call (choice 13)."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import orjson
 
 from sandbox.contract.reply_statuses import ANSWERS, GATEWAY, answers_of
-from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, check_window, fraction, number, one_of, text
-from sandbox.reader.shapes import Plain, Table
-from sandbox.reader.tree import Wrong, join_names
+from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
+from sandbox.reader.shapes import Notes, Plain, Table
+from sandbox.reader.tree import Wrong, join_names, tree_of
+from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import (
     CALLBACKS,
     CHANGES,
@@ -21,6 +22,7 @@ from sandbox.world.faults import (
     Fault,
     When,
 )
+from sandbox.world.holds import PLACES
 
 DELAY_MAX = 600  # seconds of machine time
 CONNECTION_SECONDS_MAX = 60
@@ -32,9 +34,7 @@ STATUSES = sorted({status for statuses in ANSWERS.values() for status in statuse
 
 
 def _when(rows: dict[str, Any]) -> When:
-    check_window(rows)
-    rows = dict(rows)
-    return When(since=rows.pop("from", None), **rows)
+    return When(**read_window(rows))
 
 
 WHEN = Table(
@@ -138,3 +138,22 @@ FAULT = Table(
     one_of=("answer", "delay", "cut", "change", "callback", "connection"),
     called="a fault",
 )
+
+# Barriers
+
+HOLD_WHEN = Table(
+    {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
+    | {"operation": one_of(ANSWERS, "operation")},
+    _when,
+    called="what a barrier waits for",
+)
+PLACE = one_of(PLACES, "place of a barrier")
+HOLD_NAME = text(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", "first-refresh")
+HOLD = Table({"at": PLACE, "when": HOLD_WHEN, "as": HOLD_NAME}, required=("at",), called="a barrier")
+
+
+def read_hold(content: Any, fixtures: Fixtures | None) -> tuple[str, When, str | None]:
+    """The place, the call that it waits for, and its name; raises ScenarioErrors."""
+    notes = Notes("hold", fixtures)
+    rows = notes.read_whole(HOLD, tree_of(content, "hold"))
+    return rows["at"], rows.get("when", When()), rows.get("as")

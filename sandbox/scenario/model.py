@@ -1,12 +1,13 @@
 """The records of a scenario (choice 13)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sandbox.bank.rules import Rule
 from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures
+from sandbox.world.beginning import Beginning, seeded
 from sandbox.world.faults import Fault
 
 ROOT = "default"  # what a scenario extends that does not say
@@ -49,3 +50,22 @@ class Scenario:
     def is_root(self) -> bool:
         """The shipped scenario that every other one extends."""
         return self.name == ROOT and self.extends is None
+
+
+def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
+    """The server's Beginning with the values of the scenario merged into it.
+
+    Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on
+    money: there it is off, unless the scenario says otherwise (choice 13).
+    """
+    life = scenario.life or (server.settings.life if scenario.is_root else "off")
+    return replace(
+        server if scenario.seed is None else seeded(server, scenario.seed, guarded),
+        fixtures=scenario.fixtures,
+        at=server.at if scenario.at is None else scenario.at,
+        rate=server.rate if scenario.rate is None else scenario.rate,
+        scenario=scenario.name,
+        settings=replace(scenario.settings, life=life),
+        rules=scenario.rules,
+        faults=scenario.faults,
+    )

@@ -19,7 +19,7 @@ from sandbox.scenario.people import BANK, NOBODY, no_people, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.step_checks import check_steps
-from sandbox.scenario.step_rows import InnerSteps
+from sandbox.scenario.step_rows import InnerSteps, StepShape
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import Fault
 
@@ -85,11 +85,9 @@ def read_fault(content: Any, title: str, fixtures: Fixtures | None = None) -> Fa
 
 def load(name_or_path: str) -> Scenario:
     """A shipped scenario by its name, or a file by its path."""
-    if name_or_path in SHIPPED:
-        return _shipped(name_or_path)
     path = Path(name_or_path)
-    if path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path:
-        raise _unreadable(name_or_path, "there is no such scenario", suggestion(name_or_path, SHIPPED))
+    if name_or_path in SHIPPED or (path.suffix not in (SUFFIX, ".yml") and path.name == name_or_path):
+        return load_shipped(name_or_path)
     try:
         with path.open("rb") as file:
             text = file.read(4 * TEXT_MAX + 1).decode("utf-8-sig")
@@ -208,3 +206,14 @@ def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[People, 
 def _add_titles(rows: tuple[Any, ...], name: str, called: str) -> tuple[Any, ...]:
     """Gives each rule a title, for explain and the journal."""
     return tuple(row if row.title else replace(row, title=f"{name}, {called} {at}") for at, row in enumerate(rows, 1))
+
+
+def schema() -> dict[str, Any]:
+    """Renders JSON Schema 2020-12."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A scenario of the bank sandbox",
+        "type": ["object", "null"],
+        "$defs": {"step": StepShape().schema()},
+        **{key: value for key, value in TOP.schema().items() if key != "type"},
+    }

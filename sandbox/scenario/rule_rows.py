@@ -23,11 +23,11 @@ from sandbox.reader.scalars import (
     TEXT,
     TITLE,
     YES,
-    check_window,
     exactly_one,
     number,
     one_of,
     pattern_or,
+    read_window,
     text,
     text_of,
 )
@@ -72,14 +72,13 @@ def _product(node: Node, notes: Notes) -> str:
 
 
 def _when(rows: dict[str, Any]) -> When:
-    check_window(rows)
+    rows = read_window(rows)
     kind, product = rows.get("kind"), rows.get("product")
     if kind in PRODUCTS_OF and product and not any(fits(name, product) for name in PRODUCTS_OF[kind]):
         there = PRODUCTS_OF[kind]
         hint = f"it has {join_names(there)}" if there else "a consent has no product"
         raise Wrong(f"a {kind} has no product {quote(product)}", hint, "product")
-    rows = dict(rows)
-    return When(since=rows.pop("from", None), **rows)
+    return When(**rows)
 
 
 AMOUNT = Either(

@@ -35,9 +35,7 @@ NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "bal
 STEPS: dict[str, Word] = {
     "pay": Word((*ORDER, *CALLING)),
     "order": Word((*ORDER, *PERIODIC, *CALLING)),
-    "file": Word(
-        ("product", "sample", "content", "transfers", "debtor", "on", "payment_information_id", "resend", *CALLING)
-    ),
+    "file": Word((*FILE, *CALLING)),
     "consent": Word(("scope", "customer", "account", "accounts", "iban", *CALLING), "scope"),
     "token": Word(("of", "code", "code_verifier", "redirect_uri", "version", *CALLING), "of"),
     "refresh": Word(("of", "scope", "version", "keep_old", *CALLING), "of"),

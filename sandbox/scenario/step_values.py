@@ -25,9 +25,7 @@ from sandbox.reader.scalars import (
 )
 from sandbox.reader.shapes import Each, Either, Json, Leaf, Notes, Shape, Table
 from sandbox.reader.tree import LISTED_MAX, AlreadyReported, Node, Wrong, join_names, quote, suggestion
-from sandbox.scenario.fault_rows import FAULT
-from sandbox.scenario.hold_rows import PLACE
-from sandbox.scenario.hold_rows import WHEN as HOLD_WHEN
+from sandbox.scenario.fault_rows import FAULT, HOLD_WHEN, PLACE
 from sandbox.scenario.setting_rows import SETTINGS
 
 IBAN_LIKE = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9 ]*")

@@ -14,7 +14,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.cli import beginning_of
 from sandbox.contract.settings import Settings
 from sandbox.machine import machine_time
-from sandbox.scenario.beginnings import scenario_beginning
+from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import load, read_content, read_scenario
 from sandbox.testing.start import Start, world_options
 from sandbox.world.log import checkpoint

@@ -8,7 +8,7 @@ from flask import Request, Response
 from sandbox.banking.durations import read_duration, write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import suggestion
-from sandbox.scenario.hold_rows import read_hold
+from sandbox.scenario.fault_rows import read_hold
 from sandbox.web.api.barriers import waiting_of
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import TakeBody, refuse

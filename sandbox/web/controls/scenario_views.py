@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Request, Response
 
-from sandbox.scenario.beginnings import scenario_beginning
+from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_fault, shipped_scenarios
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import TakeBody, refuse

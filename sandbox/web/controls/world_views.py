@@ -8,7 +8,7 @@ from typing import Any
 from flask import Request, Response
 
 from sandbox.banking.names import is_world_name
-from sandbox.scenario.beginnings import scenario_beginning
+from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.clock import clock_shown

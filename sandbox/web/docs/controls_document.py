@@ -9,8 +9,7 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 
 from sandbox.contract.settings import Settings
-from sandbox.scenario.fault_rows import FAULT
-from sandbox.scenario.hold_rows import HOLD
+from sandbox.scenario.fault_rows import FAULT, HOLD
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.step_rows import STEP_REF, StepShape

@@ -51,7 +51,7 @@ def controls() -> str:
 
 
 def scenario_keys() -> str:
-    from sandbox.scenario.schema import schema
+    from sandbox.scenario.reading import schema
     from sandbox.scenario.step_rows import STEPS
 
     top: dict[str, Any] = schema()
