@@ -1,4 +1,6 @@
-"""The floors: a bare Flask app and a bare WSGI callable, on the same waitress with the same options as the bank."""
+"""The floors: a bare Flask app and a bare WSGI callable, on waitress as it comes, with the options of the bank.
+
+The bank's server is the same waitress, but for its threads (sandbox/serve/readers.py): those count as the bank's."""
 
 import sys
 from collections.abc import Callable, Iterable

@@ -23,7 +23,7 @@ from sandbox.web.controls.pki_files import route as route_pki
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
 from sandbox.world.beginning import Beginning
-from sandbox.world.line import LINE
+from sandbox.world.line import LINE, WAITS
 from sandbox.world.registry import Worlds
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def assemble(
 ) -> Flask:
     app = Flask("sandbox", static_folder=None)
     worlds.tally = worlds.tally or tally_if_on()
-    app.config[LINE] = worlds.line
+    app.config[LINE], app.config[WAITS] = worlds.line, worlds.store is not None
     route_bank(app, worlds, announce, trust, REFEREE)
     route_pages(app, worlds)
     if trust is not None:

@@ -200,6 +200,11 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
     line_faults: LineFaults | None = None
     _swept = 0.0
 
+    def pull_trigger(self) -> None:
+        """Wakes the thread that reads, unless that is this one."""
+        if not self.task_dispatcher.readers.is_here:
+            super().pull_trigger()
+
     def readable(self) -> bool:
         now = self.clock()
         if now - self._swept >= SWEEP_SECONDS or self.passed > SWEEP_BYTES:

@@ -11,85 +11,22 @@ from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import ClientDisconnected
 from waitress.server import MultiSocketServer
-from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, WSGITask
 
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.serve import connections
 from sandbox.serve.connections import USUAL, Bounds, Listener, fitting
 from sandbox.serve.line_faults import LineFaults
+from sandbox.serve.workers import Workers
 from sandbox.web.api.unread_requests import HEADER_BYTES_MAX, unread
-from sandbox.world.line import LINE, Line
+from sandbox.world.line import LINE, WAITS, Line
 
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
+BRIEF_BYTES_MAX = 100_000  # of a body
+CONTROLS = "/_sandbox/"
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
-WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
-READY_MAX = 16
-ENDS_WITHIN = 1.0  # seconds for the calls that are under way
 HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
 END_SECONDS_MAX = 5  # for the lines that are still open
-
-
-class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """A call that waits by a fault rule gets a worker of its own meanwhile, so that others go on (choice 13)."""
-
-    def __init__(self, threads: int) -> None:
-        super().__init__()
-        self.least = threads
-        self.waiting = 0
-        self._ready = (
-            0  # workers that stay for calls that are handed on: a thread for each would cost more than the call
-        )
-        self._counting = threading.Lock()
-        self._ending = threading.Event()
-        self._held: set[threading.Event] = set()
-        self.set_thread_count(threads)
-
-    def wait(self, seconds: float) -> None:
-        extra = self._count(+1)
-        try:
-            self._ending.wait(seconds)
-        finally:
-            if extra:
-                self._count(-1)
-
-    def hold(self, event: threading.Event, seconds: float) -> bool:
-        """Waits for the event, or not at all where no worker is left for others."""
-        if not self._count(+1):
-            return False
-        self._held.add(event)
-        try:
-            event.wait(0 if self._ending.is_set() else seconds)
-        finally:
-            self._held.discard(event)
-            self._count(-1)
-        return True
-
-    @contextmanager
-    def beside(self) -> Iterator[bool]:
-        """While a call is at another server, which may hand one of its own to this one: False where no worker is left
-        for that."""
-        has_room = self._count(+1)
-        self._ready = min(READY_MAX, max(self._ready, self.waiting))
-        try:
-            yield has_room
-        finally:
-            if has_room:
-                self._count(-1)
-
-    def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
-        """Those who wait are answered at once: the server ends within 2 s (choice 12)."""
-        self._ending.set()
-        for event in tuple(self._held):
-            event.set()
-        return bool(super().shutdown(cancel_pending, timeout))
-
-    def _count(self, change: int) -> bool:
-        with self._counting:
-            if self._ending.is_set() or self.waiting + change > WAITING_MAX:
-                return False
-            self.waiting += change
-            self.set_thread_count(self.least + max(self.waiting, self._ready))
-            return True
 
 
 class Task(WSGITask):  # type: ignore[misc]
@@ -151,6 +88,13 @@ class Channel(connections.Channel):
     task_class = Task
     error_task_class = Unread
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether its next call likely is: no control, and no large body."""
+        request = self.requests[0]
+        is_small = not request.chunked and request.content_length <= BRIEF_BYTES_MAX
+        return is_small and CONTROLS not in getattr(request, "path", "")
+
 
 class Kind(NamedTuple):
     """What the server speaks."""
@@ -180,24 +124,28 @@ def server_of(app: Any, host: str, port: int, threads: int, bounds: Bounds = USU
         max_request_header_size=HEADER_BYTES_MAX,
         max_request_body_size=BODY_BYTES_MAX,
     )
-    workers = Workers(threads)
+    settings = getattr(app, "config", {})
+    workers = Workers(threads, brief_here=not settings.get(WAITS, True))
     lines: dict[int, Any] = {}
     opened: dict[int, Any] = {}
     bounds = bounds._replace(connections=fitting(bounds.connections))
     listeners = [
         Listener(app, lines, dispatcher=workers, adj=adjustments, sockinfo=place) for place in adjustments.listen
     ]
-    line: Line | None = getattr(app, "config", {}).get(LINE)
+    line: Line | None = settings.get(LINE)
     for one in listeners:
         if line is not None:
             one.line_faults = LineFaults(one)
             one.line = line
             line.tell(one.line_faults.order, tls=kind.scheme == "https")
         one.active_channels, one.bounds, one.channel_class, one.wrap = opened, bounds, kind.channel, kind.wrap
+        one.asyncore = workers.readers
     if len(listeners) == 1:
         return listeners[0]
     places = [(one.effective_host, one.effective_port) for one in listeners]
-    return MultiSocketServer(lines, adjustments, places, workers, listeners[0].log_info)
+    server = MultiSocketServer(lines, adjustments, places, workers, listeners[0].log_info)
+    server.asyncore = workers.readers
+    return server
 
 
 def port_of(server: Any) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 ENDED = "ended"
 LINE = "SANDBOX_LINE"  # where an application keeps it
+WAITS = "SANDBOX_WAITS"  # and whether its answers wait for a disk
 
 
 class LineFault(NamedTuple):
