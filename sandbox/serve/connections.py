@@ -92,11 +92,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     """One connection. What it waits for, and since when, says whether it is overdue."""
 
     parser_class = Parser
+    will_close: bool
     close_when_flushed: bool
     total_outbufs_len: int
     moved: float  # when the caller took a byte of the reply
     proven = False  # whether a whole request ever came
     lingers = False  # whether the reply was sent before all of the request was read
+    sends = False  # whether bytes are on their way to the system
 
     def __init__(self, server: Any, *more: Any, **named: Any) -> None:
         self.since: float = server.clock()  # when it opened, a request began or a reply ended
@@ -138,10 +140,19 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return length
 
     def _flush_some(self, do_close: bool = True) -> bool:
-        sent: bool = super()._flush_some(do_close=do_close)
+        self.sends = True
+        try:
+            sent: bool = super()._flush_some(do_close=do_close)
+        finally:
+            self.sends = False
         if sent:
             self.moved = self.server.clock()
         return sent
+
+    def writable(self) -> bool:
+        """Not while a worker sends: the loop could not, and would look again and again until the worker is done. A
+        worker that leaves bytes behind wakes the loop."""
+        return bool(self.will_close or self.close_when_flushed or (self.total_outbufs_len and not self.sends))
 
     def handle_write(self) -> None:
         """As waitress has it, but for the end of a refusal: closing with bytes unread would destroy the reply."""

@@ -19,7 +19,7 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     def __init__(self, threads: int, *, brief_here: bool = False) -> None:
         super().__init__()
-        self.readers = Readers(super().add_task, answers=brief_here)
+        self.readers = Readers(self._hand_on, answers=brief_here)
         self.least = threads
         self.waiting = 0
         self._ready = (
@@ -32,7 +32,13 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     def add_task(self, channel: Any) -> None:
         if not (channel.is_brief and self.readers.take(channel)):
-            super().add_task(channel)
+            self._hand_on(channel)
+
+    def _hand_on(self, channel: Any) -> None:
+        """waitress's own `add_task` also logs each call that finds no idle worker: many, where callers are many."""
+        with self.lock:
+            self.queue.append(channel)
+            self.queue_cv.notify()
 
     def wait(self, seconds: float) -> None:
         extra = self._count(+1)
