@@ -104,7 +104,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
     (only_the_machine_tells_time, {"sandbox.cli": "import time as t\nt.monotonic()"}),
     (only_the_machine_tells_time, {"sandbox.cli": "from time import time_ns"}),
     (only_the_machine_tells_time, {"sandbox.web.api.app": "import time\ntime.time()"}),
-    (only_the_machine_tells_time, {"sandbox.web.controls.clock": "import time\ntime.perf_counter()"}),
+    (only_the_machine_tells_time, {"sandbox.web.controls.world_views": "import time\ntime.perf_counter()"}),
     (only_the_machine_tells_time, {"sandbox.seed": "from datetime import datetime as d\nd.now()"}),
     (only_the_machine_tells_time, {"sandbox.seed": "import datetime\ndatetime.datetime.utcnow()"}),
     (only_the_machine_tells_time, {"sandbox.bank.state": "from datetime import date\ndate.today()"}),

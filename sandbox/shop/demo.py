@@ -1,8 +1,10 @@
 """What only a demo has: a bar that moves the bank's clock. A real third party has no such file, and no such power."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import httpx
 from flask import Flask, Response, abort, request
@@ -10,8 +12,8 @@ from flask import Flask, Response, abort, request
 from sandbox.client import ClockFace, Controls, Refused, Unreadable
 from sandbox.shop.here import go, visitor
 from sandbox.shop.line import TIMEOUT, machine_now
-from sandbox.shop.tour import tour_of
 from sandbox.shop.viewing import BANK_ZONE
+from sandbox.shop.visitors import Visitor
 
 SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
 LOST = (httpx.TransportError, Refused, Unreadable)
@@ -75,3 +77,52 @@ class Demo:
 def bar_of(face: ClockFace) -> Bar:
     pace = "it stands still" if face.mode == "frozen" else "" if face.rate == 1 else f"{face.rate:g} times as fast"
     return Bar(f"{face.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", pace)
+
+
+class Step(NamedTuple):
+    """What to do, where, and how the demo sees that it was done."""
+
+    title: str
+    about: str
+    link: str
+    is_done: Callable[[Visitor], bool]
+
+
+def _attempts(visitor: Visitor) -> list[str]:
+    return [attempt.status for order in visitor.orders.values() for attempt in order.attempts]
+
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        "Choose some goods", "Put something in. The shop is a third party (TPP).", "/",
+        lambda visitor: bool(visitor.basket or visitor.orders),
+    ),
+    Step(
+        "Pay by bank", "The shop initiates a payment, and the bank replies where you sign.", "/basket",
+        lambda visitor: bool(_attempts(visitor)),
+    ),
+    Step(
+        "Sign as Alice", "Log in at the bank, pick an account, type the code.", "/orders",
+        lambda visitor: any(status not in ("RCVD", "PATC") for status in _attempts(visitor)),
+    ),
+    Step(
+        "Let a minute pass", "Signed is not settled: money moves a minute later. Use the bar above.", "/orders",
+        lambda visitor: "ACSC" in _attempts(visitor),
+    ),
+    Step(
+        "Connect your bank", "Consent at the bank; the shop reads balances and transactions.", "/accounts",
+        lambda visitor: visitor.link is not None,
+    ),
+    Step(
+        "Let 91 days pass", "The bank wants to know who is there before it shows more.", "/accounts",
+        lambda visitor: visitor.link is not None and visitor.link.renewal is not None,
+    ),
+    Step(
+        "Look behind", "The console shows every call of the shop, and why it was answered so.", "",
+        lambda visitor: False,
+    ),
+)  # fmt: skip
+
+
+def tour_of(visitor: Visitor) -> list[tuple[Step, bool]]:
+    return [(step, step.is_done(visitor)) for step in STEPS]

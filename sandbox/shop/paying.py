@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import token_hex
+from threading import Event
 
 from sandbox.client import Initiation, Refused
+from sandbox.shop import paying
 from sandbox.shop.goods import SHOP, SHOP_IBAN
 from sandbox.shop.line import BankBusy, BankSilent, Line
-from sandbox.shop.visitors import Attempt, Errand, Order, Visitor
+from sandbox.shop.visitors import Attempt, Errand, Order, Visitor, Visitors
 
 LOOK_SECONDS = 1.0  # the bank is not asked more often than that
 NEXT_LOOKS = ((10, 2), (30, 5), (120, 15))  # up to so many looks, so many seconds until the next; then the shop stops
@@ -177,3 +179,26 @@ def is_due(line: Line, attempt: Attempt) -> bool:
 
 def new_number() -> str:
     return f"MQ-{token_hex(4).upper()}"
+
+
+EVERY = 5.0  # seconds between two rounds; each payment has its own, longer pause
+
+
+def follow(line: Line, visitors: Visitors) -> None:
+    """One round: whatever was not looked at for a while."""
+    for visitor in visitors:
+        with visitor.lock:
+            for order in visitor.orders.values():
+                for attempt in order.attempts:
+                    if paying.is_due(line, attempt):
+                        try:
+                            paying.look(line, attempt)
+                        except Refused:
+                            continue
+                        except (BankBusy, BankSilent):
+                            return  # the next round tries again
+
+
+def follow_until(ended: Event, line: Line, visitors: Visitors) -> None:
+    while not ended.wait(EVERY):
+        follow(line, visitors)

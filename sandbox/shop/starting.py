@@ -18,9 +18,9 @@ from sandbox.machine import machine_time
 from sandbox.serve.server import in_background
 from sandbox.shop.app import CALLBACK, create_app
 from sandbox.shop.demo import LOST, Demo
-from sandbox.shop.following import follow_until
 from sandbox.shop.goods import SHOP
 from sandbox.shop.line import Line
+from sandbox.shop.paying import follow_until
 from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.lock import Lock
 from sandbox.world.registry import Worlds

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask, Response
 from jsonschema import Draft202012Validator
+from marshmallow import fields
 from openapi_spec_validator import validate
 
 from sandbox.app import assemble
@@ -19,12 +20,11 @@ from sandbox.web.api.replies import json_response
 from sandbox.web.console import app as console
 from sandbox.web.console import templating
 from sandbox.web.console.actions import actions_of
-from sandbox.web.controls.app import route
+from sandbox.web.controls.app import route, view_of
 from sandbox.web.controls.body_fields import body, text, whole_number
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.controls.view_calls import view_of
 from sandbox.web.docs.controls import rows
 from sandbox.web.docs.controls_document import document
 from sandbox.world.registry import Worlds
@@ -53,7 +53,14 @@ ROW = Control(
     201,
     commands=(Command("greetings send", "Greets NAME.", ("name", "words"), "{name} heard {words}"),),
     buttons=(Button("greet", "{name} was greeted.", page="/console/settings"),),
-    reply={"world": "string", "name": "string", "said": [{"words": "string", "times": "integer"}]},
+    reply=body(
+        "Greeted",
+        world=text(required=True),
+        name=text(required=True),
+        said=fields.List(
+            fields.Nested(body("Words", words=text(required=True), times=whole_number(required=True))), required=True
+        ),
+    ),
 )
 
 

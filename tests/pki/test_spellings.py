@@ -11,7 +11,7 @@ from flask import Flask
 
 from sandbox.app import assemble, assemble_controls
 from sandbox.serve.server import in_background
-from sandbox.web.console.static_files import KINDS
+from sandbox.web.console.templating import FILES
 from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.world.registry import Worlds
@@ -33,7 +33,7 @@ WAYS: dict[str, tuple[Lock, dict[str, str]]] = {
     "a foreign Host and the key": (LOCKED, RIGHT | {"Host": "evil.example:8080"}),
 }
 REFUSED = (401, 403, 404)
-PUBLIC = {f"console file {name}" for name in KINDS}  # the form that asks for the key needs them
+PUBLIC = {f"console file {name}" for name in FILES}  # the form that asks for the key needs them
 
 
 def beginning(worlds: Worlds) -> Any:

@@ -13,8 +13,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import PAGES, SCREENS
 from sandbox.web.psu import formats
-from sandbox.web.psu.refusals import say_refusal
-from sandbox.web.psu.words import LANGUAGES, catalogue, say, spelled
+from sandbox.web.psu.words import LANGUAGES, catalogue, say, say_refusal, spelled
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import Tpp, version
 

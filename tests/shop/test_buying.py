@@ -8,10 +8,9 @@ from flask import Flask
 
 from sandbox.banking.iban import is_iban
 from sandbox.client import Controls
-from sandbox.shop.following import follow
 from sandbox.shop.goods import SHOP_IBAN
 from sandbox.shop.line import Line
-from sandbox.shop.paying import next_look
+from sandbox.shop.paying import follow, next_look
 from sandbox.shop.visitors import Order
 from tests.shop.conftest import Calls
 from tests.shop.guest import HOME, Guest, seen

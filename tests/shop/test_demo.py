@@ -11,11 +11,10 @@ from flask import Flask
 import sandbox.shop
 from sandbox.client import Controls
 from sandbox.commands.demo import demo as command
-from sandbox.shop.demo import Demo
+from sandbox.shop.demo import STEPS, Demo
 from sandbox.shop.goods import SHOP
 from sandbox.shop.line import machine_now
 from sandbox.shop.starting import qr_code, register
-from sandbox.shop.tour import STEPS
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 import orjson
+from marshmallow.fields import Field, Nested
 
 from sandbox.bank.records import ROLES
 from sandbox.bank.signing_methods import METHODS
@@ -12,7 +13,9 @@ from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
 from sandbox.web.console.control_calls import Ask
+from sandbox.web.controls.client_fields import CLIENT
 from sandbox.web.controls.control_row import Button, Control, type_of
+from sandbox.web.controls.people_rows import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS
 
 Form = Mapping[str, str]
@@ -31,17 +34,20 @@ class Action(NamedTuple):
             return Ask(self.row, text=form.get("yaml", ""))
         return Ask(self.row, names, self._body(form))
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields of the form that go into the body as they are."""
-        return tuple(self.row.fields) if self.button.fields is None else self.button.fields
-
     def _body(self, form: Form) -> dict[str, Any]:
         make_body = BODIES.get(self.button.action)
-        if make_body is not None:
-            return make_body(form)
-        types = {name: type_of(field) for name, field in self.row.fields.items()}
-        return {name: typed(types.get(name, ""), text) for name, text in given(form, *self.fields).items()}
+        return filled(form, self.row.fields, self.button.fields) if make_body is None else make_body(form)
+
+
+def filled(form: Form, parts: Mapping[str, Field[Any]], names: Iterable[str] | None = None) -> dict[str, Any]:
+    """The fields that were filled in, each as its JSON type; those of an object within the body stand beside them."""
+    body: dict[str, Any] = {}
+    for name in parts if names is None else names:
+        field, text = parts[name], form.get(name, "").strip()
+        value = filled(form, field.schema.fields) if isinstance(field, Nested) else text and typed(type_of(field), text)
+        if value not in ("", {}):
+            body[name] = value
+    return body
 
 
 def given(form: Form, *names: str) -> dict[str, Any]:
@@ -64,7 +70,7 @@ def typed(kind: str, text: str) -> Any:
         case "integer" | "number":
             return number(text)
         case "boolean":
-            return text == "yes"
+            return text != "no"
         case "array":
             return text.split()
         case "object":
@@ -75,24 +81,6 @@ def typed(kind: str, text: str) -> Any:
 
 def _run(form: Form) -> dict[str, Any]:
     return {"mode": "running"} | ({"rate": number(form["rate"].strip())} if form.get("rate", "").strip() else {})
-
-
-def _make(form: Form) -> dict[str, Any]:
-    body = given(form, "scenario")
-    if form.get("seed", "").strip():
-        body["seed"] = number(form["seed"].strip())
-    clock: dict[str, Any] = given(form, "at")
-    if form.get("frozen"):
-        clock["frozen"] = True
-    return body | ({"clock": clock} if clock else {}) | _replace(form)
-
-
-def _fork(form: Form) -> dict[str, Any]:
-    return given(form, "as", "at") | _replace(form)
-
-
-def _replace(form: Form) -> dict[str, Any]:
-    return {"replace": True} if form.get("replace") else {}
 
 
 def _fault(form: Form) -> dict[str, Any]:
@@ -116,18 +104,12 @@ def _hold(form: Form) -> dict[str, Any]:
 
 
 def client_of(form: Form) -> dict[str, Any]:
-    """A TPP as the form describes it; lists have one item a line, keys are JSON."""
-    body: dict[str, Any] = given(form, "secret", "name", "organisation")
+    """A TPP as the form describes it: a box for each role, an address a line, keys as JSON."""
+    body = filled(form, CLIENT, ("secret", "name", "organisation", "active", "redirect_uris"))
     roles = [role for role in ROLES if form.get(role)]
-    if roles:
-        body["roles"] = roles
-    if form.get("active"):
-        body["active"] = form["active"] == "yes"
-    if form.get("redirect_uris", "").strip():
-        body["redirect_uris"] = form["redirect_uris"].split()
-    if form.get("keys", "").strip():
-        body["keys"] = parsed(form["keys"])
-    return body
+    return (
+        body | ({"roles": roles} if roles else {}) | {name: parsed(text) for name, text in given(form, "keys").items()}
+    )
 
 
 def parsed(text: str) -> Any:
@@ -149,17 +131,12 @@ def _customer(form: Form) -> dict[str, Any]:
 
 def _account(form: Form) -> dict[str, Any]:
     """An account as the form shows it whole."""
-    body: dict[str, Any] = given(form, "type", "balance", "balance_shown")
-    body |= {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
-    if form.get("signatures_required", "").strip():
-        body["signatures_required"] = number(form["signatures_required"].strip())
-    return body | ({"signers": form["signers"].split()} if form.get("signers", "").strip() else {})
+    body = filled(form, NEW_ACCOUNT, ("type", "balance", "balance_shown", "signatures_required", "signers"))
+    return body | {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
 
 
 NUMBERS = {row.name for row in fields(Settings) if isinstance(row.default, int)}
 LISTS = {row.name for row in fields(Settings) if isinstance(row.default, tuple)}
-
-
 WAS = "was:"  # before the name of a setting: its value when the page was made
 
 
@@ -204,8 +181,6 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "set": lambda form: {"set": form.get("set", "").strip()},
     "freeze": lambda form: {"mode": "frozen"},
     "run": _run,
-    "make": _make,
-    "fork": _fork,
     "fault": _fault,
     "hold": _hold,
     "register": lambda form: given(form, "client_id") | client_of(form),

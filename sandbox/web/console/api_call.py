@@ -1,20 +1,37 @@
-"""A call of the bank's interface as a TPP makes it: sent from the console, or shown as code."""
+"""Calls of the bank's interface: as a TPP makes them, as a person reads them, and as lines that ask the same again."""
 
 import json
 import shlex
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import orjson
 from flask import Flask
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from sandbox.web.api.call_contents import Content
+from sandbox.web.api.call_texts import (
+    SECRET_HEADERS,
+    SENT,
+    Part,
+    address_of,
+    name_of,
+    reply_of,
+    request_of,
+    scheme_of,
+    without_secrets,
+)
 from sandbox.web.console.visits import Visit
+from sandbox.world.calls import Exchange
 
 FRESH_ID = """-H "Request-ID: $(python3 -c 'import uuid; print(uuid.uuid4())')\""""
-JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
+# What a client of HTTP adds by itself.
+OF_ITSELF = ("Host", "User-Agent", "Accept-Encoding", "Connection", "Content-Length", "Request-ID")
+FORM_TYPE = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +56,6 @@ class ApiCall:
         if isinstance(self.body, str):
             return self.body
         if self.is_form:
-            from urllib.parse import urlencode
-
             return urlencode(self.body)
         return json.dumps(self.body, ensure_ascii=False)
 
@@ -126,8 +141,6 @@ class Answer:
 
 def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
     """Sends the call to this world's bank within the process, through everything that a call from outside meets."""
-    from base64 import b64encode
-
     request_id = str(uuid4())
     headers = {**call.headers, "Request-ID": request_id}
     if call.basic:
@@ -147,3 +160,39 @@ def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
     except orjson.JSONDecodeError:
         body = content.decode(errors="replace")
     return Answer(int(status.split()[0]), body, request_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Both of a call."""
+
+    address: str
+    request: Part
+    reply: Part
+    curl: str
+
+
+def bodies_of(visit: Visit, call: Exchange, content: Content) -> Bodies:
+    address = address_of(call.path, content)
+    headers = [("Content-Type", content.kind)] if content.kind else []
+    headers += [(name_of(name), value) for name, value in content.headers.items()]
+    curl = curl_of_call(visit, call.method, address, headers, content)
+    return Bodies(address, request_of(content), reply_of(content), curl)
+
+
+def curl_of_call(visit: Visit, method: str, address: str, headers: list[tuple[str, str]], content: Content) -> str:
+    """The same again, under an id of its own; secrets come from the shell."""
+    words = ["curl -i"] + ([f"-X {shlex.quote(method)}"] if method != "GET" else [])
+    words.append(shlex.quote(visit.bank_address + address))
+    for name, value in headers:
+        if name == "Authorization":
+            words.append(f'-H "{name}: {scheme_of(value) or "Bearer"} $TOKEN"')
+        elif name in SECRET_HEADERS:
+            words.append(f'-H "{name}: ${SECRET_HEADERS[name]}"')
+        elif name not in OF_ITSELF:
+            words.append(f"-H {shlex.quote(f'{name}: {value}')}")
+    words.append(FRESH_ID)
+    if content.length:
+        text = without_secrets(content.sent.decode(errors="replace"), SENT)
+        words.append(f"--data-binary {shlex.quote(text) if len(content.sent) == content.length else '@body'}")
+    return " ".join(words)

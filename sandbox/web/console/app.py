@@ -1,32 +1,32 @@
 """The console's routes: a web page for people (choice 10). Its buttons call the controls' own functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 import orjson
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.app import WorldPath, here
+from sandbox.web.api.app import Outside, WorldPath, here
 from sandbox.web.console import (
     initiation_page,
     list_pages,
     play_page,
     referee_pages,
     settings_page,
-    static_files,
     timeline_page,
 )
 from sandbox.web.console.actions import ACTIONS, notice_of
-from sandbox.web.console.bare_address import FROM_BARE_ADDRESS
 from sandbox.web.console.callback_page import CallbackPages
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.formats import clock_text, machine
 from sandbox.web.console.notices import Notice, Notices
-from sandbox.web.console.templating import HEADERS, draw, mark_of
+from sandbox.web.console.templating import FILES, HEADERS, draw, mark_of, see_file
 from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
-from sandbox.web.html.pages import see_other
+from sandbox.web.html.pages import add_route, see_other
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 1_000_000
@@ -59,13 +59,8 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
     notices, tpp = Notices(), CallbackPages(bank or app)
 
     def add(method: str, path: str, view: View, room: str = "console") -> None:
-        app.add_url_rule(
-            f"/_sandbox{path}",
-            f"{room} {method} {path}",
-            endpoint_of(view, worlds, key, notices),
-            methods=[method],
-            provide_automatic_options=False,
-        )
+        endpoint = endpoint_of(view, worlds, key, notices)
+        add_route(app, method, f"/_sandbox{path}", f"{room} {method} {path}", endpoint)
 
     for path, view in PAGES:
         add("GET", path, view)
@@ -77,21 +72,10 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
     add("GET", "/console/live", live)
     add("GET", "/console/key", key_taken)
     add("POST", "/console/do/<action>", lambda visit: act(visit, notices))
-    app.add_url_rule(
-        "/_sandbox/console/key",
-        "console key",
-        lambda: take_key(visit_of(worlds, key, {})),
-        methods=["POST"],
-        provide_automatic_options=False,
-    )
-    for name in static_files.KINDS:
-        app.add_url_rule(
-            f"/_sandbox/static/{name}",
-            f"console file {name}",
-            lambda name=name: static_files.see(name, request),
-            methods=["GET"],
-            provide_automatic_options=False,
-        )
+    add_route(app, "POST", "/_sandbox/console/key", "console key", lambda: take_key(visit_of(worlds, key, {})))
+    for name in FILES:
+        see = partial(see_file, name, request)
+        add_route(app, "GET", f"/_sandbox/static/{name}", f"console file {name}", see)
 
     assert isinstance(app.wsgi_app, WorldPath)
     app.wsgi_app.outside |= FROM_BARE_ADDRESS
@@ -195,3 +179,17 @@ def live(visit: Visit) -> Response:
         "moves": moves,
     }
     return Response(orjson.dumps(found), headers=HEADERS, content_type="application/json")
+
+
+LED = {"/": ("text/html", "/_sandbox/"), "/favicon.ico": ("image/", "/_sandbox/static/console.svg")}
+
+
+def led(media: str, address: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes] | None:
+    """The bank itself has no such paths and answers 404 there."""
+    if environ["REQUEST_METHOD"] != "GET" or media not in environ.get("HTTP_ACCEPT", ""):
+        return None
+    start_response("302 FOUND", [("Location", address), ("Content-Length", "0"), ("Vary", "Accept")])
+    return []
+
+
+FROM_BARE_ADDRESS: dict[str, Outside] = {path: partial(led, *to) for path, to in LED.items()}

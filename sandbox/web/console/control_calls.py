@@ -10,9 +10,9 @@ from flask import Request, Response
 from werkzeug.test import EnvironBuilder
 
 from sandbox.web.console.visits import Visit
+from sandbox.web.controls.app import ControlCall, view_of
 from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.lock import KEY_HEADER
-from sandbox.web.controls.view_calls import ControlCall, view_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,23 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
 from secrets import token_urlsafe
 from threading import Lock
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 from uuid import uuid4
 
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import EXAMPLE_CHALLENGE, EXAMPLE_VERIFIER, challenge_of, same_text
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.operations import BY_NAME
-from sandbox.contract.products import PRODUCTS, XB
+from sandbox.contract.operations import BY_NAME, Authorization
+from sandbox.contract.products import PRODUCTS, SCT, XB
 from sandbox.files.samples import SAMPLES, sample
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
-from sandbox.web.console.api_call import FORM_TYPE, JSON_TYPE, ApiCall
+from sandbox.web.console.api_call import ApiCall
 from sandbox.web.console.visits import Visit
 from sandbox.world.world import World
 
@@ -78,51 +79,58 @@ def _digest(world: World, text: str) -> str:
 # The calls
 
 
-def headers_of(visit: Visit, operation: str, version: int | None = None) -> dict[str, str]:
-    row = BY_NAME[operation]
+def made(
+    visit: Visit, title: str, operation: str, form: Form, challenge: str = "", body: Any = None, **more: str
+) -> ApiCall:
+    """A call with the headers that its row demands; what the path names stands in the form, and `more` are headers."""
+    row, product = BY_NAME[operation], form.get("product", "")
     vendor = visit.world.settings.vendor
-    found = {"Accept": f"application/vnd.{vendor}.api+json; version={version or row.versions[0]}"}
+    headers = {"Accept": f"application/vnd.{vendor}.api+json; version={row.versions[0]}"}
     if row.bank_headers:
-        found |= {"Accept-Language": "fr", "Client-ID": DEMO_CLIENT}
-    return found
+        headers |= {"Accept-Language": "fr", "Client-ID": DEMO_CLIENT}
+    if row.redirect_uri:
+        headers["Redirect-URI"] = callback_of(visit.request)
+    if row.pkce:
+        headers |= {"Code-Challenge-Method": "S256", "Code-Challenge": challenge}
+    if row.authorization is Authorization.REQUIRED:
+        headers["Authorization"] = f"Bearer {form.get('access_token', '').strip()}"
+    if body is not None:
+        headers["Content-Type"] = row.media_for(product)[0]
+    named = {"payment_id": "id", "payment_file_id": "id"}
+    path = "/".join(
+        quote(form.get(named.get(part[1:-1], part[1:-1]), ""), safe="") if part.startswith("<") else part
+        for part in row.path.split("/")
+    )
+    basic = (DEMO_CLIENT, DEMO_SECRET) if row.authorization is Authorization.BASIC else None
+    return ApiCall(title, row.method, path, headers | more, body, basic)
 
 
-def to_sign(visit: Visit, operation: str, challenge: str = "") -> dict[str, str]:
-    """The headers of a call that leads a customer to the bank."""
-    found = headers_of(visit, operation) | {"Redirect-URI": callback_of(visit.request)}
-    if challenge:
-        found |= {"Code-Challenge-Method": "S256", "Code-Challenge": challenge}
-    return found
-
-
-def pay(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    product = form.get("product") or "sepa-credit-transfers"
-    if product not in PRODUCTS:
-        raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
-    body: dict[str, Any] = {
+def order_of(form: Form, amount: str) -> dict[str, Any]:
+    """What a payment and a standing order have in common."""
+    return {
         "creditor_account": {"iban": text(form, "creditor_iban", BELGIAN)},
         "creditor_name": text(form, "creditor_name", "Jan Peeters"),
         "endtoend_identification": uuid4().hex,
-        "instructed_amount": {"amount": text(form, "amount", "12.50"), "currency": text(form, "currency", "EUR")},
+        "instructed_amount": {"amount": text(form, "amount", amount), "currency": text(form, "currency", "EUR")},
     }
-    if product == XB.name:
-        body["charge_bearer"] = "SHAR"
-    headers = to_sign(visit, "payment_initiation", challenge) | {"Content-Type": JSON_TYPE}
-    return ApiCall("Initiate a payment", "POST", f"/payments/{product}", headers, body)
+
+
+def pay(visit: Visit, form: Form, challenge: str) -> ApiCall:
+    product = form.get("product") or SCT.name
+    if product not in PRODUCTS:
+        raise Refusal(Error.CONTROL_INVALID, input="product", why=f"the products are {', '.join(PRODUCTS)}")
+    body = order_of(form, "12.50") | ({"charge_bearer": "SHAR"} if product == XB.name else {})
+    return made(visit, "Initiate a payment", "payment_initiation", {"product": product}, challenge, body)
 
 
 def order(visit: Visit, form: Form, challenge: str) -> ApiCall:
     first = brussels_date(visit.world.ask(lambda bank: bank.clock.now)) + timedelta(days=1)
-    body = {
-        "creditor_account": {"iban": text(form, "creditor_iban", BELGIAN)},
-        "creditor_name": text(form, "creditor_name", "Jan Peeters"),
-        "endtoend_identification": uuid4().hex,
-        "instructed_amount": {"amount": text(form, "amount", "25.00"), "currency": "EUR"},
+    body = order_of({name: value for name, value in form.items() if name != "currency"}, "25.00") | {
         "start_date": text(form, "start_date", first.isoformat()),
         "frequency": text(form, "frequency", "MONTHLY"),
     }
-    headers = to_sign(visit, "standing_order_initiation", challenge) | {"Content-Type": JSON_TYPE}
-    return ApiCall("Initiate a standing order", "POST", "/periodic-payments/sepa-credit-transfers", headers, body)
+    path = {"product": SCT.name}
+    return made(visit, "Initiate a standing order", "standing_order_initiation", path, challenge, body)
 
 
 def file(visit: Visit, form: Form, challenge: str) -> ApiCall:
@@ -132,18 +140,14 @@ def file(visit: Visit, form: Form, challenge: str) -> ApiCall:
     today = brussels_date(visit.world.ask(lambda bank: bank.clock.now))
     csv = name.endswith(".csv")
     content = sample(name, today, None if csv else uuid4().hex).decode("utf-8")
+    path = {"product": "csv" if csv else "pain.001"}
     reference = text(form, "reference", f"FILE-{uuid4().hex[:20]}")
-    headers = to_sign(visit, "bulk_initiation") | {
-        "Content-Type": "text/csv" if csv else "application/xml",
-        "PaymentInformationID": reference,
-    }
-    return ApiCall("Send a file", "POST", f"/bulk-payments/{'csv' if csv else 'pain.001'}", headers, content)
+    return made(visit, "Send a file", "bulk_initiation", path, body=content, PaymentInformationID=reference)
 
 
 def consent(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    return ApiCall(
-        "Ask for a consent", "GET", "/consent-uris?scope=AIS", to_sign(visit, "consent_addresses", challenge)
-    )
+    call = made(visit, "Ask for a consent", "consent_addresses", form, challenge)
+    return replace(call, target=f"{call.target}?scope=AIS")
 
 
 def token(visit: Visit, form: Form, challenge: str) -> ApiCall:
@@ -153,31 +157,25 @@ def token(visit: Visit, form: Form, challenge: str) -> ApiCall:
         "redirect_uri": form.get("redirect_uri", ""),
         "code_verifier": form.get("verifier", "").strip(),
     }
-    headers = headers_of(visit, "token") | {"Content-Type": FORM_TYPE}
-    return ApiCall("Exchange the code for tokens", "POST", "/token", headers, body, (DEMO_CLIENT, DEMO_SECRET))
+    return made(visit, "Exchange the code for tokens", "token", form, body=body)
 
 
 def status(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    kind = kind_in(form)
-    return ApiCall("Ask for the status", "GET", f"{path_of(form)}/status", headers_of(visit, f"{PREFIX[kind]}_status"))
+    return made(visit, "Ask for the status", f"{PREFIX[kind_in(form)]}_status", form)
 
 
 def details(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    kind = kind_in(form, "bulk-payments")
-    headers = bearing(form, headers_of(visit, f"{PREFIX[kind]}_details"))
-    return ApiCall("Read the details", "GET", f"{path_of(form)}/details", headers)
+    return made(visit, "Read the details", f"{PREFIX[kind_in(form, 'bulk-payments')]}_details", form)
 
 
 def accounts(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    return ApiCall("List the accounts", "GET", "/accounts", bearing(form, headers_of(visit, "accounts")))
+    return made(visit, "List the accounts", "accounts", form)
 
 
 def transactions(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    headers = bearing(form, headers_of(visit, "transactions"))
-    if form.get("sca_token"):
-        headers["SCA-Token"] = text(form, "sca_token", "")
-    target = f"/accounts/{quote(form.get('logical_id', ''), safe='')}/transactions?{urlencode({'pagesize': 10})}"
-    return ApiCall("Read the transactions", "GET", target, headers)
+    more = {"SCA-Token": form["sca_token"].strip()} if form.get("sca_token") else {}
+    call = made(visit, "Read the transactions", "transactions", form, **more)
+    return replace(call, target=f"{call.target}?pagesize=10")
 
 
 STEPS: Mapping[str, Callable[[Visit, Form, str], ApiCall]] = {
@@ -189,19 +187,8 @@ def text(form: Form, name: str, default: str) -> str:
     return form.get(name, "").strip() or default
 
 
-def bearing(form: Form, headers: dict[str, str]) -> dict[str, str]:
-    return headers | {"Authorization": f"Bearer {form.get('access_token', '').strip()}"}
-
-
 def kind_in(form: Form, *excluded: str) -> str:
     kind = form.get("kind", "")
     if kind not in PREFIX or kind in excluded:
         raise Refusal(Error.NOT_FOUND, input="kind")
     return kind
-
-
-def path_of(form: Form) -> str:
-    """The path of an initiation in the bank's interface."""
-    place = {"payments": "payments", "standing-orders": "periodic-payments", "bulk-payments": "bulk-payments"}
-    product, name = quote(form.get("product", ""), safe=""), quote(form.get("id", ""), safe="")
-    return f"/{place[kind_in(form)]}/{product}/{name}"

@@ -1,7 +1,8 @@
 """The pages of lists: what a world holds, page by page."""
 
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from flask import Response
@@ -14,7 +15,7 @@ from sandbox.contract.moves import Status
 from sandbox.scenario.reading import shipped_scenarios
 from sandbox.web.api.call_contents import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
-from sandbox.web.console.call_page import bodies_of
+from sandbox.web.console.api_call import bodies_of
 from sandbox.web.console.inbox import coming, inbox_of
 from sandbox.web.console.initiations import KINDS, page_of, register_of
 from sandbox.web.console.referee_pages import findings_of
@@ -24,6 +25,7 @@ from sandbox.web.controls.explanation import remedy_of
 from sandbox.web.controls.registers import customer_shown
 from sandbox.world.calls import Exchange
 
+T = TypeVar("T")
 SIZE = 50
 WORLDS_SHOWN = 100
 GLIMPSE = 8  # rows of a list on the first page
@@ -79,6 +81,12 @@ def pages(visit: Visit, more: bool, **query: object) -> dict[str, Any]:
     }
 
 
+def part_of(found: Sequence[T], number: int) -> tuple[list[T], bool]:
+    """A page of what lies with the newest last: the newest first, and whether older ones follow."""
+    end = max(0, len(found) - (number - 1) * SIZE)
+    return list(reversed(found[max(0, end - SIZE) : end])), end > SIZE
+
+
 def inbox(visit: Visit) -> Response:
     messages = visit.world.ask(inbox_of, visit.number, SIZE)
     return draw(visit, "inbox", here="/console/inbox", inbox=messages, pages=pages(visit, messages.more))
@@ -91,18 +99,16 @@ def calls(visit: Visit) -> Response:
     world, number = visit.world, visit.number
     filters = {name: visit.request.args.get(name, "").strip()[:100] for name in FILTERS}
     if any(filters.values()):
-        fitting = [one for one in world.calls_after(0) if fits_filters(one, filters)]
-        end = max(0, len(fitting) - (number - 1) * SIZE)
-        calls, more = fitting[max(0, end - SIZE) : end], end > SIZE
+        calls, more = part_of([one for one in world.calls_after(0) if fits_filters(one, filters)], number)
     else:
         newest = world.exchanges_made - (number - 1) * SIZE
-        calls = [one for one in world.calls_after(newest - SIZE) if one.seq <= newest]
-        more = bool(calls) and calls[0].seq > (world.exchanges[0].seq if world.exchanges else 0)
+        calls = [one for one in reversed(world.calls_after(newest - SIZE)) if one.seq <= newest]
+        more = bool(calls) and calls[-1].seq > (world.exchanges[0].seq if world.exchanges else 0)
     return draw(
         visit,
         "calls",
         here="/console/calls",
-        calls=list(reversed(calls)),
+        calls=calls,
         contents=contents_of_calls(world),
         total=world.exchanges_made,
         filters=filters,
@@ -144,9 +150,7 @@ def call(visit: Visit) -> Response:
 
 def kind_about(visit: Visit, found: Exchange) -> str | None:
     """Where the subject of a call is shown."""
-    if found.subject is None:
-        return None
-    return visit.world.ask(_kind_named, found.subject)
+    return None if found.subject is None else visit.world.ask(_kind_named, found.subject)
 
 
 def _kind_named(bank: Bank, name: str) -> str | None:
@@ -159,36 +163,24 @@ def events(visit: Visit) -> Response:
 
 
 def journal(visit: Visit) -> Response:
-    number = visit.number
+    def read(bank: Bank) -> tuple[list[Any], bool]:
+        facts, more = part_of(bank.journal, visit.number)
+        return [(fact, _kind_named(bank, fact.subject.partition("/")[0])) for fact in facts], more
 
-    def read(bank: Bank) -> tuple[list[Any], int]:
-        end = max(0, len(bank.journal) - (number - 1) * SIZE)
-        facts = bank.journal[max(0, end - SIZE) : end]
-        named = [(fact, _kind_named(bank, fact.subject.partition("/")[0])) for fact in reversed(facts)]
-        return named, end - SIZE
-
-    facts, left = visit.world.ask(read)
-    return draw(visit, "journal", here="/console/journal", facts=facts, pages=pages(visit, left > 0))
+    facts, more = visit.world.ask(read)
+    return draw(visit, "journal", here="/console/journal", facts=facts, pages=pages(visit, more))
 
 
 def accounts(visit: Visit) -> Response:
-    def read(bank: Bank) -> list[Any]:
-        return [
+    def read(bank: Bank) -> dict[str, Any]:
+        rows = [
             (account, [bank.customers[name].name for name in account.owners], balances(bank, account))
             for account in bank.accounts.values()
         ]
+        customers = [customer_shown(bank, name) for name in bank.customers]
+        return {"rows": rows, "clients": list(bank.clients.values()), "customers": customers}
 
-    clients, customers = visit.world.ask(
-        lambda bank: (list(bank.clients.values()), [customer_shown(bank, name) for name in bank.customers])
-    )
-    return draw(
-        visit,
-        "accounts",
-        here="/console/accounts",
-        rows=visit.world.ask(read),
-        clients=clients,
-        customers=customers,
-    )
+    return draw(visit, "accounts", here="/console/accounts", **visit.world.ask(read))
 
 
 def balances(bank: Bank, account: Account) -> list[Any]:
@@ -204,35 +196,27 @@ def account(visit: Visit) -> Response:
     span = asked.get("range", "90d")
     span = span if span in balance_curve.RANGES else "90d"
 
-    def read(bank: Bank) -> Any:
+    def read(bank: Bank) -> dict[str, Any]:
         found = bank.accounts.get(iban)
         if found is None:
             raise Refusal(Error.NOT_FOUND, input="account")
         filters = asked.get("currency", "")
         currency = filters if filters in found.currencies else found.first_currency
         lines = bank.ledger.lines(iban, currency)
-        end = max(0, len(lines) - (visit.number - 1) * SIZE)
-        page = list(reversed(lines[max(0, end - SIZE) : end]))
-        curve = balance_curve.curve_of(bank, iban, currency, balance_curve.RANGES[span])
-        owners = [bank.customers[name].name for name in found.owners]
-        return found, owners, currency, balances(bank, found), curve, page, end > SIZE, len(lines)
+        page, more = part_of(lines, visit.number)
+        return {
+            "account_here": found,
+            "owners": [bank.customers[name].name for name in found.owners],
+            "currency": currency,
+            "held": balances(bank, found),
+            "curve": balance_curve.curve_of(bank, iban, currency, balance_curve.RANGES[span]),
+            "lines": page,
+            "total": len(lines),
+            "pages": pages(visit, more, range=span, currency=currency),
+        }
 
-    found, owners, currency, held, curve, lines, more, total = visit.world.ask(read)
-    return draw(
-        visit,
-        "account",
-        here="/console/accounts",
-        account_here=found,
-        owners=owners,
-        currency=currency,
-        held=held,
-        curve=curve,
-        lines=lines,
-        total=total,
-        span=span,
-        ranges=tuple(balance_curve.RANGES),
-        pages=pages(visit, more, range=span, currency=currency),
-    )
+    ranges = tuple(balance_curve.RANGES)
+    return draw(visit, "account", here="/console/accounts", span=span, ranges=ranges, **visit.world.ask(read))
 
 
 def scenario(visit: Visit) -> Response:

@@ -1,10 +1,13 @@
 """Pages out of templates, with the headers that keep them to themselves."""
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
-from flask import Response
+from flask import Request, Response
 from jinja2 import Environment
+from markupsafe import Markup
 
 from sandbox.bank.signing_methods import METHODS
 from sandbox.bank.state import Bank
@@ -13,7 +16,7 @@ from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.reply_statuses import ANSWERS
 from sandbox.referee.report import report_of
 from sandbox.referee.stream import referee_of
-from sandbox.web.console import formats, static_files
+from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.control_calls import Ask, curl_of
 from sandbox.web.console.inbox import Waiting
@@ -21,13 +24,50 @@ from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of
+from sandbox.web.html.static_files import IMMUTABLE, NO_CACHE, content_of, digest_of, serve
 from sandbox.world.faults import CALLBACKS, CHANGES, CONNECTIONS, CUTS, EDGES
 from sandbox.world.holds import PLACES
 from sandbox.world.world import World
 
+ROOM = "sandbox.web.console"
+FILES = ("console.js", "console.svg")
+
+
+@cache
+def prints() -> dict[str, str]:
+    return {name: digest_of(ROOM, name) for name in FILES}
+
+
+@cache
+def style() -> Markup:
+    """In the page itself: the first paint waits for no second request."""
+    text = content_of(ROOM, "console.css").decode()
+    assert "</" not in text
+    return Markup(text)
+
+
+@cache
+def style_print() -> str:
+    """By this the policy knows the style as ours, and no other."""
+    return "sha256-" + b64encode(sha256(style().encode()).digest()).decode()
+
+
+@cache
+def brand() -> Markup:
+    """The picture beside the name; it says nothing that the name does not."""
+    drawn = content_of(ROOM, "console.svg").decode().strip()
+    return Markup(drawn.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
+
+
+def see_file(name: str, request: Request) -> Response:
+    """A file asked for under its own print may be kept for good."""
+    named = request.args.get("v") == prints()[name]
+    return serve(content_of(ROOM, name), name, request, IMMUTABLE if named else NO_CACHE)
+
+
 # A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
 HEADERS = page_headers(
-    policy_of("'self'", style=f"'{static_files.style_print()}'", script="'self'", img="'self'", connect="'self'"),
+    policy_of("'self'", style=f"'{style_print()}'", script="'self'", img="'self'", connect="'self'"),
     SAME_ORIGIN,
 )
 
@@ -65,7 +105,7 @@ READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which p
 
 @cache
 def templates() -> Environment:
-    made = environment_of("sandbox.web.console")
+    made = environment_of(ROOM)
     made.filters |= {
         "moment": formats.moment,
         "machine": formats.machine,
@@ -106,9 +146,9 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **co
             root=visit.root,
             proof=visit.proof,
             menu=MENU,
-            style=static_files.style(),
-            brand=static_files.brand(),
-            prints=static_files.prints(),
+            style=style(),
+            brand=brand(),
+            prints=prints(),
             faults_found=faults_found(visit.world),
             here=here,
             back=back_of(visit),

@@ -1,26 +1,57 @@
-"""Routes the controls: they are no part of the bank (choice 10). Their table is rows.py."""
+"""Routes the controls and calls their views: they are no part of the bank (choice 10). Their table is rows.py."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Request, Response, request
 
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
+from sandbox.web.controls.request_bodies import read_body
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.controls.view_calls import ControlCall, View, view_of
+from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
+from sandbox.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCall:
+    """A call of a control: by HTTP, or by a button of the console."""
+
+    worlds: Worlds
+    request: Request
+    path: dict[str, str]
+    find_world: Callable[[], World]  # loads the world, so it is called only for a view that names `world`
+
+
+View = Callable[[ControlCall], Any]
+
+# What a view gets under a parameter's name; every other parameter is a name in the path.
+GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
+    "worlds": lambda call, row: call.worlds,
+    "world": lambda call, row: call.find_world(),
+    "request": lambda call, row: call.request,
+    "body": lambda call, row: read_body(call.request, row.body),
+    "take_body": lambda call, row: lambda: read_body(call.request, row.body),  # when the view decides
+}
+
+
+def view_of(row: Control) -> View:
+    """The view of a row. An unknown view or parameter fails here, at the start of the server."""
+    module, _, function = row.view.rpartition(".")
+    view = getattr(import_module(f"sandbox.web.controls.{module}"), function)
+    names = tuple(signature(view).parameters)
+    assert {*names} <= {*GIVEN, *row.path_names}, f"{row.view} names what {row.name} does not have"
+    return lambda call: view(*(GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in names))
 
 
 def route(app: Flask, worlds: Worlds, rows: Iterable[Control] = CONTROLS) -> None:
     for row in rows:
-        app.add_url_rule(
-            f"/_sandbox{row.path}",
-            row.endpoint,
-            _endpoint(view_of(row), worlds),
-            methods=[row.method],
-            provide_automatic_options=False,
-        )
+        add_route(app, row.method, f"/_sandbox{row.path}", row.endpoint, _endpoint(view_of(row), worlds))
 
 
 def _endpoint(view: View, worlds: Worlds) -> Callable[..., Response]:

@@ -65,7 +65,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "POST",
         "/clients",
-        "client_views.make",
+        "people_views.add_client",
         "Registers a third party; its secret and keys never come out again.",
         body("NewClient", **NEW_CLIENT),
         {
@@ -82,7 +82,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "PUT",
         "/clients/<client_id>",
-        "client_views.change",
+        "people_views.change_client",
         "Changes what is named of a third party.",
         body("ClientChange", **CLIENT),
         {"active": False},
@@ -106,7 +106,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "POST",
         "/accounts/<iban>/transactions",
-        "bookings.book",
+        "people_views.book",
         "Books a transaction by hand: a salary that comes in, or, below 0, money that goes.",
         body(
             "Booking",

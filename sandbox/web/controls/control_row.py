@@ -48,8 +48,8 @@ class Control(NamedTuple):
     media: tuple[str, ...] = JSON
     commands: tuple[Command, ...] = ()
     buttons: tuple[Button, ...] = ()
-    # The name of a schema; a list of one: a list under the last word of the path; a tuple: one of these; a mapping:
-    # names and JSON types, or a shape for each media type. None: there is no body.
+    # A schema or the name of one of the document's; a list of one: a list under the last word of the path; a tuple: one
+    # of these; a mapping: one for each media type. None: there is no body.
     reply: Any = None
 
     @property

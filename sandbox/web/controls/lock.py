@@ -11,8 +11,9 @@ from flask import Flask, Request, Response, current_app, request
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import ENTRY
 from sandbox.web.controls.attempts import Attempts
+from sandbox.web.controls.control_row import JSON
 from sandbox.web.controls.hosts import Hosts
-from sandbox.web.controls.media import READ_ONLY, demand_media
+from sandbox.web.controls.rows import CONTROLS
 
 PLACE = "/_sandbox/"
 KEY_HEADER = "X-Sandbox-Key"
@@ -112,3 +113,18 @@ def demand_own_page(environ: dict[str, Any]) -> None:
         foreign = origin.partition("://")[2] != environ.get("HTTP_HOST")
     if foreign:
         raise Refusal(Error.ORIGIN_FOREIGN)
+
+
+CONTROL = "control "  # how the endpoints of the controls begin; the reference and the console take nothing here
+READ_ONLY = ("GET", "HEAD")
+
+TAKES = {row.endpoint: row.media for row in CONTROLS}
+
+
+def demand_media(asked: Request, endpoint: str) -> None:
+    """A call without any is let through: a browser always tells the Origin of such a call, which is looked at first."""
+    if asked.method in READ_ONLY or not endpoint.startswith(CONTROL) or "Content-Type" not in asked.headers:
+        return
+    media = TAKES.get(endpoint, JSON)
+    if asked.mimetype not in media:
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(media[:2]))

@@ -6,6 +6,7 @@ from flask import Flask, Response
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import PLACE
+from sandbox.web.html.pages import add_route
 
 if TYPE_CHECKING:
     from sandbox.pki.folder import Folder
@@ -21,4 +22,4 @@ def route(app: Flask, folder: "Folder") -> None:
         content, media_type = found
         return Response(content, content_type=media_type)
 
-    app.add_url_rule(f"{PLACE}<name>", "file of the PKI", file, methods=["GET"], provide_automatic_options=False)
+    add_route(app, "GET", f"{PLACE}<name>", "file of the PKI", file)

@@ -1,7 +1,7 @@
 """Reads the body and the query of a control."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from flask import Request
 from marshmallow import Schema, ValidationError
@@ -10,7 +10,6 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.body_fields import MISSING
 from sandbox.web.api.body_reader import first_fault, read_strict
 
-T = TypeVar("T")
 LONGEST = 1_000_000
 TakeBody = Callable[[], dict[str, Any]]  # reads the body when the view calls it
 
@@ -48,14 +47,6 @@ def read_object(request: Request, allowed: Sequence[str]) -> dict[str, Any]:
         if key not in allowed:
             raise refuse(key[:100], f"known are {', '.join(allowed)}" if allowed else "nothing is to be sent here")
     return content
-
-
-def value_of(content: dict[str, Any], name: str, read: Callable[[Any], T]) -> T:
-    """One value by its reader, whose ValueError becomes a refusal that names the input."""
-    try:
-        return read(content[name])
-    except ValueError as error:
-        raise refuse(name, str(error)) from None
 
 
 def since_of(request: Request) -> int:

@@ -4,10 +4,11 @@ from dataclasses import fields
 
 from sandbox.contract.settings import Settings
 from sandbox.web.controls.body_fields import body, given
-from sandbox.web.controls.control_row import JSON, Button, Command, Control
+from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 SINCE = "?since= gives those after that number."
+SCENARIO = {"$ref": "#/components/schemas/Scenario"}
 # What the reader of scenarios reads: the fields are those of its tables, and so is their documentation.
 FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")
 
@@ -24,7 +25,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "scenario_views.put",
         "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON. The "
         "world keeps its seed, unless the scenario names one.",
-        body("ScenarioChoice", name=given(), scenario=given()),
+        body("ScenarioChoice", name=given(about="One of the two.", shape=TEXT), scenario=given(shape=SCENARIO)),
         {"name": "default"},
         media=(*JSON, *YAML),
         commands=(Command("scenario load"),),
@@ -97,7 +98,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/variants",
-        "variant_views.every",
+        "settings_views.axes",
         "How this bank could differ within the service's word: each axis with its values, the value that this world "
         "has (null where its settings are those of none), and whether a call met it. It is changed by the setting "
         "`variants`.",

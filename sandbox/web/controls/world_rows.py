@@ -22,6 +22,7 @@ from sandbox.web.controls.body_fields import (
     world_name,
 )
 from sandbox.web.controls.control_row import JSON, OBJECT, TEXT, Button, Command, Control
+from sandbox.web.controls.scenario_rows import SCENARIO
 
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
 
@@ -44,7 +45,7 @@ def _seed(value: int) -> int:
 
 MODE = "it must be frozen or running"
 NO_CLOCK = "it is an object of at, and of frozen or rate"
-NAMED_OR_WHOLE = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Scenario"}]}
+NAMED_OR_WHOLE = {"anyOf": [TEXT, SCENARIO]}
 RATE = {"type": "number"}
 WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or false"), rate=Read(_rate, shape=RATE))
 
@@ -68,7 +69,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/clock",
-        "clock.show",
+        "world_views.show_clock",
         "What the bank's clock shows, how it goes, and when something falls due next.",
         commands=(Command("clock"),),
         reply="Clock",
@@ -76,7 +77,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "POST",
         "/clock",
-        "clock.change",
+        "world_views.change_clock",
         "Moves the clock: advance by a span (s, m, h, d, w or ISO 8601), set a time, freeze it, or let it run at a "
         "rate. All that falls due on the way happens, each at its own time. It does not go back.",
         body(

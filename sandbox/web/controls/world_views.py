@@ -1,22 +1,24 @@
-"""Worlds: made, shown, dropped and begun again."""
+"""Worlds and their clocks: made, moved, shown, dropped and begun again."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from flask import Request, Response
 
+from sandbox.banking.durations import write_instant
 from sandbox.banking.names import is_world_name
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.api.replies import json_response
-from sandbox.web.controls.clock import clock_shown
 from sandbox.web.controls.request_bodies import TakeBody, refuse
 from sandbox.web.controls.scenario_bodies import reading, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
-from sandbox.world.beginning import Beginning, seeded
+from sandbox.world.beginning import Beginning, Pace, seeded
 from sandbox.world.registry import Worlds
+from sandbox.world.unloading import Standing
 from sandbox.world.world import World
 
 
@@ -90,3 +92,40 @@ def shown(world: World) -> dict[str, Any]:
         "clock": clock_shown(world.standing(), world.pace),
         "away": world.is_unloaded,
     }
+
+
+def show_clock(world: World) -> dict[str, Any]:
+    return world.ask(lambda bank: clock_shown(world.standing(), world.pace))
+
+
+def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
+    return {
+        "now": write_instant(standing.now),
+        "mode": "frozen" if pace.frozen else "running",
+        "rate": pace.rate if pace.rate % 1 else int(pace.rate),  # 0 and 0.0 are one, wherever the world came from
+        "due_next": None if standing.due_next is None else write_instant(standing.due_next),
+    }
+
+
+def change_clock(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """One of advance, set and mode; all that falls due on the way happens, each at its own time."""
+    given = [name for name in ("advance", "set", "mode") if name in body]
+    if len(given) != 1:
+        raise refuse("body", "it must have one of advance, set and mode")
+    if "rate" in body and body.get("mode") != "running":
+        raise refuse("rate", "it goes with the mode running")
+    match given[0]:
+        case "advance":
+            world.set_pace(lambda now: (_later(now, body["advance"]), world.pace.rate))
+        case "set":
+            world.set_pace(lambda now: (body["set"], world.pace.rate))
+        case _:
+            world.set_pace(lambda now: (now, body.get("rate", 1) if body["mode"] == "running" else 0))
+    return show_clock(world)
+
+
+def _later(now: datetime, span: timedelta) -> datetime:
+    later = now + span
+    if later.year >= 2300:
+        raise refuse("advance", "it leads beyond the year 2300")
+    return later

@@ -1,10 +1,24 @@
 """Small changes of a document, of which the amendments are made."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from sandbox.web.docs.schemas import reference
 
 Document = dict[str, Any]
 Amend = Callable[[Document], None]
+Given = ParamSpec("Given")
+
+
+def amendment(change: Callable[Concatenate[Document, Given], None]) -> Callable[Given, Amend]:
+    """A change that is given everything but the document, which comes later."""
+
+    @wraps(change)
+    def given(*words: Given.args, **more: Given.kwargs) -> Amend:
+        return lambda document: change(document, *words, **more)
+
+    return given
 
 
 def schema(document: Document, name: str) -> dict[str, Any]:
@@ -17,85 +31,78 @@ def every_operation(document: Document) -> Iterator[dict[str, Any]]:
         yield from methods.values()
 
 
-def operation(document: Document, name: str) -> Iterator[dict[str, Any]]:
-    """An operation, at each of its paths."""
-    return (described for described in every_operation(document) if described["x-operation"] == name)
+def operation(document: Document, *names: str) -> Iterator[dict[str, Any]]:
+    """Operations, each at all of its paths; without a name all."""
+    return (described for described in every_operation(document) if not names or described["x-operation"] in names)
 
 
-def field(name: str, *fields: str, **shape: Any) -> Amend:
+@amendment
+def field(document: Document, /, name: str, *fields: str, **shape: Any) -> None:
     """Fields of a component have another shape."""
-
-    def amend(document: Document) -> None:
-        for one in fields:
-            found = schema(document, name)["properties"]
-            kept = {key: value for key, value in found.get(one, {}).items() if key == "description" or key[:2] == "x-"}
-            found[one] = kept | shape
-
-    return amend
+    found = schema(document, name)["properties"]
+    for one in fields:
+        kept = {key: value for key, value in found.get(one, {}).items() if key == "description" or key[:2] == "x-"}
+        found[one] = kept | shape
 
 
-def optional(name: str, *fields: str) -> Amend:
+@amendment
+def respelled(document: Document, name: str, words: Mapping[str, str]) -> None:
+    """Fields of a component by other names."""
+    found = schema(document, name)
+    found["properties"] = {words.get(one, one): shape for one, shape in found["properties"].items()}
+    if "required" in found:
+        found["required"] = [words.get(one, one) for one in found["required"]]
+
+
+@amendment
+def optional(document: Document, name: str, *fields: str) -> None:
     """Fields of a component may be left out."""
-
-    def amend(document: Document) -> None:
-        found = schema(document, name)
-        found["required"] = [one for one in found.get("required", []) if one not in fields]
-
-    return amend
+    found = schema(document, name)
+    found["required"] = [one for one in found.get("required", []) if one not in fields]
 
 
-def required(name: str, *fields: str) -> Amend:
+@amendment
+def required(document: Document, name: str, *fields: str) -> None:
     """Fields of a component are always there."""
-
-    def amend(document: Document) -> None:
-        found = schema(document, name)
-        found["required"] = [*found.get("required", []), *fields]
-
-    return amend
+    found = schema(document, name)
+    found["required"] = [*found.get("required", []), *fields]
 
 
-def both(*amends: Amend) -> Amend:
-    def amend(document: Document) -> None:
-        for one in amends:
-            one(document)
-
-    return amend
+@amendment
+def both(document: Document, *amends: Amend) -> None:
+    for one in amends:
+        one(document)
 
 
-def parameter(name: str, *operations: str, **changes: Any) -> Amend:
+def each(names: tuple[str, ...], make: Callable[..., Amend], *given: Any, **shape: Any) -> Amend:
+    """The same change of several components."""
+    return both(*(make(name, *given, **shape) for name in names))
+
+
+@amendment
+def parameter(document: Document, /, of: str, *operations: str, **changes: Any) -> None:
     """A header or a query parameter of these operations, or of all that have it, changes."""
-
-    def amend(document: Document) -> None:
-        for described in every_operation(document):
-            if not operations or described["x-operation"] in operations:
-                for row in described.get("parameters", ()):
-                    if row["name"] == name:
-                        row.update(changes)
-
-    return amend
+    for described in operation(document, *operations):
+        for row in described.get("parameters", ()):
+            if row["name"] == of:
+                row.update(changes)
 
 
-def refuses(status: int, code: str, error: str, when: str, *names: str) -> Amend:
+@amendment
+def refuses(document: Document, status: int, code: str, error: str, when: str, *names: str) -> None:
     """Operations refuse with an error that they do not have otherwise."""
-
-    def amend(document: Document) -> None:
-        for name in names:
-            for described in operation(document, name):
-                responses = described["responses"]
-                found = responses.setdefault(str(status), new_refusal(error))
-                content = found["content"]["application/json"]["schema"]
-                codes = content["allOf"][1]["properties"]["error_code"]["enum"]
-                if code not in codes:
-                    codes.append(code)
-                    found["description"] += f"\n\n{error} {code}: {when}"
-
-    return amend
+    for described in operation(document, *names):
+        found = described["responses"].setdefault(str(status), new_refusal(error))
+        content = found["content"]["application/json"]["schema"]
+        codes = content["allOf"][1]["properties"]["error_code"]["enum"]
+        if code not in codes:
+            codes.append(code)
+            found["description"] += f"\n\n{error} {code}: {when}"
 
 
 def new_refusal(error: str) -> dict[str, Any]:
     codes: dict[str, Any] = {"type": "object", "properties": {"error_code": {"enum": []}}}
-    shape = {"allOf": [{"$ref": "#/components/schemas/ErrorReply"}, codes]}
     return {
         "description": f"{error.replace('_', ' ').capitalize()}.",
-        "content": {"application/json": {"schema": shape}},
+        "content": {"application/json": {"schema": {"allOf": [reference("ErrorReply"), codes]}}},
     }

@@ -1,19 +1,13 @@
-"""What the axes of account information change in the document."""
+"""What the axes of consents, tokens and account information change in the document."""
 
 from sandbox.web.api.account_variants import CAMEL
-from sandbox.web.docs.amending import Amend, Document, both, field, optional, refuses, required, schema
+from sandbox.web.docs.amending import Amend, both, field, optional, parameter, refuses, required, respelled
 
 DECIMAL = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}
 NOT_FOUND = ("SBX-0404-000001", "NOT_FOUND")
 READS = ("account", "transactions")
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 ROW = "TransactionRow"
-
-
-def camel(document: Document) -> None:
-    found = schema(document, ROW)
-    found["properties"] = {CAMEL.get(name, name): shape for name, shape in found["properties"].items()}
-    found["required"] = [CAMEL.get(name, name) for name in found["required"]]
 
 
 AMENDMENTS: dict[tuple[str, str], Amend] = {
@@ -27,7 +21,7 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("item_sign", "indicator"): both(
         field(ROW, "credit_debit_indicator", enum=["CRDT", "DBIT"]), required(ROW, "credit_debit_indicator")
     ),
-    ("item_fields", "camel"): camel,
+    ("item_fields", "camel"): respelled(ROW, CAMEL),
     ("pending_items", "shown"): field(ROW, "status", enum=["PDNG"]),
     ("item_dates", "date_time"): field(ROW, "execution_date", "value_date", type="string", format="date-time"),
     ("item_blanks", "empty"): field(ROW, *TEXTS, type="string"),
@@ -38,4 +32,9 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("balance_after_90_days", "401"): refuses(
         401, "B14800ZZ-0PLC-REDRCT", "SCA_REQUIRED", "the last authentication is over 90 days old", "account"
     ),
+    ("sca_token_request", "query"): parameter("SCA-Token", "transactions", **{"name": "sca_token", "in": "query"}),
+    ("sca_token_reply", "scaToken"): respelled("TokenReply", {"sca_token": "scaToken"}),
+    ("scope_in", "header"): parameter("scope", "consent_addresses", **{"name": "Scope", "in": "header"}),
+    ("caf_account", "account"): parameter("iban", "consent_addresses", name="account"),
+    ("token_type_case", "bearer"): field("TokenReply", "token_type", enum=["bearer"]),
 }

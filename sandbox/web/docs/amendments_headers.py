@@ -10,7 +10,7 @@ from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.error_variants import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.surprises import MAY_BE_ABSENT
-from sandbox.web.docs.amending import Amend, Document, both, every_operation, parameter, refuses, schema
+from sandbox.web.docs.amending import Amend, Document, amendment, both, every_operation, parameter, refuses, schema
 from sandbox.web.docs.responses import REPLIES
 
 INITIATIONS = ("payment_initiation", "standing_order_initiation")
@@ -33,28 +33,22 @@ def newest_only(document: Document) -> None:
                     response.get("content", {}).pop(media, None)
 
 
-def retry_after(statuses: tuple[str, ...], text: str | None) -> Amend:
+@amendment
+def retry_after(document: Document, statuses: tuple[str, ...], text: str | None) -> None:
     """What the header says, or that it may be left out."""
-
-    def amend(document: Document) -> None:
-        for described in every_operation(document):
-            for status in statuses:
-                found = described["responses"].get(status, {}).get("headers", {}).get("Retry-After")
-                if found is not None:
-                    found |= {"required": False} if text is None else {"description": text}
-
-    return amend
+    for described in every_operation(document):
+        for status in statuses:
+            found = described["responses"].get(status, {}).get("headers", {}).get("Retry-After")
+            if found is not None:
+                found |= {"required": False} if text is None else {"description": text}
 
 
-def of_bodies(change: Callable[[dict[str, Any]], None]) -> Amend:
+@amendment
+def of_bodies(document: Document, change: Callable[[dict[str, Any]], None]) -> None:
     """Each schema of an initiation's body, and of its amounts."""
-
-    def amend(document: Document) -> None:
-        for name, found in document["components"]["schemas"].items():
-            if name.endswith(("Payment", "Body")):
-                change(found)
-
-    return amend
+    for name, found in document["components"]["schemas"].items():
+        if name.endswith(("Payment", "Body")):
+            change(found)
 
 
 def takes_more(found: dict[str, Any]) -> None:
@@ -87,11 +81,9 @@ def words(document: Document) -> None:
     schema(document, "ErrorReply")["properties"]["error"]["pattern"] = "^[a-z_]+$"
 
 
-def content_type(text: str) -> Amend:
-    def amend(document: Document) -> None:
-        document["info"]["x-content-type"] = text
-
-    return amend
+@amendment
+def content_type(document: Document, text: str) -> None:
+    document["info"]["x-content-type"] = text
 
 
 def more_fields(document: Document) -> None:
@@ -106,15 +98,13 @@ def nulls(document: Document) -> None:
             found[one] = {"anyOf": [found[one], {"type": "null"}]}
 
 
-def pages_of_a_gateway(status: str) -> Amend:
-    def amend(document: Document) -> None:
-        for described in every_operation(document):
-            described["responses"][status] = {
-                "description": "A gateway in front of the bank.",
-                "content": {"text/html": {"schema": {"type": "string"}}},
-            }
-
-    return amend
+@amendment
+def pages_of_a_gateway(document: Document, status: str) -> None:
+    for described in every_operation(document):
+        described["responses"][status] = {
+            "description": "A gateway in front of the bank.",
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        }
 
 
 AMENDMENTS: dict[tuple[str, str], Amend] = {

@@ -1,7 +1,5 @@
 """What the axes of initiations, settling and cancelling change in the document."""
 
-from typing import Any
-
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.initiations import CAMEL
@@ -9,12 +7,14 @@ from sandbox.web.docs.amending import (
     Amend,
     Document,
     both,
+    each,
     field,
     operation,
     optional,
     parameter,
     refuses,
     required,
+    respelled,
     schema,
 )
 
@@ -35,21 +35,8 @@ def spelling(document: Document) -> None:
 
 
 def no_location(document: Document) -> None:
-    for name in INITIATIONS:
-        for described in operation(document, name):
-            described["responses"]["201"]["headers"].pop("Location", None)
-
-
-def camel(document: Document) -> None:
-    for name in (*REPLIES, "InitiationLinks"):
-        found = schema(document, name)
-        found["properties"] = {CAMEL.get(one, one): shape for one, shape in found["properties"].items()}
-        if "required" in found:
-            found["required"] = [CAMEL.get(one, one) for one in found["required"]]
-
-
-def each(names: tuple[str, ...], make: Any, *given: Any, **shape: Any) -> Amend:
-    return both(*(make(name, *given, **shape) for name in names))
+    for described in operation(document, *INITIATIONS):
+        described["responses"]["201"]["headers"].pop("Location", None)
 
 
 DENIED = (Error.NOT_CANCELLABLE.value.code, Error.NOT_CANCELLABLE.value.error)
@@ -59,7 +46,7 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("initiation_fields", "few"): each(
         REPLIES, optional, "endtoend_identification", CAMEL["endtoend_identification"], "status"
     ),
-    ("initiation_field_names", "camel"): camel,
+    ("initiation_field_names", "camel"): each((*REPLIES, "InitiationLinks"), respelled, CAMEL),
     ("psu_name_before_login", "null"): each(DETAILS, field, "psu_name", **NULLABLE),
     ("reason", "always"): each(STATUSES, field, "reason", **NULLABLE),
     ("details_amount", "number"): both(

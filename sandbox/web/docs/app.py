@@ -14,11 +14,11 @@ from sandbox.contract.variants import Pairs
 from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
 from sandbox.web.api.app import here
 from sandbox.web.docs import site
-from sandbox.web.html.pages import page, page_headers, policy_of
+from sandbox.web.docs.site import ROOTS_KEPT
+from sandbox.web.html.pages import add_route, page, page_headers, policy_of
 from sandbox.web.html.static_files import KIT, SHARED, content_of, serve
 from sandbox.world.registry import Worlds
 
-ROOTS_KEPT = 64  # base addresses whose documents are kept
 POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
 # Swagger UI sets styles of its own while it draws; scripts stay files of this server.
 SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
@@ -43,25 +43,6 @@ def controls_document(root: str) -> bytes:
     return orjson.dumps(document(root))
 
 
-@lru_cache(maxsize=ROOTS_KEPT)
-def page_of(root: str, bank: str) -> str:
-    from sandbox.web.docs.templating import page as draw
-
-    return draw(root, bank)
-
-
-@lru_cache(maxsize=ROOTS_KEPT)
-def trial_of(root: str) -> str:
-    from sandbox.web.docs.templating import trial
-
-    return trial(root)
-
-
-@lru_cache(maxsize=4 * ROOTS_KEPT)
-def handbook_of(slug: str, root: str, bank: str) -> str:
-    return site.page_of(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
-
-
 @cache
 def asset(name: str) -> bytes:
     if name in OURS:
@@ -84,33 +65,19 @@ def route(app: Flask, worlds: Worlds) -> None:
         settings, today = here(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
         return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
 
-    def controls() -> Response:
-        return _json(controls_document(root_of(request)))
+    def see(text: str, policy: str = POLICY) -> Response:
+        return page(text, page_headers(policy))
 
-    def docs() -> Response:
-        return page(page_of(root_of(request), bank_root_of(request)), page_headers(POLICY))
-
-    def trial() -> Response:
-        return page(trial_of(root_of(request)), page_headers(SWAGGER_POLICY))
-
-    def handbook(slug: str) -> Response:
-        return page(handbook_of(slug, root_of(request), bank_root_of(request)), page_headers(POLICY))
-
-    def static(name: str) -> Response:
-        return serve(asset(name), name, request)
-
-    views: tuple[tuple[str, Callable[..., Response]], ...] = (
-        ("/openapi.json", openapi),
-        ("/controls.json", controls),
-        ("/docs", docs),
-        ("/docs/try", trial),
-        ("/docs/<slug>", handbook),
-        ("/docs/static/<name>", static),
-    )
-    for path, view in views:
-        app.add_url_rule(
-            f"/_sandbox{path}", f"reference {path}", view, methods=["GET"], provide_automatic_options=False
-        )
+    views: dict[str, Callable[..., Response]] = {
+        "/openapi.json": openapi,
+        "/controls.json": lambda: _json(controls_document(root_of(request))),
+        "/docs": lambda: see(site.reference(root_of(request), bank_root_of(request))),
+        "/docs/try": lambda: see(site.trial(root_of(request)), SWAGGER_POLICY),
+        "/docs/<slug>": lambda slug: see(site.served_page(slug, root_of(request), bank_root_of(request))),
+        "/docs/static/<name>": lambda name: serve(asset(name), name, request),
+    }
+    for path, view in views.items():
+        add_route(app, "GET", f"/_sandbox{path}", f"reference {path}", view)
 
 
 def _json(content: bytes) -> Response:

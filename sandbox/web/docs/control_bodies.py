@@ -20,36 +20,40 @@ OTHER_MEDIA: dict[str, dict[str, Any]] = {
 }
 
 
-def query(name: str, about: str, schema: dict[str, Any] = TEXT, *, required: bool = False) -> dict[str, Any]:
-    return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}
+def parameter(
+    name: str, about: str, schema: dict[str, Any] = TEXT, *, required: bool = False, place: str = "query"
+) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": required, "description": about, "schema": schema}
 
 
-SINCE = query("since", "Only entries after that number.", {"type": "integer", "minimum": 0})
+SINCE = parameter("since", "Only entries after that number.", {"type": "integer", "minimum": 0})
 QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
-    "GET /health": (query("live", "Asks only whether anybody is there."),),
+    "GET /health": (parameter("live", "Asks only whether anybody is there."),),
     "GET /worlds": (
-        query("limit", "At most so many.", {"type": "integer", "minimum": 1, "maximum": PAGE, "default": PAGE}),
-        query("after", "`next` of the page before."),
+        parameter("limit", "At most so many.", {"type": "integer", "minimum": 1, "maximum": PAGE, "default": PAGE}),
+        parameter("after", "`next` of the page before."),
     ),
-    "GET /export": (query("secrets", "strip: without secrets.", {"type": "string", "enum": ["keep", "strip"]}),),
+    "GET /export": (parameter("secrets", "strip: without secrets.", {"type": "string", "enum": ["keep", "strip"]}),),
     "POST /import": (
-        query("as", "The name that the world takes."),
-        query("replace", REPLACE, {"type": "string", "enum": ["true", "false"]}),
+        parameter("as", "The name that the world takes."),
+        parameter("replace", REPLACE, {"type": "string", "enum": ["true", "false"]}),
     ),
     "GET /referee": (
-        query("format", "json where left out.", {"type": "string", "enum": list(FORMATS)}),
-        query("level", "From where on JUnit fails.", {"type": "string", "enum": [level.value for level in Severity]}),
-        query("waive", "`rule: reason`, as often as needed.", {"type": "array", "items": TEXT}),
+        parameter("format", "json where left out.", {"type": "string", "enum": list(FORMATS)}),
+        parameter(
+            "level", "From where on JUnit fails.", {"type": "string", "enum": [level.value for level in Severity]}
+        ),
+        parameter("waive", "`rule: reason`, as often as needed.", {"type": "array", "items": TEXT}),
     ),
-    "GET /holds/<name>": (query("within", f"{SPAN} Waits so long for its call."),),
+    "GET /holds/<name>": (parameter("within", f"{SPAN} Waits so long for its call."),),
     "GET /authorize": (
-        query("client_id", "The registered client.", required=True),
-        query("redirect_uri", "A callback that the client registered.", required=True),
-        query("response_type", "code", {"type": "string", "enum": ["code"]}, required=True),
-        query("scope", "AIS where left out.", {"type": "string", "enum": ["AIS", "CAF"]}),
-        query("iban", "The account, for CAF only."),
-        query("code_challenge", "As RFC 7636 has it.", required=True),
-        query("code_challenge_method", "plain where left out.", {"type": "string", "enum": ["S256", "plain"]}),
-        query("state", "Comes back at the callback."),
+        parameter("client_id", "The registered client.", required=True),
+        parameter("redirect_uri", "A callback that the client registered.", required=True),
+        parameter("response_type", "code", {"type": "string", "enum": ["code"]}, required=True),
+        parameter("scope", "AIS where left out.", {"type": "string", "enum": ["AIS", "CAF"]}),
+        parameter("iban", "The account, for CAF only."),
+        parameter("code_challenge", "As RFC 7636 has it.", required=True),
+        parameter("code_challenge_method", "plain where left out.", {"type": "string", "enum": ["S256", "plain"]}),
+        parameter("state", "Comes back at the callback."),
     ),
 }

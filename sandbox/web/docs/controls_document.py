@@ -16,8 +16,8 @@ from sandbox.scenario.step_rows import STEP_REF, StepShape
 from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs.control_bodies import MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES, SINCE
-from sandbox.web.docs.control_replies import JSON, closed, media_of
+from sandbox.web.docs import control_schemas, register_schemas, reply_schemas
+from sandbox.web.docs.control_bodies import MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES, SINCE, parameter
 from sandbox.web.docs.control_schemas import ControlError
 from sandbox.web.docs.controls import rows
 from sandbox.web.docs.schemas import JsonSchema, name_of, plugin, reference, teach
@@ -26,6 +26,8 @@ ABOUT = (
     "Not part of the bank: they move its clock, act as its customers and show what it holds. A call that changes "
     "something takes `application/json`. A server that was started with a key wants it as X-Sandbox-Key."
 )
+JSON = "application/json"
+CLASSES = vars(reply_schemas) | vars(register_schemas) | vars(control_schemas)
 KEY = "key"
 SCENARIO, STEP = "Scenario", "ScenarioStep"
 TAGS = {
@@ -87,21 +89,22 @@ def composed(made: MarshmallowPlugin) -> dict[str, JsonSchema]:
         row.name: {"description": row.metadata["about"], **settings["properties"].get(row.name, {})}
         for row in fields_of(Settings)
     }
-    names = list(of_settings)
-    whole = {"type": "object", "properties": of_settings, "required": names, "additionalProperties": False}
     part["NewWorld"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
-    choice = {"name": TEXT, "scenario": reference(SCENARIO)}
     return {
         SCENARIO: {**moved(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
         STEP: moved(StepShape().schema()),
         "Fault": FAULT.schema(),
         "NewHold": HOLD.schema(),
         "SettingsChange": settings,
-        "Settings": closed({"settings": whole}, "settings"),
+        "Settings": closed({"settings": closed(of_settings)}),
         "Refusal": {"anyOf": [part["Approval"], part["FurtherSignature"]]},
         "NewWorld": part["NewWorld"],
-        "ScenarioChoice": {**closed(choice), "description": "One of the two."},
     }
+
+
+def closed(members: JsonSchema) -> JsonSchema:
+    """An object with all of these members and no others."""
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 def moved(schema: Any) -> Any:
@@ -115,16 +118,8 @@ def moved(schema: Any) -> Any:
 
 def operation_of(row: Control, shapes: Container[str] = ()) -> dict[str, Any]:
     """`shapes` are the components that stand for the body of that name."""
-    in_path = [
-        {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "description": PATH_TEXT.get(name, f"The {name}."),
-            "schema": TEXT,
-        }
-        for name in row.path_names
-    ]
+    described = {name: PATH_TEXT.get(name, f"The {name}.") for name in row.path_names}
+    in_path = [parameter(name, about, required=True, place="path") for name, about in described.items()]
     since = (SINCE,) if row.since else ()
     found: dict[str, Any] = {
         "operationId": identifier(row),
@@ -152,14 +147,34 @@ def identifier(row: Control) -> str:
 
 def success_of(row: Control) -> dict[str, Any]:
     if row.name == "GET /authorize":
-        location = {
-            "description": "A consent address, or the callback.",
-            "required": True,
-            "schema": {"type": "string"},
-        }
+        location = {"description": "A consent address, or the callback.", "required": True, "schema": TEXT}
         return {"description": "The browser is led on.", "headers": {"Location": location}}
     content = media_of(row)
     return {"description": "Done.", "content": content} if content else {"description": "Done; there is no body."}
+
+
+def media_of(row: Control) -> dict[str, Any]:
+    """The schemas of a reply by media type; none where there is no body."""
+    match row.reply:
+        case None:
+            return {}
+        case dict() as by_media if all("/" in name for name in by_media):
+            return {name: {"schema": schema_of(row, shape)} for name, shape in by_media.items()}
+        case shape:
+            return {JSON: {"schema": schema_of(row, shape)}}
+
+
+def schema_of(row: Control, reply: Any) -> Any:
+    """Itself; or of the name of a class or component, of several of which it is one, of a list of one."""
+    match reply:
+        case str():
+            return CLASSES.get(reply) or reference(reply)
+        case tuple():
+            return {"anyOf": [schema_of(row, one) for one in reply]}
+        case [name]:
+            return control_schemas.listed(row.path.rpartition("/")[2], CLASSES[name])
+        case _:
+            return reply
 
 
 REFUSALS = {

@@ -9,8 +9,6 @@ from sandbox.web.api.fault_replies import BY_STATUS
 
 ONLY_BY_FAULT = "only when a fault rule of the scenario orders it; the bank by itself never answers so here"
 
-Where = Callable[[Operation], bool]
-
 
 class Cause(NamedTuple):
     """An error that an operation can give."""
@@ -20,155 +18,99 @@ class Cause(NamedTuple):
     clause: str
 
 
-def everywhere(operation: Operation) -> bool:
-    return True
+def names(fits: Callable[[Operation], bool]) -> set[str]:
+    """The operations that fit."""
+    return {name for name, row in BY_NAME.items() if fits(row)}
 
 
-def named(*names: str) -> Where:
-    assert set(names) <= set(BY_NAME)
-    return lambda operation: operation.name in names
-
-
-def with_client(operation: Operation) -> bool:
-    return operation.bank_headers
-
-
-def with_body(operation: Operation) -> bool:
-    return bool(operation.media)
-
-
-def with_token(operation: Operation) -> bool:
-    return operation.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED)
-
-
-def by_reference(operation: Operation) -> bool:
-    """Where an initiation is named in the path; a cancellation has no 409 (service 4.4)."""
-    return bool(operation.products) and operation.method == "GET"
-
-
-def with_signature(operation: Operation) -> bool:
-    return operation.method == "POST" and operation.bank_headers
-
-
-def with_account(operation: Operation) -> bool:
-    """Where the caller may name an account of the customer."""
-    return with_order(operation) or operation.name == "consent_addresses"
-
-
-def with_channel(operation: Operation) -> bool:
-    """A file at once only where a scenario says so: its accounts are known when it is validated."""
-    return with_account(operation) or operation.name in ("bulk_initiation", *READS)
-
-
-def with_order(operation: Operation) -> bool:
-    return operation.name in ORDERS
-
-
-READS = ("accounts", "account", "transactions")
-ORDERS = ("payment_initiation", "standing_order_initiation")
-CROSS_BORDER = named("payment_initiation")
-CONTRACT = named("standing_order_initiation")
-TOKEN = named("token")
+ALL = {*BY_NAME}
+CLIENT = names(lambda row: row.bank_headers)
+TOKEN = names(lambda row: row.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED))
+SIGNED = names(lambda row: row.method == "POST" and row.bank_headers)
+# Where an initiation is named in the path; a cancellation has no 409 (service 4.4).
+REFERENCE = names(lambda row: bool(row.products) and row.method == "GET")
+READS = {"accounts", "account", "transactions"}
+PAYMENT, CONTRACT, FILE = {"payment_initiation"}, {"standing_order_initiation"}, {"bulk_initiation"}
+ORDERS = PAYMENT | CONTRACT
+ACCOUNT = ORDERS | {"consent_addresses"}  # where the caller may name an account of the customer
+# A file at once only where a scenario says so: its accounts are known when it is validated.
+CHANNEL = ACCOUNT | FILE | READS
 
 # One row per error of the bank's interface; a test holds that none is left out.
-CAUSES: tuple[tuple[Error, str, Where], ...] = (
-    (Error.HEADER_MISSING, "a required header is missing", everywhere),
-    (
-        Error.INPUT_MISSING,
-        "a required body, form or query input is missing",
-        lambda operation: with_order(operation) or operation.name in ("consent_addresses", "token"),
-    ),
-    (Error.HEADER_INVALID, "a header has a bad value, or its Request-ID was used before for another call", everywhere),
+CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
+    (Error.HEADER_MISSING, "a required header is missing", ALL),
+    (Error.INPUT_MISSING, "a required body, form or query input is missing", ACCOUNT | {"token"}),
+    (Error.HEADER_INVALID, "a header has a bad value, or its Request-ID was used before for another call", ALL),
     (
         Error.INPUT_INVALID,
         "a body, path or query input has a bad value, is unknown, is given twice or does not belong to the product",
-        everywhere,
+        ALL,
     ),
-    (Error.ENDTOEND_MISSING, "endtoend_identification is missing", with_order),
-    (Error.COUNTRY_NOT_ACCEPTED, "the beneficiary's country is not accepted", with_order),
-    (Error.AMOUNT_NOT_POSITIVE, "the amount is not above 0", with_order),
-    (Error.CURRENCY_NOT_ACCEPTED, "the currency is not accepted", with_order),
-    (Error.BBAN_WITH_BIC, "cross-border: a bban together with a bic", CROSS_BORDER),
+    (Error.ENDTOEND_MISSING, "endtoend_identification is missing", ORDERS),
+    (Error.COUNTRY_NOT_ACCEPTED, "the beneficiary's country is not accepted", ORDERS),
+    (Error.AMOUNT_NOT_POSITIVE, "the amount is not above 0", ORDERS),
+    (Error.CURRENCY_NOT_ACCEPTED, "the currency is not accepted", ORDERS),
+    (Error.BBAN_WITH_BIC, "cross-border: a bban together with a bic", PAYMENT),
     (Error.BEGIN_NOT_FUTURE, "start_date does not lie in the future", CONTRACT),
     (Error.END_MONTH_OFF_PERIOD, "the month of end_date does not follow the periodicity", CONTRACT),
     (Error.END_BEFORE_START, "end_date lies before start_date", CONTRACT),
-    (Error.BIC_WRONG, "the BIC is missing where the country needs one, or is not the IBAN's", with_order),
-    (Error.ACCESS_TOKEN_REFUSED, "the access token is missing, unknown, expired, replaced or another's", with_token),
-    (Error.REFRESH_TOKEN_REFUSED, "the refresh token is unknown, replaced or another client's", TOKEN),
+    (Error.BIC_WRONG, "the BIC is missing where the country needs one, or is not the IBAN's", ORDERS),
+    (Error.ACCESS_TOKEN_REFUSED, "the access token is missing, unknown, expired, replaced or another's", TOKEN),
+    (Error.REFRESH_TOKEN_REFUSED, "the refresh token is unknown, replaced or another client's", {"token"}),
     (
         Error.SECURITY_INPUT_REFUSED,
         "the code, redirect_uri or code_verifier is refused; at an initiation, Digest or Date",
-        lambda operation: TOKEN(operation) or with_signature(operation),
+        SIGNED | {"token"},
     ),
-    (Error.CLIENT_UNKNOWN, "no client is registered under that Client-ID", with_client),
-    (Error.CREDENTIALS_REFUSED, "the client's Basic credentials are missing or wrong", TOKEN),
+    (Error.CLIENT_UNKNOWN, "no client is registered under that Client-ID", CLIENT),
+    (Error.CREDENTIALS_REFUSED, "the client's Basic credentials are missing or wrong", {"token"}),
     (
         Error.SECURITY_PROOF_REFUSED,
         "the logical-id or the SCA token is refused; at an initiation, Signature",
-        lambda operation: operation.name in ("account", "transactions") or with_signature(operation),
+        SIGNED | {"account", "transactions"},
     ),
     (
         Error.SCA_REQUIRED,
         "the last authentication is too old, or old history is asked with the customer involved",
-        named("transactions"),
+        {"transactions"},
     ),
-    (Error.TPP_INVALID, "the client is not active, or lacks the role", everywhere),
-    (Error.ACCOUNT_FOREIGN, "the account that is named is not one of this bank", with_account),
-    (Error.ACCOUNT_CLOSED, "the account that is named is closed", with_account),
-    (Error.ACCOUNT_SAVINGS, "the account that is named is a savings account", with_account),
+    (Error.TPP_INVALID, "the client is not active, or lacks the role", ALL),
+    (Error.ACCOUNT_FOREIGN, "the account that is named is not one of this bank", ACCOUNT),
+    (Error.ACCOUNT_CLOSED, "the account that is named is closed", ACCOUNT),
+    (Error.ACCOUNT_SAVINGS, "the account that is named is a savings account", ACCOUNT),
     (
         Error.ACCESS_DENIED,
         "the token has another scope or another customer, or the account or resource is refused",
-        with_token,
+        TOKEN,
     ),
-    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", with_channel),
-    (
-        Error.CONSENT_ENDED,
-        "the customer withdrew the consent, or it ended",
-        named(*("token", "accounts", "account", "transactions")),
-    ),
-    (Error.NON_SEPA_BARRED, "the account may not make payments outside SEPA", CROSS_BORDER),
+    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", CHANNEL),
+    (Error.CONSENT_ENDED, "the customer withdrew the consent, or it ended", READS | {"token"}),
+    (Error.NON_SEPA_BARRED, "the account may not make payments outside SEPA", PAYMENT),
     (
         Error.PROFILE_FORBIDS,
         "the customer's profile forbids it: a limit, a country, urgent from a private account, "
         "a standing order on an account of two signatures; of a file, where a scenario says so",
-        lambda operation: with_order(operation) or operation.name == "bulk_initiation",
+        ORDERS | FILE,
     ),
-    (Error.FUNDS_MISSING, "funds are missing for a directly executed payment", CROSS_BORDER),
-    (
-        Error.NOT_CANCELLABLE,
-        "the status does not permit the cancellation",
-        lambda operation: operation.method == "DELETE",
-    ),
-    (Error.NOT_FOUND, "no such path or product, or no such resource of this client", everywhere),
-    (Error.METHOD_NOT_ALLOWED, "the path knows other methods only; Allow names them", everywhere),
-    (
-        Error.NOT_ACCEPTABLE,
-        "Accept names no version that the operation has, or the token's scope is not served",
-        everywhere,
-    ),
-    (Error.LANGUAGE_NOT_ACCEPTABLE, "Accept-Language is missing, or names no known language", with_client),
-    (Error.REQUEST_TIMEOUT, ONLY_BY_FAULT, everywhere),
-    (Error.CONFLICT, "an external reference fits several initiations", by_reference),
-    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", with_body),
-    (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", everywhere),
+    (Error.FUNDS_MISSING, "funds are missing for a directly executed payment", PAYMENT),
+    (Error.NOT_CANCELLABLE, "the status does not permit the cancellation", names(lambda row: row.method == "DELETE")),
+    (Error.NOT_FOUND, "no such path or product, or no such resource of this client", ALL),
+    (Error.METHOD_NOT_ALLOWED, "the path knows other methods only; Allow names them", ALL),
+    (Error.NOT_ACCEPTABLE, "Accept names no version that the operation has, or the token's scope is not served", ALL),
+    (Error.LANGUAGE_NOT_ACCEPTABLE, "Accept-Language is missing, or names no known language", CLIENT),
+    (Error.REQUEST_TIMEOUT, ONLY_BY_FAULT, ALL),
+    (Error.CONFLICT, "an external reference fits several initiations", REFERENCE),
+    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", names(lambda row: bool(row.media))),
+    (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", ALL),
     (
         Error.FILES_WAITING,
         "too many bytes of files wait for their validation; Retry-After says when the first is done",
-        lambda operation: operation.name == "bulk_initiation",
+        FILE,
     ),
-    (
-        Error.CERTIFICATE_REFUSED,
-        "the client certificate fails; the sandbox asks for one only when it is told to",
-        everywhere,
-    ),
-    (Error.INTERNAL, "the bank itself failed", everywhere),
-    (
-        Error.FILES_FULL,
-        "the files of all worlds that wait for their validation fill this server",
-        lambda operation: operation.name == "bulk_initiation",
-    ),
-    (Error.UNAVAILABLE, "the bank is away for the moment; Retry-After says for how long", everywhere),
+    (Error.CERTIFICATE_REFUSED, "the client certificate fails; the sandbox asks for one only when it is told to", ALL),
+    (Error.INTERNAL, "the bank itself failed", ALL),
+    (Error.FILES_FULL, "the files of all worlds that wait for their validation fill this server", FILE),
+    (Error.UNAVAILABLE, "the bank is away for the moment; Retry-After says for how long", ALL),
 )
 
 
@@ -176,7 +118,7 @@ def causes_of(operation: Operation) -> Iterator[Cause]:
     """Every error that the operation can give, in the order of the catalogue; then those that only a fault orders."""
     statuses = set()
     for error, when, where in CAUSES:
-        if where(operation) and error.value.status in operation.errors:
+        if operation.name in where and error.value.status in operation.errors:
             statuses.add(error.value.status)
             yield Cause(error, when, error.value.clause)
     for status in operation.errors:

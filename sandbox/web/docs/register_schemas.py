@@ -1,11 +1,11 @@
-"""What a world holds, as the controls tell it: customers, accounts, clients, payments, orders and files (choice 10)."""
+"""What the controls tell of customers, accounts, clients, initiations and single calls, as schemas (choice 10)."""
 
 from marshmallow import Schema, fields
 from marshmallow.validate import OneOf
 
 from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, ROLES
 from sandbox.contract.languages import SCREENS
-from sandbox.web.docs.control_schemas import flag, instant, number, rows, text, text_or_null, texts
+from sandbox.web.docs.control_schemas import CallSummary, flag, instant, number, rows, text, text_or_null, texts
 from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, ContractOrder, PaymentOrder, one_of
 
 
@@ -150,3 +150,49 @@ class Countries(Schema):
     currencies = rows(Currency)
     countries = rows(Country)
     purpose_codes = texts()
+
+
+class MoveOnTheWay(Schema):
+    """A move of the call's subject before the answer; where funds were missing, with the balance of the day before."""
+
+    at = instant()
+    from_ = fields.String(data_key="from", required=True, allow_none=True)
+    to = text_or_null()
+    trigger = text()
+    reason = text_or_null()
+    balance = fields.Dict(keys=fields.String(), values=fields.String())
+
+
+class CallPart(Schema):
+    """Headers and body without secrets; `cut` says what is missing of them."""
+
+    headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    body = text()
+    cut = text()
+
+
+class CallContent(Schema):
+    """Both sides of a call; null where they are kept no longer (the setting contents_kept)."""
+
+    address = text()
+    request = fields.Nested(CallPart, required=True)
+    reply = fields.Nested(CallPart, required=True)
+
+
+class Explanation(CallSummary):
+    """The rule that decided, its clause, what it was judged on, and the axes it met that are not at their default.
+
+    `decided_by` are the numbers and dates that decided, `would_succeed` is what would have, `history` what led there.
+    """
+
+    error = text_or_null()
+    rule = text()
+    clause = text()
+    subject = text_or_null()
+    state = text_or_null()
+    scenario_rule = text_or_null()
+    variants = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    decided_by = fields.Dict(keys=fields.String(), required=True)
+    would_succeed = text_or_null()
+    history = rows(MoveOnTheWay)
+    content = fields.Nested(CallContent, required=True, allow_none=True)

@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import orjson
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.docs import generated
+from sandbox.web.docs.controls import rows
 from sandbox.web.docs.markdown import html_of, title_of
-from sandbox.web.docs.templating import templates
+from sandbox.web.docs.tables import TABLES
+from sandbox.web.html.pages import environment_of
 
 TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Tutorial", ("install", "first-payment", "first-test", "first-scenario")),
@@ -27,7 +30,18 @@ TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 ADDRESS = "http://127.0.0.1:8080"  # in the texts; a server shows its own
 PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
+ROOTS_KEPT = 64  # base addresses whose pages and documents are kept
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
+
+CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
+TITLES = {
+    "operations": "Operations",
+    "errors": "Errors",
+    "moves": "Moves between statuses",
+    "products": "Fields by product",
+    "settings": "Settings",
+    "variants": "Axes: how a bank could differ",
+}
 
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
 _pages: dict[str, Callable[[], str]] = {}
@@ -80,6 +94,11 @@ def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=4 * ROOTS_KEPT)
+def served_page(slug: str, root: str, bank: str) -> str:
+    return page_of(slug, f"{root}/_sandbox/docs/", "", bank, f"{root}/_sandbox/")
+
+
 @cache
 def search_index() -> bytes:
     """A script, so that it works from a file too: slug, title and text of each page."""
@@ -100,3 +119,26 @@ def write_site(target: Path, assets: Callable[[str], bytes]) -> int:
     for name in ("site.css", "site.js", "search-index.js", *PICTURES):
         (target / "static" / name).write_bytes(assets(name))
     return len(SLUGS)
+
+
+@cache
+def templates() -> Environment:
+    made = environment_of("sandbox.web.docs")
+    made.filters["clauses"] = clauses
+    return made
+
+
+def clauses(text: str) -> Markup:
+    """Every choice that is named leads to where it is explained."""
+    return Markup(CLAUSE.sub(r'<a href="#choice-\1">choice \1</a>', str(escape(text))))
+
+
+@lru_cache(maxsize=ROOTS_KEPT)
+def reference(root: str, bank: str) -> str:
+    tables = [(name, title, *TABLES[name]()) for name, title in TITLES.items()]
+    return templates().get_template("docs.html").render(root=root, bank=bank, tables=tables, controls=rows())
+
+
+@lru_cache(maxsize=ROOTS_KEPT)
+def trial(root: str) -> str:
+    return templates().get_template("try.html").render(root=root)

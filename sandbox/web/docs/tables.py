@@ -1,5 +1,6 @@
 """The tables that say almost everything, as rows for a person; each with its clause, and whether it is our choice."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 from datetime import timedelta
 
@@ -21,93 +22,72 @@ def ours(clause: str) -> str:
     return "ours" if clause.startswith("choice") else ""
 
 
+def table(head: Row, rows: Iterable[Row]) -> Table:
+    """With the clause of each row in its last column, and whether it is our choice."""
+    return (*head, "clause", ""), [(*row, ours(row[-1])) for row in rows]
+
+
 def moves() -> Table:
-    rows: list[Row] = [
+    rows = [(path, row) for path, of in MOVES.items() for row in of]
+    return table(
+        ("path", "from", "trigger", "to", "when"),
         (
-            path,
-            row.source.value,
-            row.trigger.value,
-            row.target.value,
-            row.when.__doc__ or "" if row.when else "",
-            row.clause,
-        )
-        for path, of in MOVES.items()
-        for row in of
-    ]
-    return ("path", "from", "trigger", "to", "when", "clause", ""), _with_ours(rows)
+            (path, row.source, row.trigger, row.target, row.when.__doc__ or "" if row.when else "", row.clause)
+            for path, row in rows
+        ),
+    )
 
 
 def errors() -> Table:
-    rows: list[Row] = [
-        (str(row.status), row.error, row.code, row.text, row.clause) for row in (error.value for error in Error)
-    ]
-    return ("status", "error", "error_code", "text", "clause", ""), _with_ours(rows)
+    rows = [error.value for error in Error]
+    return table(
+        ("status", "error", "error_code", "text"),
+        ((str(row.status), row.error, row.code, row.text, row.clause) for row in rows),
+    )
 
 
 def operations() -> Table:
-    rows: list[Row] = [
+    return table(
+        ("operation", "method", "path", "versions", "authorization"),
         (
-            row.name,
-            row.method,
-            row.path,
-            " ".join(map(str, row.versions)),
-            row.authorization.value,
-            row.clause,
-        )
-        for row in OPERATIONS
-    ]
-    return ("operation", "method", "path", "versions", "authorization", "clause", ""), _with_ours(rows)
+            (row.name, row.method, row.path, " ".join(map(str, row.versions)), row.authorization.value, row.clause)
+            for row in OPERATIONS
+        ),
+    )
 
 
 def products() -> Table:
-    rows: list[Row] = [
-        (path, *(PAYMENT.use_of(row, name).value for name in PRODUCTS), "service 2.1") for path, row in FIELDS.items()
-    ]
-    return ("field", *PRODUCTS, "clause", ""), _with_ours(rows)
+    uses = {path: [PAYMENT.use_of(row, name).value for name in PRODUCTS] for path, row in FIELDS.items()}
+    return table(("field", *PRODUCTS), ((path, *row, "service 2.1") for path, row in uses.items()))
 
 
 def settings() -> Table:
     def text(value: object) -> str:
         return write_duration(value) if isinstance(value, timedelta) else str(value)
 
-    rows: list[Row] = [
-        (row.name, row.metadata["topic"], text(row.default), row.metadata["about"], row.metadata["clause"])
-        for row in fields(Settings)
-    ]
-    return ("setting", "topic", "default", "text", "clause", ""), _with_ours(rows)
+    rows = [(row.name, text(row.default), row.metadata) for row in fields(Settings)]
+    return table(
+        ("setting", "topic", "default", "text"),
+        ((name, facts["topic"], default, facts["about"], facts["clause"]) for name, default, facts in rows),
+    )
 
 
 def referee() -> Table:
-    rows: list[Row] = [(row.id, row.severity.value, row.title, row.instead, row.clause) for row in REFEREE]
-    return ("rule", "severity", "what is seen", "instead", "clause", ""), _with_ours(rows)
+    return table(
+        ("rule", "severity", "what is seen", "instead"),
+        ((row.id, row.severity.value, row.title, row.instead, row.clause) for row in REFEREE),
+    )
 
 
 def variants() -> Table:
-    rows: list[Row] = [
+    outside = {True: "", False: "not within"}
+    return table(
+        ("axis", "topic", "values", "text", "brings to light", "within"),
         (
-            row.name,
-            row.topic,
-            " ".join(row.marked),
-            row.about,
-            row.brings,
-            "" if row.within else "not within",
-            row.clause,
-        )
-        for row in AXES.values()
-    ]
-    return ("axis", "topic", "values", "text", "brings to light", "within", "clause", ""), _with_ours(rows)
+            (row.name, row.topic, " ".join(row.marked), row.about, row.brings, outside[row.within], row.clause)
+            for row in AXES.values()
+        ),
+    )
 
 
-TABLES = {
-    "moves": moves,
-    "errors": errors,
-    "operations": operations,
-    "products": products,
-    "settings": settings,
-    "referee": referee,
-    "variants": variants,
-}
-
-
-def _with_ours(rows: list[Row]) -> list[Row]:
-    return [(*row, ours(row[-1])) for row in rows]
+TABLES = {one.__name__: one for one in (moves, errors, operations, products, settings, referee, variants)}

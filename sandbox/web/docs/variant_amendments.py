@@ -1,19 +1,12 @@
 """What changes in the bank's document where a world differs (contract/variants)."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from sandbox.contract.variants import AXES, Pairs
-from sandbox.web.docs import amendments_accounts, amendments_headers, amendments_initiation, amendments_tokens
-
-Document = dict[str, Any]
+from sandbox.web.docs import amendments_accounts, amendments_headers, amendments_initiation
+from sandbox.web.docs.amending import Amend, Document
 
 # One for each value that shows in the shape of a call or a reply.
-AMENDMENTS: Mapping[tuple[str, str], Callable[[Document], None]] = (
-    amendments_accounts.AMENDMENTS
-    | amendments_tokens.AMENDMENTS
-    | amendments_headers.AMENDMENTS
-    | amendments_initiation.AMENDMENTS
+AMENDMENTS: dict[tuple[str, str], Amend] = (
+    amendments_accounts.AMENDMENTS | amendments_headers.AMENDMENTS | amendments_initiation.AMENDMENTS
 )
 LAST = ("error_codes", "other")  # it replaces also the codes that others bring
 

@@ -1,8 +1,8 @@
 """Templates and responses of pages, with the headers that keep a page to itself."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from flask import Response
+from flask import Flask, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 HTML = "text/html;charset=utf-8"
@@ -39,6 +39,11 @@ def page(text: str, headers: Mapping[str, str], *, status: int = 200, language: 
     response = Response(text, status, headers=headers, content_type=HTML)
     response.headers["Content-Language"] = language
     return response
+
+
+def add_route(app: Flask, method: str, path: str, name: str, view: Callable[..., Response]) -> None:
+    """One method of a path; whatever else is asked there the bank refuses by itself."""
+    app.add_url_rule(path, name, view, methods=[method], provide_automatic_options=False)
 
 
 def see_other(address: str, headers: Mapping[str, str]) -> Response:

@@ -9,6 +9,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import here
 from sandbox.web.api.edge_faults import page_fault
 from sandbox.web.api.fault_replies import answered
+from sandbox.web.html.pages import add_route
 from sandbox.web.html.static_files import content_of, serve
 from sandbox.web.psu import app_page, channel
 from sandbox.web.psu.endings import Ending, end, end_refused
@@ -64,12 +65,7 @@ PAGES: tuple[tuple[str, str, Callable[[Visit], Response]], ...] = (
 
 def route(app: Flask, worlds: Worlds) -> None:
     for method, path, view in PAGES:
-        add(app, worlds, method, f"/psu{path}", view)
-
-
-def add(app: Flask, worlds: Worlds, method: str, path: str, view: Callable[[Visit], Response]) -> None:
-    name = f"page {method} {path}"
-    app.add_url_rule(path, name, endpoint_of(view, worlds), methods=[method], provide_automatic_options=False)
+        add_route(app, method, f"/psu{path}", f"page {method} /psu{path}", endpoint_of(view, worlds))
 
 
 def endpoint_of(view: Callable[[Visit], Response], worlds: Worlds) -> Callable[..., Response]:

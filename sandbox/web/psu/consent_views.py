@@ -10,8 +10,7 @@ from sandbox.bank.records import Account, Customer
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
-from sandbox.web.psu.method_views import Ways, ways_of
-from sandbox.web.psu.shared_views import seconds_until, tpp_name
+from sandbox.web.psu.shared_views import Ways, seconds_until, tpp_name, ways_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,10 @@
 from datetime import date
 
 from sandbox.banking.money import Money
+from sandbox.banking.remittance import read_structured
 from sandbox.contract.languages import PAGES
+from sandbox.web.psu.initiation_views import Source
+from sandbox.web.psu.words import say
 
 
 def amount(language: str, money: Money) -> str:
@@ -66,3 +69,25 @@ def _dated(language: str, day: date, pattern: str) -> str:
     from babel.dates import format_date
 
     return format_date(day, pattern, locale=PAGES[language].locale)
+
+
+Line = tuple[str, str]
+
+
+def source(paying: Source | None) -> str:
+    """The account that pays, and whose it is; nothing until one is known."""
+    if paying is None:
+        return ""
+    compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
+    return f"{account(paying.debtor.iban)}{compartment}, {paying.owners}"
+
+
+def communication(language: str, structured: str | None, unstructured: str | None) -> str:
+    if structured:
+        return read_structured(structured) or structured
+    return unstructured or say(language, "review.none")
+
+
+def counted(language: str, key: str, number: int) -> str:
+    """`1 virement`, `2 virements`."""
+    return say(language, key, "one" if number == 1 else "", count=count(language, number))

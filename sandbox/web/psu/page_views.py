@@ -12,8 +12,7 @@ from sandbox.bank.subjects import Initiation
 from sandbox.banking.money import Money
 from sandbox.web.psu.consent_views import ConsentSight, consent_of
 from sandbox.web.psu.initiation_views import InitiationView, view_of
-from sandbox.web.psu.method_views import Ways, ways_of
-from sandbox.web.psu.shared_views import seconds_until, tpp_name
+from sandbox.web.psu.shared_views import Ways, seconds_until, tpp_name, ways_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,33 @@
 """What a customer signs, as they read it: a headline, and lines of a label and a text, in one language."""
 
 from collections.abc import Callable, Iterator
+from datetime import date
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sandbox.bank.records import Address, Creditor
+from sandbox.bank.records import Address, Creditor, Order
+from sandbox.bank.standing_order_records import Contract
 from sandbox.banking.iban import country_of
-from sandbox.contract.fields import PAYMENT
+from sandbox.banking.recurrence import Frequency, Occurrence
+from sandbox.contract.field_rows import Body, Choice
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.psu.consent_views import ConsentSight
-from sandbox.web.psu.field_lines import field_lines
-from sandbox.web.psu.formats import account, amount, country, long_date
+from sandbox.web.psu.formats import (
+    Line,
+    account,
+    amount,
+    communication,
+    counted,
+    country,
+    day_of_month,
+    day_of_year,
+    long_date,
+    source,
+    weekday,
+)
 from sandbox.web.psu.initiation_views import FileView, InitiationView, OrderView, PaymentView
-from sandbox.web.psu.order_paper import order_headline, order_lines
 from sandbox.web.psu.page_views import Sight
-from sandbox.web.psu.phrases import Line, communication, counted, source
 from sandbox.web.psu.words import catalogue, say
 
 
@@ -106,6 +120,79 @@ def _file(language: str, view: FileView) -> Iterator[Line]:
 
 def _file_headline(language: str, view: FileView) -> Line:
     return amount(language, view.amount), counted(language, "transfers", view.count)
+
+
+def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator[Line]:
+    """The label and the text of each such field that was given; a choice is shown in the words of the language."""
+    for row in body.fields:
+        value = attrgetter(row.record)(record) if row.label else None
+        if isinstance(value, date):
+            yield row.label, long_date(language, value)
+        elif value is not None:
+            yield row.label, say(language, value) if isinstance(row.kind, Choice) else value
+
+
+def order_lines(language: str, view: OrderView) -> Iterator[Line]:
+    contract = view.contract
+    yield "creditor", contract.creditor_name
+    yield "creditor_account", account(contract.creditor_iban)
+    yield "debtor", source(view.source)
+    yield "formula", formula(language, contract) if contract.variable else ""
+    yield "communication", communication(language, contract.structured, contract.unstructured)
+    yield "frequency", rhythm(language, contract)
+    yield "first", _day(language, view.first)
+    yield "end", _end(language, view)
+    yield "closed_days", say(language, "order.previous_day" if contract.variable else "order.next_day")
+    yield from field_lines(language, STANDING_ORDER, contract)
+    yield "reference", contract.endtoend_identification
+
+
+def order_headline(language: str, view: OrderView) -> Line:
+    contract = view.contract
+    paid = amount(language, contract.amount) if contract.amount else say(language, "order.variable")
+    return paid, contract.creditor_name
+
+
+def formula(language: str, contract: Contract) -> str:
+    """What a variable order pays: between the amount that stays and the most that leaves (service 2.2 rule 2)."""
+    if contract.minimal is None and contract.maximal is None:
+        return say(language, "order.everything")
+    if contract.maximal is None and contract.minimal is not None:
+        return say(language, "order.above", minimal=amount(language, contract.minimal))
+    if contract.minimal is None and contract.maximal is not None:
+        return say(language, "order.up_to", maximal=amount(language, contract.maximal))
+    assert contract.minimal is not None and contract.maximal is not None
+    bounds = {"minimal": amount(language, contract.minimal), "maximal": amount(language, contract.maximal)}
+    return say(language, "order.between", **bounds)
+
+
+def rhythm(language: str, contract: Contract) -> str:
+    """How often, and on which day."""
+    first, frequency = contract.first, contract.frequency
+    if frequency is Frequency.WEEKLY:
+        return say(language, frequency, day=weekday(language, first))
+    if frequency is Frequency.YEARLY:
+        return say(language, frequency, day=day_of_year(language, first))
+    ordinal = day_of_month(language, first)
+    day = say(language, "order.month_end" if first.day > 28 else "order.month_day", day=ordinal)
+    return say(language, frequency, day=day)
+
+
+def _day(language: str, day: Occurrence) -> str:
+    """The banking day, and the day that the contract names where that is another."""
+    on = long_date(language, day.on)
+    if day.on == day.planned:
+        return on
+    return say(language, "order.shifted", on=on, planned=long_date(language, day.planned))
+
+
+def _end(language: str, view: OrderView) -> str:
+    if view.contract.end_date is None:
+        return say(language, "order.endless")
+    end = long_date(language, view.contract.end_date)
+    if view.last is None:
+        return end
+    return say(language, "order.last", end=end, last=long_date(language, view.last.on))
 
 
 class Paper(NamedTuple):

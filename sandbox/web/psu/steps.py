@@ -14,14 +14,12 @@ from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.consent_views import ConsentSight, consent_at
 from sandbox.web.psu.endings import Ending, end
-from sandbox.web.psu.formats import country
+from sandbox.web.psu.formats import Line, country
 from sandbox.web.psu.page_views import Sight, at_address, callback_of
-from sandbox.web.psu.phrases import Line
-from sandbox.web.psu.refusals import say_refusal
 from sandbox.web.psu.shared_views import session_at
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Visit, address_cookie, drop, form_targets, go, keep
-from sandbox.web.psu.words import say
+from sandbox.web.psu.words import say, say_refusal
 
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)

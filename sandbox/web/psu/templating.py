@@ -8,7 +8,7 @@ from jinja2 import Environment
 
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu import formats
-from sandbox.web.psu.phrases import counted
+from sandbox.web.psu.formats import counted
 from sandbox.web.psu.visits import Visit, proof_of
 from sandbox.web.psu.words import say, spelled
 

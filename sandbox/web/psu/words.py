@@ -3,6 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
+from sandbox.contract.errors import Refusal
 from sandbox.contract.languages import PAGES
 
 LANGUAGES = tuple(PAGES)
@@ -27,3 +28,13 @@ def say(language: str, key: str, kind: str = "", **facts: object) -> str:
 def spelled(language: str, number: int) -> str:
     """A small number in words."""
     return catalogue(language).get(f"number {number}", str(number))
+
+
+def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
+    """The sentence for an error and its cause; `facts` replaces those that a person reads otherwise."""
+    values = {**refusal.facts, **facts}
+    name = refusal.error.name
+    cause = values.get("which", values.get("left"))
+    words = catalogue(language)
+    text = words.get(f"refusal {name} {cause}") or words.get(f"refusal {name}") or words["refusal OTHER"]
+    return text.format(**values)
