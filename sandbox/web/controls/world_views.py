@@ -99,9 +99,10 @@ def show_clock(world: World) -> dict[str, Any]:
 
 
 def clock_shown(standing: Standing, pace: Pace) -> dict[str, Any]:
+    mode = "frozen" if pace.frozen else "running"
     return {
         "now": write_instant(standing.now),
-        "mode": "frozen" if pace.frozen else "running",
+        "mode": mode,
         "rate": pace.rate if pace.rate % 1 else int(pace.rate),  # 0 and 0.0 are one, wherever the world came from
         "due_next": None if standing.due_next is None else write_instant(standing.due_next),
     }
