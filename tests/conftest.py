@@ -12,6 +12,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.world.registry import Worlds
+from tests import collector
 from tests.documented import RECORDER
 from tests.routing import compile_once
 from tests.tpp import Tpp
@@ -20,9 +21,14 @@ from tests.tpp import Tpp
 settings.register_profile("here", deadline=None)
 settings.load_profile("here")
 compile_once()
+collector.rest()
 
 HERE = "http://127.0.0.1:8080"
 MORNING = "2027-03-01T09:00:00+01:00"
+
+
+def pytest_collection_finish() -> None:
+    collector.begin()
 
 
 @pytest.fixture(autouse=True)
