@@ -10,7 +10,8 @@ OURS = $(INSTALL) --no-deps --no-build-isolation
 LISTS = setup.cfg pyproject.toml $(wildcard requirements/*.txt)
 PYTHONS = python3.13 python3.12 python3.11 python3
 
-unexport PYTHONPATH PYTHONHOME
+# What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 .PHONY: run demo docs test check lint types format bench bench-compare soak races simulate histories damage withstand pictures lock audit sbom dist clean
 
