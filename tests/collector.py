@@ -1,6 +1,6 @@
 """Python's garbage collector while tests run: it looks at what the tests make, and seldom.
 
-Modules and collected tests stay until the end. To look at them again for every 700 new objects took a third of the time.
+Modules and collected tests stay until the end; to look at them for every 700 new objects took a third of the time.
 """
 
 import gc

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -44,9 +45,14 @@ def view_of(row: Control) -> View:
     """The view of a row. An unknown view or parameter fails here, at the start of the server."""
     module, _, function = row.view.rpartition(".")
     view = getattr(import_module(f"sandbox.web.controls.{module}"), function)
-    names = tuple(signature(view).parameters)
+    names = _parameters(view)
     assert {*names} <= {*GIVEN, *row.path_names}, f"{row.view} names what {row.name} does not have"
     return lambda call: view(*(GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in names))
+
+
+@cache
+def _parameters(view: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(view).parameters)
 
 
 def route(app: Flask, worlds: Worlds, rows: Iterable[Control] = CONTROLS) -> None:
