@@ -11,7 +11,7 @@ from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
 from sandbox.seed import load_fixtures
 from sandbox.web.api.addresses import BANK
-from sandbox.web.api.app import frame
+from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
 from sandbox.web.api.call_lines import Announce
 from sandbox.web.console.app import route as route_console
@@ -41,7 +41,7 @@ def first_beginning(
 def assemble(
     worlds: Worlds, announce: Announce | None = None, trust: "Trust | None" = None, lock: Lock = OPEN
 ) -> Flask:
-    app = Flask("sandbox", static_folder=None)
+    app = App()
     worlds.tally = worlds.tally or tally_if_on()
     app.config[LINE], app.config[WAITS] = worlds.line, worlds.store is not None
     route_bank(app, worlds, announce, trust, REFEREE)
@@ -65,11 +65,10 @@ def add_controls(app: Flask, worlds: Worlds, lock: Lock, bank_app: Flask | None 
 
 def assemble_controls(worlds: Worlds, lock: Lock, bank: str) -> Flask:
     """The controls alone, for a port of their own; they tell where the bank is."""
-    app = Flask("sandbox", static_folder=None)
+    app = App()
     app.config[BANK] = bank
     watch_acts(app, worlds)
-    frame(app)
-    inner = Flask("sandbox", static_folder=None)  # answers what the console asks as the demo client
+    inner = App()  # answers what the console asks as the demo client
     route_bank(inner, worlds, None, None, REFEREE)
     add_controls(app, worlds, lock, inner)
     return app

@@ -181,7 +181,7 @@ def window(lines: Sequence[Line], query: Query, oldest: date | None, backwards: 
         end = min(end, bisect_left(lines, query.before, key=_place))
     elif query.before is not None:
         first = max(first, bisect_right(lines, query.before, key=_place))
-    return (lines[place] for place in (range(end - 1, first - 1, -1) if backwards else range(first, end)))
+    return map(lines.__getitem__, range(end - 1, first - 1, -1) if backwards else range(first, end))
 
 
 def _place(line: Line) -> Place:

@@ -85,7 +85,10 @@ class Money:
 
     def text(self) -> str:
         """As the wire shows it: all decimals of the currency, never an exponent or a minus before zero."""
-        return f"{self.number + 0:.{decimals(self.currency)}f}"
+        text, places = str(self.number), decimals(self.currency)
+        if text[-places - 1 : -places] == "." and text[-places:].isdigit() and self.number:
+            return text  # as nearly every amount is kept
+        return f"{self.number + 0:.{places}f}"
 
     def converted(self, rate: Decimal, currency: str) -> "Money":
         """The same worth in another currency: `rate` units of it for one of ours, rounded half up."""

@@ -1,6 +1,6 @@
 """What differs in the replies of account information by the axes of a world (contract/axes_accounts)."""
 
-from datetime import datetime
+from datetime import date, datetime, time
 from typing import Any
 
 import orjson
@@ -66,5 +66,5 @@ def _unsigned(item: dict[str, Any]) -> dict[str, Any]:
     return item | {"amount": Fragment(text.lstrip("-"))} | indicator
 
 
-def _at_midnight(day: str) -> str:
-    return datetime.fromisoformat(day).replace(tzinfo=BRUSSELS).isoformat()
+def _at_midnight(day: date) -> str:
+    return datetime.combine(day, time(), BRUSSELS).isoformat()

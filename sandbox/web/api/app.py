@@ -1,13 +1,13 @@
 """Routes made from the rows, a world found by the path's prefix, and one place that stamps every response."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Request, Response, current_app, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import MapAdapter
 
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
@@ -25,7 +25,7 @@ from sandbox.web.api.failures import http_refusal, tell
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.api.gate import Call, judge, judge_openly
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
-from sandbox.web.api.target import Segment, authority_of, has_dots, is_readable, raw_path, text_of
+from sandbox.web.api.target import Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
@@ -34,7 +34,6 @@ from sandbox.world.world import Terms, World
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
 
-Outside = Callable[[dict[str, Any], Any], Iterable[bytes] | None]
 WAIT_MAX = 16  # calls of a world that are observed at once
 
 
@@ -60,48 +59,47 @@ VIEWS |= {
     )
 }
 
+# A name that needs no other form to be compared.
+PLAIN_HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::(?!80$|443$)[1-9][0-9]{0,4})?")
 ENTRY = "sandbox.entry"  # among the extensions of an app: what guards all that is not the bank
 NOT_THE_BANK = ("/_sandbox/", "/psu/")
-# What a call leaves in its environ that refers back to it: a body of 60 MB would stay until the collector looks.
-IN_CIRCLES = ("werkzeug.request", "sandbox.call", "sandbox.refusal")
-ASCII = "".join(map(chr, range(128)))
 
 
-class WorldPath:
-    """Moves the prefix /worlds/{name} from the path to the root, so that below it all is as at the bare address.
+class App(Flask):
+    """What every app of the sandbox has, also one of the controls alone: worlds in the path, one body for every no."""
 
-    Routes are matched on the path as the caller spelled it, so PATH_INFO is not decoded from here on.
-    Bytes of a query that are no ASCII are quoted: the framework would decode them, and fail where they are no UTF-8.
-    """
+    def __init__(self) -> None:
+        super().__init__("sandbox", static_folder=None)
+        self.register_error_handler(Refusal, tell)
+        self.register_error_handler(HTTPException, http_refusal)
+        self.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
+        self.wsgi_app = WorldPath(self.wsgi_app)  # type: ignore[method-assign]
+        self.before_request(demand_path)
+        self.url_map.merge_slashes = False
+        self.url_map.converters["default"] = Segment
+        self.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
-    def __init__(self, inner: Callable[..., Iterable[bytes]]) -> None:
-        self.inner = inner
-        self.outside: dict[str, Outside] = {}  # paths that may be answered before the bank sees them
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """None of ours is a coroutine."""
+        return func
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        environ["sandbox.started"] = perf_counter()
-        name, path = "default", raw_path(environ)
-        outside = self.outside.get(path)
-        found = None if outside is None else outside(environ, start_response)
-        if found is not None:
-            return found
-        environ["sandbox.path"] = environ["PATH_INFO"] = path
-        if path.startswith("/worlds/"):
-            name, _, rest = path[8:].partition("/")
-            environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
-            environ["PATH_INFO"] = f"/{rest}"
-        environ["sandbox.world"] = name
-        authority = authority_of(environ)
-        if authority is not None:
-            environ["HTTP_HOST"] = authority
-        query = environ.get("QUERY_STRING", "")
-        if not query.isascii():
-            environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
-        try:
-            return self.inner(environ, start_response)
-        finally:
-            for name in IN_CIRCLES:
-                environ.pop(name, None)
+    def do_teardown_request(self, exc: object = None) -> None:
+        """None of ours has anything to do at the end of a request."""
+
+    def do_teardown_appcontext(self, exc: object = None) -> None:
+        """Nor here."""
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Of a call as nearly all are; the framework's own takes a twelfth of a status GET."""
+        if request is None:
+            return super().create_url_adapter(request)
+        environ, host = request.environ, request.environ.get("HTTP_HOST", "")
+        path, root = environ["PATH_INFO"], environ.get("SCRIPT_NAME", "")
+        if "HTTP_UPGRADE" in environ or not (PLAIN_HOST.fullmatch(host) and path.isascii() and root.isascii()):
+            return super().create_url_adapter(request)
+        return MapAdapter(
+            self.url_map, host, root or "/", "", request.scheme, path, request.method, environ.get("QUERY_STRING")
+        )
 
 
 def route(
@@ -113,7 +111,6 @@ def route(
 ) -> None:
     """Everything of the bank's own interface."""
     app.before_request(partial(check_certificate, worlds, trust))
-    frame(app)
     for name, view in VIEWS.items():
         operation = BY_NAME[name]
         app.add_url_rule(
@@ -124,19 +121,6 @@ def route(
             provide_automatic_options=False,
         )
     app.after_request(partial(stamp, observers=Observers(worlds, announce, listener)))
-
-
-def frame(app: Flask) -> None:
-    """What every app of the sandbox has, also one of the controls alone: worlds in the path, one body for every no."""
-    app.register_error_handler(Refusal, tell)
-    app.register_error_handler(HTTPException, http_refusal)
-    app.register_error_handler(StateFileError, lambda error: tell(Refusal(Error.UNAVAILABLE)))
-    app.wsgi_app = WorldPath(app.wsgi_app)  # type: ignore[method-assign]
-    app.before_request(demand_path)
-    app.ensure_sync = lambda func: func  # type: ignore[method-assign]  # none of ours is a coroutine
-    app.url_map.merge_slashes = False
-    app.url_map.converters["default"] = Segment
-    app.config["MAX_CONTENT_LENGTH"] = FILE_BYTES_MAX  # nothing longer is read
 
 
 def demand_path() -> Response | None:

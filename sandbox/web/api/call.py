@@ -61,7 +61,7 @@ class Call:
 
     def query(self, name: str) -> str | None:
         """A query parameter; the gate has seen that it is there once at the most."""
-        return self.request.args.get(name)
+        return self.request.args.get(name) if self.environ.get("QUERY_STRING") else None
 
     def variant(self, axis: str) -> str:
         """How this bank decides on a point that the service leaves open."""

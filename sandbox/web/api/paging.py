@@ -3,7 +3,6 @@
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import date
-from hashlib import sha256
 
 import orjson
 
@@ -15,7 +14,7 @@ SEAL = 16  # bytes
 
 
 def _sealed(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
-    return hmac.new(mint.key("pages"), f"{consent_id}/".encode() + content, sha256).digest()[:SEAL]
+    return hmac.digest(mint.key("pages"), f"{consent_id}/".encode() + content, "sha256")[:SEAL]
 
 
 def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:

@@ -9,7 +9,8 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.app import Outside, WorldPath, here
+from sandbox.web.api.app import here
+from sandbox.web.api.target import Outside, WorldPath
 from sandbox.web.console import (
     initiation_page,
     list_pages,
