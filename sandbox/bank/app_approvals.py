@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sandbox.bank import consent_sessions, consents, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
-from sandbox.bank.signing_methods import APP, BIOMETRICS
+from sandbox.bank.records import APP, BIOMETRICS
 from sandbox.bank.signing_sessions import CHANNEL, drop_approval, logged_in, session_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation

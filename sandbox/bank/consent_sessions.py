@@ -2,7 +2,8 @@
 
 from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.grants import ConsentAddress, Session
-from sandbox.bank.signing_methods import CARD_READER, demand_method
+from sandbox.bank.records import CARD_READER
+from sandbox.bank.signing_methods import demand_method
 from sandbox.bank.signing_sessions import session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal

@@ -14,6 +14,7 @@ CUSTOMER_KINDS = ("private", "business")
 ACCOUNT_TYPES = ("current-account", "savings-account")
 BALANCES_SHOWN = ("compartment", "globalised")  # the first compartment's, or all at the bank's rates
 ROLES = ("PIS", "AIS", "CAF")
+METHODS = CARD_READER, APP, BIOMETRICS = ("card_reader", "app", "biometrics")  # to sign by
 
 
 @dataclass(frozen=True, slots=True)

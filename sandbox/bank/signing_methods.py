@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 from sandbox.bank.accounts import cost
 from sandbox.bank.bulk_records import Bulk
-from sandbox.bank.records import Payment
+from sandbox.bank.records import APP, BIOMETRICS, METHODS, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
 
-METHODS = CARD_READER, APP, BIOMETRICS = ("card_reader", "app", "biometrics")
 BIOMETRICS_MAX, APP_MAX = Decimal(500), Decimal(5_000)  # EUR
 NIGHT_BEGINS, NIGHT_ENDS = 23, 6  # hours in Brussels
 

@@ -3,8 +3,8 @@
 from sandbox.bank import signing
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
-from sandbox.bank.records import Debtor
-from sandbox.bank.signing_methods import CARD_READER, demand_method
+from sandbox.bank.records import CARD_READER, Debtor
+from sandbox.bank.signing_methods import demand_method
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status

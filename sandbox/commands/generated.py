@@ -47,7 +47,7 @@ def command_of(row: Control, command: Command) -> click.Command:
             run = _option(name, field)(run)
     if command.columns:
         run = click.option("--limit", type=click.IntRange(0), default=0, help="The newest so many; default: all.")(run)
-    if row.since:
+    if row.query is not None and "since" in row.query.fields:
         run = click.option("--since", type=click.IntRange(0), default=0, help="Only entries after this number.")(run)
     for name in reversed(command.arguments):
         run = click.argument(name)(run)

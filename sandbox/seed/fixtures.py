@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, Account, Client, Customer
-from sandbox.bank.signing_methods import METHODS
+from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, METHODS, Account, Client, Customer
 from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from sandbox.app import assemble
-from sandbox.bank.signing_methods import METHODS
+from sandbox.bank.records import METHODS
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.templating import MENU
 from sandbox.web.controls.lock import Lock

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 from marshmallow.fields import Field, Nested
 
-from sandbox.bank.records import ROLES
-from sandbox.bank.signing_methods import METHODS
+from sandbox.bank.records import METHODS, ROLES
 from sandbox.contract.reply_statuses import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES

@@ -9,7 +9,7 @@ from flask import Request, Response
 from jinja2 import Environment
 from markupsafe import Markup
 
-from sandbox.bank.signing_methods import METHODS
+from sandbox.bank.records import METHODS
 from sandbox.bank.state import Bank
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import LOOKS, Status

@@ -12,7 +12,7 @@ from flask import Flask, Request, Response, request
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
-from sandbox.web.controls.request_bodies import read_body
+from sandbox.web.controls.request_bodies import read_body, read_query
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
@@ -36,6 +36,7 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
     "worlds": lambda call, row: call.worlds,
     "world": lambda call, row: call.find_world(),
     "request": lambda call, row: call.request,
+    "query": lambda call, row: read_query(call.request, row.query),
     "body": lambda call, row: read_body(call.request, row.body),
     "take_body": lambda call, row: lambda: read_body(call.request, row.body),  # when the view decides
 }

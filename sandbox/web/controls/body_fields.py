@@ -1,4 +1,4 @@
-"""The marshmallow fields of the controls' bodies. Each says in one sentence what it takes, whatever else was sent."""
+"""The marshmallow fields of the controls: each says in one sentence what it takes, whatever else was sent."""
 
 import re
 from collections.abc import Callable
@@ -27,6 +27,11 @@ class Body(Schema):
 
     class Meta:
         unknown = RAISE
+
+
+def query(**parts: fields.Field[Any]) -> Schema:
+    """The parameters of a query; others are overlooked."""
+    return Schema.from_dict(dict(parts), name="Query")()
 
 
 def body(component: str, /, **parts: fields.Field[Any]) -> Schema:
@@ -122,6 +127,11 @@ def one_of(*words: str, **more: Any) -> Text:
     return Text(why=words_of(words), validate=OneWord(words), **more)
 
 
+def word(why: str, *words: str, **more: Any) -> Text:
+    """One of these, else a sentence of its own."""
+    return Text(why=why, validate=OneOf(words, error=why), **more)
+
+
 def matching(pattern: re.Pattern[str], why: str, **more: Any) -> Text:
     return Text(why=why, validate=Regexp(pattern, error=why), **more)
 
@@ -165,6 +175,12 @@ def _name(value: Any) -> str:
     return value
 
 
+def _since(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) <= 18):
+        raise ValueError("it must be a whole number")
+    return int(value)
+
+
 text = partial(Parsed, read_text)
 given = partial(Read, lambda value: value)  # read elsewhere
 address = partial(Parsed, _address)
@@ -176,3 +192,4 @@ status = partial(one_of, *Status, post_load=Status)
 span = partial(Parsed, read_duration)
 time = partial(Parsed, read_instant)
 whole_number = partial(Whole, "it must be a whole number of 0 or more", 0)
+SINCE = query(since=Read(_since, about="Only entries after that number.", shape={"type": "integer", "minimum": 0}))

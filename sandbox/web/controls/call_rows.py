@@ -1,13 +1,15 @@
 """Rows of the controls about calls of the bank's interface: questions about them, and barriers in their way."""
 
+from datetime import timedelta
 from typing import Any
 
 from marshmallow import ValidationError
 
+from sandbox.banking.durations import read_duration
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_reader import first_fault
-from sandbox.web.controls.body_fields import Parsed, Read, body, given
+from sandbox.web.controls.body_fields import SPAN, Parsed, Read, body, given, query
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
@@ -42,6 +44,13 @@ def _status(value: Any) -> int | str:
     if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
         raise ValueError("it must be a number from 100 to 599, or a pattern such as 4*")
     return value
+
+
+def _within(value: Any) -> timedelta:
+    span = read_duration(value)
+    if span > timedelta(seconds=HELD_SECONDS_MAX):
+        raise ValueError(f"{HELD_SECONDS_MAX:.0f}s at most: it passes on the machine's clock")
+    return span
 
 
 def _headers(value: Any) -> dict[str, Any]:
@@ -146,6 +155,7 @@ CALL_ROWS: tuple[Control, ...] = (
         "hold_views.one",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
         reply="Hold",
+        query=query(within=Parsed(_within, about=f"{SPAN} Waits so long for its call.")),
     ),
     Control(
         "DELETE",

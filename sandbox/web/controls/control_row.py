@@ -43,7 +43,7 @@ class Control(NamedTuple):
     body: Schema | None = None  # reads it and documents it, under the schema's own name
     example: Any = None  # of the body
     success: int = 200
-    since: bool = False  # takes ?since=
+    query: Schema | None = None  # reads and documents it
     pages: bool = False  # takes ?after=, where the reply says `next`
     media: tuple[str, ...] = JSON
     commands: tuple[Command, ...] = ()

@@ -1,20 +1,19 @@
 """Barriers as controls: set one, look at them, wait for its call, let the call go (choice 13)."""
 
-from datetime import timedelta
 from typing import Any
 
 from flask import Request, Response
 
-from sandbox.banking.durations import read_duration, write_instant
+from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import suggestion
 from sandbox.scenario.fault_rows import read_hold
 from sandbox.web.api.barriers import waiting_of
 from sandbox.web.api.replies import json_response
-from sandbox.web.controls.request_bodies import TakeBody, refuse
+from sandbox.web.controls.request_bodies import TakeBody
 from sandbox.web.controls.scenario_bodies import reading
 from sandbox.world.faults import When
-from sandbox.world.holds import HELD_SECONDS_MAX, Hold
+from sandbox.world.holds import Hold
 from sandbox.world.world import World
 
 NO_HOLD = "There is no hold {input} in world {world}{hint}."
@@ -24,12 +23,11 @@ def every(world: World) -> dict[str, Any]:
     return {"holds": [hold_row(hold) for hold in world.holds.all()]}
 
 
-def one(world: World, request: Request, name: str) -> dict[str, Any]:
+def one(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
     """One barrier; `within` waits for its call, by the machine's clock."""
     hold = find_hold(world, name)
-    seconds = _seconds(request.args.get("within"))
-    if seconds:
-        waiting_of(request.environ)(hold.arrived, seconds)
+    if query.get("within"):
+        waiting_of(request.environ)(hold.arrived, query["within"].total_seconds())
     return hold_row(hold)
 
 
@@ -57,18 +55,6 @@ def find_hold(world: World, name: str) -> Hold:
         hint = f" ({nearest_name})" if nearest_name else ""
         raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
     return hold
-
-
-def _seconds(text: str | None) -> float:
-    if text is None:
-        return 0.0
-    try:
-        span = read_duration(text)
-    except ValueError as fault:
-        raise refuse("within", str(fault)) from None
-    if span > timedelta(seconds=HELD_SECONDS_MAX):
-        raise refuse("within", f"{HELD_SECONDS_MAX:.0f}s at most: it passes on the machine's clock")
-    return span.total_seconds()
 
 
 def hold_row(hold: Hold) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS
-from sandbox.bank.signing_methods import METHODS
+from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, METHODS
 from sandbox.banking.countries import is_country
 from sandbox.banking.iban import BANK_CODE, is_iban
 from sandbox.banking.money import Money, is_currency

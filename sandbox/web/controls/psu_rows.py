@@ -1,9 +1,9 @@
 """Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
 
-from sandbox.bank.signing_methods import METHODS
-from sandbox.web.controls.body_fields import Texts, address, body, given, one_of, text
+from sandbox.bank.records import METHODS
+from sandbox.web.controls.body_fields import SINCE, Texts, address, body, given, one_of, query, text
 from sandbox.web.controls.control_row import Button, Command, Control
-from sandbox.web.controls.scenario_rows import SINCE
+from sandbox.web.controls.scenario_rows import AFTER
 
 PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
 METHOD = one_of(
@@ -121,14 +121,24 @@ PSU_ROWS: tuple[Control, ...] = (
         "The authorization endpoint of stock OAuth clients: leads the browser on to a consent address. Takes "
         "`response_type=code`, `client_id`, `redirect_uri`, `scope` (AIS, or CAF with `iban`), `code_challenge`, "
         "`code_challenge_method` and `state`.",
+        query=query(
+            client_id=text(required=True, about="The registered client."),
+            redirect_uri=text(required=True, about="A callback that the client registered."),
+            response_type=one_of("code", required=True, about="code"),
+            scope=one_of("AIS", "CAF", about="AIS where left out."),
+            iban=text(about="The account, for CAF only."),
+            code_challenge=text(required=True, about="As RFC 7636 has it."),
+            code_challenge_method=one_of("S256", "plain", about="plain where left out."),
+            state=text(about="Comes back at the callback."),
+        ),
         success=302,
     ),
     Control(
         "GET",
         "/journal",
         "registers.journal",
-        f"Every change of a status, numbered. {SINCE}",
-        since=True,
+        f"Every change of a status, numbered. {AFTER}",
+        query=SINCE,
         commands=(
             Command(
                 "journal",
@@ -142,8 +152,8 @@ PSU_ROWS: tuple[Control, ...] = (
         "GET",
         "/requests",
         "registers.requests",
-        f"Every call of the bank's interface and its answer, numbered. {SINCE}",
-        since=True,
+        f"Every call of the bank's interface and its answer, numbered. {AFTER}",
+        query=SINCE,
         commands=(Command("requests"),),
         reply=["ListedCall"],
     ),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Request, Response
+from flask import Response
 from orjson import Fragment
 
 from sandbox.bank import customers as customer_changes
@@ -11,8 +11,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error
+from sandbox.referee.report import call_of
 from sandbox.web.controls.long_lists import list_reply, pieces_of
-from sandbox.web.controls.request_bodies import since_of
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
@@ -108,8 +108,8 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
     }
 
 
-def journal(world: World, request: Request) -> Response:
-    since = since_of(request)
+def journal(world: World, query: dict[str, Any]) -> Response:
+    since = query.get("since", 0)
     bank, count = world.ask(lambda bank: (bank, len(bank.journal)))  # it only grows, so its lines are not copied
     return list_reply("journal", pieces=pieces_of(_fact(bank.journal[place]) for place in range(since, count)))
 
@@ -127,25 +127,9 @@ def _fact(fact: Fact) -> dict[str, Any]:
     }
 
 
-def requests(world: World, request: Request) -> dict[str, Any]:
-    exchanges = world.calls_after(since_of(request))
-    return {
-        "requests": [
-            {
-                "seq": exchange.seq,
-                "request_id": exchange.request_id,
-                "at": write_instant(exchange.at),
-                "operation": exchange.operation,
-                "method": exchange.method,
-                "path": exchange.path,
-                "status": exchange.status,
-                "client_id": exchange.client_id,
-                **error_of(exchange),
-                "rule": exchange.rule,
-            }
-            for exchange in exchanges
-        ]
-    }
+def requests(world: World, query: dict[str, Any]) -> dict[str, Any]:
+    exchanges = world.calls_after(query.get("since", 0))
+    return {"requests": [call_of(one) | error_of(one) | {"rule": one.rule} for one in exchanges]}
 
 
 def error_of(exchange: Exchange) -> dict[str, str | None]:

@@ -23,12 +23,7 @@ def read_body(request: Request, body: Schema | None) -> dict[str, Any]:
     content = read_object(request, () if body is None else tuple(body.fields))
     if body is None:
         return content
-    try:
-        found: dict[str, Any] = body.load(content)
-    except ValidationError as fault:
-        assert isinstance(fault.messages, dict)
-        name, why = first_fault(fault.messages)
-        raise Refusal(Error.INPUT_MISSING, input=name) if why == MISSING else refuse(name, why) from None
+    found = load(body, content)
     return {name: value for name, value in found.items() if value is not None or not body.fields[name].allow_none}
 
 
@@ -49,9 +44,21 @@ def read_object(request: Request, allowed: Sequence[str]) -> dict[str, Any]:
     return content
 
 
-def since_of(request: Request) -> int:
-    """The number after which a list begins."""
-    text = request.args.get("since", "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise refuse("since", "it must be a whole number")
-    return int(text)
+def read_query(request: Request, query: Schema | None) -> dict[str, Any]:
+    """The parameters of the query that the row names; of those that are given twice the first counts."""
+    return (
+        {}
+        if query is None
+        else load(query, {name: request.args[name] for name in query.fields if name in request.args})
+    )
+
+
+def load(schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
+    """What the schema makes of it; the caller hears of the first fault."""
+    try:
+        found: dict[str, Any] = schema.load(content)
+    except ValidationError as fault:
+        assert isinstance(fault.messages, dict)
+        name, why = first_fault(fault.messages)
+        raise Refusal(Error.INPUT_MISSING, input=name) if why == MISSING else refuse(name, why) from None
+    return found

@@ -3,11 +3,11 @@
 from dataclasses import fields
 
 from sandbox.contract.settings import Settings
-from sandbox.web.controls.body_fields import body, given
+from sandbox.web.controls.body_fields import SINCE, body, given
 from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
-SINCE = "?since= gives those after that number."
+AFTER = "?since= gives those after that number."
 SCENARIO = {"$ref": "#/components/schemas/Scenario"}
 # What the reader of scenarios reads: the fields are those of its tables, and so is their documentation.
 FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")
@@ -109,8 +109,8 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "/callbacks",
         "time_travel.callbacks",
         "Where customers were sent back to. A fault of `callback` counts for those who sign by a rule of the scenario, "
-        f"when they are first listed: null is lost, `times` 2 is twice. {SINCE}",
-        since=True,
+        f"when they are first listed: null is lost, `times` 2 is twice. {AFTER}",
+        query=SINCE,
         commands=(
             Command(
                 "callbacks",

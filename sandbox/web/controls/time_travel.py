@@ -4,14 +4,13 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
-from flask import Request, Response
+from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming as timeline_of
 from sandbox.banking.durations import write_instant
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.arrivals import arrived
-from sandbox.web.controls.request_bodies import since_of
 from sandbox.web.controls.world_views import shown
 from sandbox.world.await_status import foresee
 from sandbox.world.registry import Worlds
@@ -59,6 +58,6 @@ def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
     return shown(worlds.fork(name, name, body["at"], replacing=True))
 
 
-def callbacks(world: World, request: Request) -> dict[str, Any]:
+def callbacks(world: World, query: dict[str, Any]) -> dict[str, Any]:
     """Where customers without a browser were sent back to."""
-    return {"callbacks": arrived(world, since_of(request))}
+    return {"callbacks": arrived(world, query.get("since", 0))}

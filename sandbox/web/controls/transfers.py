@@ -21,14 +21,12 @@ from sandbox.world.world import World
 PORTION = 1 << 16  # bytes
 
 
-def send(world: World, request: Request) -> Response:
+def send(world: World, query: dict[str, Any]) -> Response:
     """The whole world, line by line; `secrets=strip` takes out what its callers kept secret."""
-    secrets = request.args.get("secrets", "keep")
-    if secrets not in ("keep", "strip"):
-        raise refuse("secrets", "it is keep or strip")
+    strip = query.get("secrets") == "strip"
     name = f"{world.name}.world.jsonl"
     return Response(
-        in_portions(exported(world, strip=secrets == "strip", findings=findings_to_carry(world))),
+        in_portions(exported(world, strip=strip, findings=findings_to_carry(world))),
         mimetype="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
@@ -49,23 +47,17 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
             yield b"".join(portion)
 
 
-def take(worlds: Worlds, request: Request) -> Response:
+def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> Response:
     """Make a world of that file; one of that name is replaced only with ?replace=true."""
     here = str(request.environ["sandbox.world"])
-    secrets = request.args.get("as", None if here == "default" else here)
-    if secrets is not None and not is_world_name(secrets):
-        raise refuse("as", "letters, digits, _, . and -, 64 at most")
-    replace = request.args.get("replace", "false")
-    if replace not in ("true", "false"):
-        raise refuse("replace", "it is true or false")
     try:
         first_name, life = read_life(BytesIO(request.get_data()), worlds.machine_time)
     except ParcelError as fault:
         raise refuse("file", str(fault)) from None
-    name = secrets or first_name
+    name = query.get("as") or ("" if here == "default" else here) or first_name
     if not is_world_name(name):
         raise refuse("file", "the name of its world is none")
-    world = worlds.settle(name, life, replacing=replace == "true")
+    world = worlds.settle(name, life, replacing=query.get("replace") == "true")
     take_in(world, life.findings)
     found: dict[str, Any] = shown(world) | {"acts": len(life.acts)}
     return json_response(found, 201)

@@ -3,22 +3,24 @@
 from typing import Any
 
 from marshmallow import ValidationError
-from marshmallow.validate import OneOf
 
+from sandbox.banking.names import is_world_name
 from sandbox.web.controls.body_fields import (
     SPAN,
     TIME,
     Flag,
+    Parsed,
     Part,
     Read,
-    Text,
     body,
     given,
+    query,
     span,
     status,
     text,
     time,
     whole_number,
+    word,
     world_name,
 )
 from sandbox.web.controls.control_row import JSON, OBJECT, TEXT, Button, Command, Control
@@ -27,6 +29,8 @@ from sandbox.web.controls.scenario_rows import SCENARIO
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
 
 PAGE = 1_000  # worlds in one reply, at the most and by default
+FORMATS = ("json", "junit", "sarif", "html")
+SEVERITIES = ("error", "warning", "advice")
 RATE_MAX, SEED_MAX = 1_000_000, 2**53
 REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
 
@@ -37,13 +41,24 @@ def _rate(value: Any) -> float:
     return value
 
 
+def _limit(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and 0 < len(value) <= 5 and 0 < int(value) <= PAGE):
+        raise ValueError(f"a whole number from 1 to {PAGE}")
+    return int(value)
+
+
+def _after(value: str) -> str:
+    if value and not is_world_name(value):
+        raise ValueError("it is the name of a world")
+    return value
+
+
 def _seed(value: int) -> int:
     if value >= SEED_MAX:
         raise ValidationError(f"it must be below {SEED_MAX}")
     return value
 
 
-MODE = "it must be frozen or running"
 NO_CLOCK = "it is an object of at, and of frozen or rate"
 NAMED_OR_WHOLE = {"anyOf": [TEXT, SCENARIO]}
 RATE = {"type": "number"}
@@ -57,6 +72,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "200 when the sandbox is ready: calls are answered, and what they do is kept. 503 with the reason while the "
         "state file cannot be written. ?live asks only whether anybody is there.",
         reply="Health",
+        query=query(live=given(shape=TEXT, about="Asks only whether anybody is there.")),
     ),
     Control(
         "GET",
@@ -84,7 +100,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             "ClockChange",
             advance=span(about=SPAN),
             set=time(about=TIME),
-            mode=Text(why=MODE, validate=OneOf(("frozen", "running"), error=MODE)),
+            mode=word("it must be frozen or running", "frozen", "running"),
             rate=Read(_rate, about="Bank seconds per second.", shape=RATE),
         ),
         {"advance": "61m"},
@@ -125,6 +141,14 @@ WORLD_ROWS: tuple[Control, ...] = (
         ),
         pages=True,
         reply="WorldPage",
+        query=query(
+            limit=Read(
+                _limit,
+                about="At most so many.",
+                shape={"type": "integer", "minimum": 1, "maximum": PAGE, "default": PAGE},
+            ),
+            after=Parsed(_after, about="`next` of the page before."),
+        ),
     ),
     Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away.", reply="World"),
     Control(
@@ -194,6 +218,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
         "`secrets=strip` takes out what callers kept secret: it replays all the same.",
         reply={"application/x-ndjson": TEXT},
+        query=query(secrets=word("it is keep or strip", "keep", "strip", about="strip: without secrets.")),
     ),
     Control(
         "POST",
@@ -205,6 +230,10 @@ WORLD_ROWS: tuple[Control, ...] = (
         success=201,
         media=WORLD_FILES,
         reply="ImportedWorld",
+        query=query(
+            **{"as": world_name(about="The name that the world takes.")},
+            replace=word("it is true or false", "true", "false", about=REPLACE),
+        ),
     ),
     Control(
         "POST",
@@ -255,6 +284,11 @@ WORLD_ROWS: tuple[Control, ...] = (
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
         "`level` says from where on JUnit fails.",
         reply={"application/json": ("RefereeReport", OBJECT), "application/xml": TEXT, "text/html": TEXT},
+        query=query(
+            format=word(f"it must be one of {', '.join(FORMATS)}", *FORMATS, about="json where left out."),
+            level=word(f"it must be one of {', '.join(SEVERITIES)}", *SEVERITIES, about="From where on JUnit fails."),
+            waive=given(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
+        ),
     ),
     Control(
         "GET",

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from flask import Request, Response
+from flask import Response
 
 from sandbox.banking.durations import write_instant
 from sandbox.banking.names import is_world_name
@@ -22,21 +22,12 @@ from sandbox.world.unloading import Standing
 from sandbox.world.world import World
 
 
-def every(worlds: Worlds, request: Request) -> dict[str, Any]:
+def every(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
     """In the order of their names; where there are more, `next` is the name after which the next page begins."""
-    limit, after = limit_of(request), request.args.get("after", "")
-    if after and not is_world_name(after):
-        raise refuse("after", "it is the name of a world")
+    limit, after = query.get("limit", PAGE), query.get("after", "")
     rows = list(islice(worlds.each(after, limit + 1), limit + 1))
     more = {"next": rows[limit - 1].name} if len(rows) > limit else {}
     return {"worlds": [shown(world) for world in rows[:limit]], **more}
-
-
-def limit_of(request: Request) -> int:
-    text = request.args.get("limit", str(PAGE))
-    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 5 and 0 < int(text) <= PAGE):
-        raise refuse("limit", f"a whole number from 1 to {PAGE}")
-    return int(text)
 
 
 def one(worlds: Worlds, name: str) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from sandbox.scenario.step_rows import STEP_REF, StepShape
 from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
+from sandbox.web.controls.scenario_rows import YAML
 from sandbox.web.docs import control_schemas, register_schemas, reply_schemas
-from sandbox.web.docs.control_bodies import MAY_BE_LEFT_OUT, OTHER_MEDIA, QUERIES, SINCE, parameter
 from sandbox.web.docs.control_schemas import ControlError
 from sandbox.web.docs.controls import rows
 from sandbox.web.docs.schemas import JsonSchema, name_of, plugin, reference, teach
@@ -42,6 +42,15 @@ TAGS = {
     "coverage": "Looking on", "callbacks": "Looking on", "journal": "Looking on", "requests": "Looking on",
 }  # fmt: skip
 OTHER_TAG = "Reference"
+MAY_BE_LEFT_OUT = {"POST /reset", "PUT /worlds/<name>"}
+# Media types beside JSON, or in its place.
+OTHER_MEDIA: dict[str, dict[str, Any]] = {
+    "PUT /scenario": {name: {"schema": TEXT} for name in YAML},
+    "POST /import": {
+        "application/x-ndjson": {"schema": TEXT},
+        "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+    },
+}
 PATH_TEXT = {
     "name": "The name of a world.",
     "request_id": "The Request-ID of a call.",
@@ -118,15 +127,24 @@ def moved(schema: Any) -> Any:
 
 def operation_of(row: Control, shapes: Container[str] = ()) -> dict[str, Any]:
     """`shapes` are the components that stand for the body of that name."""
-    described = {name: PATH_TEXT.get(name, f"The {name}.") for name in row.path_names}
-    in_path = [parameter(name, about, required=True, place="path") for name, about in described.items()]
-    since = (SINCE,) if row.since else ()
+    parameters: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "in": "path",
+            "description": PATH_TEXT.get(name, f"The {name}."),
+            "schema": TEXT,
+            "required": True,
+        }
+        for name in row.path_names
+    ]
+    if row.query is not None:
+        parameters.append({"in": "query", "schema": row.query})
     found: dict[str, Any] = {
         "operationId": identifier(row),
         "summary": row.words.partition(". ")[0].rstrip("."),
         "description": row.words,
         "tags": [TAGS.get(row.path.split("/")[1], OTHER_TAG)],
-        "parameters": [*in_path, *QUERIES.get(row.name, ()), *since],
+        "parameters": parameters,
         "security": [{KEY: []}, {}],
         "responses": {str(row.success): success_of(row)} | REFUSALS,
         "x-choice": 10,

@@ -3,7 +3,7 @@
 from flask import Response
 
 from sandbox.bank import app_approvals, channel_acts, consent_sessions, signing_sessions
-from sandbox.bank.signing_methods import METHODS
+from sandbox.bank.records import METHODS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_channel

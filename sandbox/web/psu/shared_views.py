@@ -7,7 +7,8 @@ from datetime import datetime
 
 from sandbox.bank import signing_methods
 from sandbox.bank.grants import Session
-from sandbox.bank.signing_methods import CARD_READER, Offer
+from sandbox.bank.records import CARD_READER
+from sandbox.bank.signing_methods import Offer
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank import app_approvals, consent_sessions, signing, signing_sessions
-from sandbox.bank.signing_methods import APP, BIOMETRICS, CARD_READER
+from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import browser_sent
