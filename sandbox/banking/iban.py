@@ -53,6 +53,13 @@ def country_of(iban: str) -> str:
     return iban[:2]
 
 
+def grouped(number: str) -> str:
+    """An IBAN in groups of four; another account number as it came."""
+    if not (number[:2].isalpha() and number[2:4].isdigit()):
+        return number
+    return " ".join(number[place : place + 4] for place in range(0, len(number), 4))
+
+
 def make_belgian(bank_code: str, number: int) -> str:
     """The IBAN of account `number` (up to seven digits) at the bank with that three-digit code."""
     assert re.fullmatch(r"[0-9]{3}", bank_code), bank_code

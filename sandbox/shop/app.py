@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
+from sandbox.banking.iban import grouped
 from sandbox.client import Account, CallbackRefused, ForeignCallback, Refused, returned
 from sandbox.shop import buying, paying, viewing
 from sandbox.shop.goods import SHOP
@@ -183,11 +184,6 @@ def money(amount: Decimal, currency: str = "EUR", sign: bool = False) -> str:
     mark = "€" if currency == "EUR" else currency
     before = "−" if amount < 0 else "+" if sign else ""
     return f"{before}{mark}\N{NO-BREAK SPACE}{abs(amount):,.2f}"
-
-
-def grouped(iban: str) -> str:
-    """An IBAN in groups of four."""
-    return " ".join(iban[place : place + 4] for place in range(0, len(iban), 4))
 
 
 def day(text: str) -> str:

@@ -162,22 +162,13 @@ def send(visit: Visit, bank: Flask, call: ApiCall) -> Answer:
     return Answer(int(status.split()[0]), body, request_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Bodies:
-    """Both of a call."""
-
-    address: str
-    request: Part
-    reply: Part
-    curl: str
-
-
-def bodies_of(visit: Visit, call: Exchange, content: Content) -> Bodies:
+def bodies_of(visit: Visit, call: Exchange, content: Content) -> dict[str, Part | str]:
+    """Both bodies of a call, and the line that makes it again."""
     address = address_of(call.path, content)
     headers = [("Content-Type", content.kind)] if content.kind else []
     headers += [(name_of(name), value) for name, value in content.headers.items()]
     curl = curl_of_call(visit, call.method, address, headers, content)
-    return Bodies(address, request_of(content), reply_of(content), curl)
+    return {"address": address, "request": request_of(content), "reply": reply_of(content), "curl": curl}
 
 
 def curl_of_call(visit: Visit, method: str, address: str, headers: list[tuple[str, str]], content: Content) -> str:

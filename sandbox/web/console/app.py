@@ -31,6 +31,7 @@ from sandbox.web.html.pages import add_route, see_other
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 1_000_000
+FOREIGN = "The form is not of this console. Go back and reload it."
 View = Callable[[Visit], Response]
 
 KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
@@ -96,7 +97,10 @@ def endpoint_of(view: View, worlds: Worlds, key: str | None, notices: Notices) -
         notice = notices.of(request.args.get("notice", ""), visit.session)
         request.environ["sandbox.notice"] = notice
         try:
-            response = view(visit)
+            if request.method == "POST" and not visit.is_proven:
+                response = draw(visit, "trouble", status=403, text=FOREIGN)
+            else:
+                response = view(visit)
         except Refusal as refusal:
             response = draw(visit, "trouble", status=refusal.error.value.status, text=refusal.text)
         except HTTPException as refused:
@@ -133,8 +137,6 @@ def act(visit: Visit, notices: Notices) -> Response:
     form, action = visit.request.form, ACTIONS.get(visit.path["action"])
     if action is None:
         raise Refusal(Error.NOT_FOUND, input="action")
-    if not visit.is_proven:
-        return draw(visit, "trouble", status=403, text="The form is not of this console. Go back and reload it.")
     ask = action.ask(form)
     line = curl_of(visit, ask)
     try:

@@ -1,7 +1,5 @@
 """The callback page of a world, and the calls of the demo client that it leads to (choice 10)."""
 
-from dataclasses import dataclass
-
 from flask import Flask, Response
 
 from sandbox.bank.state import Bank
@@ -21,15 +19,8 @@ TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")
 FREQUENCIES = ("MONTHLY", *(one.value for one in Frequency if one.value != "MONTHLY"))
 MAKES = {"payment": "pay", "standing_order": "order", "bulk": "file"}
+Check = tuple[bool | None, str]  # whether it holds, None where the page cannot know; and the sentence
 WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that a TPP checks on its callback."""
-
-    holds: bool | None  # None: the page cannot know
-    text: str
 
 
 class CallbackPages:
@@ -69,7 +60,7 @@ class CallbackPages:
             "callback",
             given=given,
             others=[name[:60] for name in args if name not in PARAMETERS][:20],
-            checks=list(checks(visit, subject, client, verifier)),
+            checks=checks(visit, subject, client, verifier),
             subject=subject if subject and subject[0] != "consents" else None,
             steps=steps,
             refused=args.get("error", "")[:TEXT_MAX],
@@ -87,8 +78,6 @@ class CallbackPages:
         step = STEPS.get(visit.path["step"])
         if step is None:
             raise Refusal(Error.NOT_FOUND, input="call")
-        if not visit.is_proven:
-            return draw(visit, "trouble", status=403, text="The form is not of this console. Go back and reload it.")
         name, form = visit.path["step"], visit.request.form
         call = step(visit, form, "" if name in WITHOUT_PKCE else self.verifiers.new_challenge())
         try:
@@ -102,26 +91,26 @@ class CallbackPages:
 
 def checks(visit: Visit, subject: tuple[str, str] | None, client: str | None, verifier: str | None) -> list[Check]:
     """What a TPP checks before it goes on (service 5.2, 5.3)."""
-    args, found = visit.request.args, []
+    args, found = visit.request.args, list[Check]()
     states = args.getlist("state")
     if not states:
-        found.append(Check(False, "No state came back. Append `state` to the address that the customer opens."))
+        found.append((False, "No state came back. Append `state` to the address that the customer opens."))
     elif len(states) > 1:
-        found.append(Check(False, "The state came back twice."))
+        found.append((False, "The state came back twice."))
     elif subject is not None:
-        found.append(Check(True, "The state is the one that the console gave to this address."))
+        found.append((True, "The state is the one that the console gave to this address."))
     else:
-        found.append(Check(None, "The console did not make this state. Compare it with the one that you appended."))
+        found.append((None, "The console did not make this state. Compare it with the one that you appended."))
     if "error" in args:
-        found.append(Check(None, "The customer refused, or the bank did. No code comes with an error."))
+        found.append((None, "The customer refused, or the bank did. No code comes with an error."))
     elif not args.get("code"):
-        found.append(Check(None, "No code came back: the initiation carried an access token, or it was a file."))
+        found.append((None, "No code came back: the initiation carried an access token, or it was a file."))
     elif client is None:
-        found.append(Check(False, "This bank did not give this code."))
+        found.append((False, "This bank did not give this code."))
     elif client != DEMO_CLIENT:
-        found.append(Check(None, f"The code belongs to {client}, whose secret the console does not know."))
+        found.append((None, f"The code belongs to {client}, whose secret the console does not know."))
     elif verifier is None:
-        found.append(Check(None, "Your code_verifier is needed for the next call: you made the challenge yourself."))
+        found.append((None, "Your code_verifier is needed for the next call: you made the challenge yourself."))
     else:
-        found.append(Check(True, "This bank gave the code, and the verifier of its challenge is known."))
+        found.append((True, "This bank gave the code, and the verifier of its challenge is known."))
     return found

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.durations import write_instant
+from sandbox.banking.iban import grouped
 from sandbox.banking.money import Money
 
 
@@ -61,9 +62,8 @@ def amount(money: Money) -> str:
 
 
 def account(number: str) -> str:
-    """An IBAN in groups of four; another account number as it came."""
-    grouped = number[:2].isalpha() and number[2:4].isdigit()
-    return "\u00a0".join(number[at : at + 4] for at in range(0, len(number), 4)) if grouped else number
+    """In groups whose blanks do not break."""
+    return grouped(number).replace(" ", "\u00a0")
 
 
 def short(name: str) -> str:

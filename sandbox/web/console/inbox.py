@@ -1,19 +1,19 @@
 """What waits for a PSU, and what will happen next."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import NamedTuple
 
 from sandbox.bank import signing, timeline
 from sandbox.bank.bulk_records import Part
+from sandbox.bank.grants import Consent
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.web.console.initiations import Row, row_of
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """An address that was not answered yet; `row` is what it is about, unless that is a consent."""
 
     token: str
@@ -26,8 +26,7 @@ class Waiting:
     callback: str  # where the customer is sent back to
 
 
-@dataclass(frozen=True, slots=True)
-class Cosigning:
+class Cosigning(NamedTuple):
     """A payment that needs further signatures."""
 
     row: Row
@@ -35,20 +34,7 @@ class Cosigning:
     signers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A consent that stands."""
-
-    client: str
-    customer: str
-    scope: str
-    accounts: int
-    given: datetime
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """Something that will happen."""
 
     at: datetime
@@ -59,12 +45,11 @@ class Due:
     row: Row | None
 
 
-@dataclass(frozen=True, slots=True)
-class Inbox:
+class Inbox(NamedTuple):
     waiting: list[Waiting]
     more: bool
     cosigning: list[Cosigning]
-    consents: list[Given]
+    consents: list[Consent]  # that stand
     customers: list[tuple[str, str]]
 
 
@@ -75,11 +60,7 @@ def inbox_of(bank: Bank, number: int, size: int) -> Inbox:
         waiting[:size],
         len(waiting) > size,
         [cosigning_of(bank, one) for one in partly if one],
-        [
-            Given(one.client_id, one.customer, one.scope, len(one.logical_ids), one.given, one.until)
-            for one in reversed(bank.consents.values())
-            if one.ended is None and one.until > bank.clock.now
-        ],
+        [one for one in reversed(bank.consents.values()) if one.ended is None and one.until > bank.clock.now],
         [(customer.id, customer.name) for customer in bank.customers.values()],
     )
 

@@ -36,6 +36,7 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
     "worlds": lambda call, row: call.worlds,
     "world": lambda call, row: call.find_world(),
     "request": lambda call, row: call.request,
+    "row": lambda call, row: row,
     "query": lambda call, row: read_query(call.request, row.query),
     "body": lambda call, row: read_body(call.request, row.body),
     "take_body": lambda call, row: lambda: read_body(call.request, row.body),  # when the view decides

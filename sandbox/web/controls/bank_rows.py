@@ -124,7 +124,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/payments",
-        "initiations.list_payments",
+        "initiations.every",
         "The payments, each with its way through the statuses and its order.",
         commands=(
             Command(
@@ -144,7 +144,7 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         reply=["Payment"],
     ),
-    Control("GET", "/payments/<payment_id>", "initiations.show_payment", "One payment.", reply="Payment"),
+    Control("GET", "/payments/<payment_id>", "initiations.one", "One payment.", reply="Payment"),
     Control(
         "POST",
         "/payments/<payment_id>/move",
@@ -163,7 +163,7 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/standing-orders",
-        "initiations.list_standing_orders",
+        "initiations.every",
         "The standing orders.",
         commands=(
             Command(
@@ -185,14 +185,14 @@ BANK_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/standing-orders/<payment_id>",
-        "initiations.show_standing_order",
+        "initiations.one",
         "One standing order: what was executed, and what comes on which day.",
         reply="StandingOrderWithDays",
     ),
     Control(
         "GET",
         "/bulk-payments",
-        "initiations.list_files",
+        "initiations.every",
         "The bulk files, each with its bulks.",
         commands=(
             Command(
@@ -203,5 +203,5 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         reply=["BulkFile"],
     ),
-    Control("GET", "/bulk-payments/<payment_id>", "initiations.show_file", "One bulk file.", reply="BulkFile"),
+    Control("GET", "/bulk-payments/<payment_id>", "initiations.one", "One bulk file.", reply="BulkFile"),
 )

@@ -15,7 +15,7 @@ from sandbox.banking.names import is_world_name, nearest
 from sandbox.contract.moves import Status
 from sandbox.web.api.body_fields import MISSING
 
-TEXT_MAX, TEXTS_MAX = 4096, 1000
+TEXT_MAX, TEXTS_MAX, RATE_MAX = 4096, 1000, 1_000_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]{1,100}\Z")
 TIME = "A time: ISO 8601, with an offset or in Brussels time."
@@ -181,14 +181,39 @@ def _since(value: str) -> int:
     return int(value)
 
 
+def _rate(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
+        raise ValueError(f"it must be a number above 0 and up to {RATE_MAX}")
+    return value
+
+
+def _after(value: str) -> str:
+    if value and not is_world_name(value):
+        raise ValueError("it is the name of a world")
+    return value
+
+
+def limit(most: int, **more: Any) -> Read:
+    """How many rows a page has; as many as it may where left out."""
+
+    def read(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and len(value) <= 5 and 0 < int(value) <= most):
+            raise ValueError(f"a whole number from 1 to {most}")
+        return int(value)
+
+    return Read(read, shape={"type": "integer", "minimum": 1, "maximum": most, "default": most}, **more)
+
+
 text = partial(Parsed, read_text)
 given = partial(Read, lambda value: value)  # read elsewhere
 address = partial(Parsed, _address)
 currency = partial(Parsed, _currency)
+after = partial(Parsed, _after)
 world_name = partial(Parsed, _world_name)
 name = partial(Parsed, _name)
 identifier = partial(matching, ID, "it is letters, digits, _, . and -, 64 at most")
 status = partial(one_of, *Status, post_load=Status)
+rate = partial(Read, _rate, shape={"type": "number"})
 span = partial(Parsed, read_duration)
 time = partial(Parsed, read_instant)
 whole_number = partial(Whole, "it must be a whole number of 0 or more", 0)

@@ -14,12 +14,13 @@ from sandbox.bank.subjects import Initiation, Subject
 from sandbox.banking.durations import write_instant
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.kinds import Kind
+from sandbox.contract.kinds import BY_LIST, Kind
 from sandbox.contract.moves import Status
 from sandbox.contract.products import SCT
 from sandbox.web.api.bulks import bulk_fields
 from sandbox.web.api.replies import order_fields
 from sandbox.web.api.standing_order_bodies import contract_fields
+from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.long_lists import list_reply, read_list
 from sandbox.world.world import World
 
@@ -27,34 +28,26 @@ COMING = 12  # occurrences shown ahead
 ACTIVE = (Status.PATC, Status.PDNG, Status.ACWP)
 
 
-def list_payments(world: World) -> Response:
-    return _list(world, kinds.PAYMENT)
-
-
-def list_standing_orders(world: World) -> Response:
-    return _list(world, kinds.STANDING_ORDER)
-
-
-def list_files(world: World) -> Response:
-    return _list(world, kinds.BULK)
-
-
-def show_payment(world: World, payment_id: str) -> dict[str, Any]:
-    return show(world.ask(find, kinds.PAYMENT, payment_id))
-
-
-def show_standing_order(world: World, payment_id: str) -> dict[str, Any]:
-    return world.ask(_show_standing_order, payment_id)
-
-
-def show_file(world: World, payment_id: str) -> dict[str, Any]:
-    return show(world.ask(find, kinds.BULK, payment_id))
-
-
-def _list(world: World, kind: Kind) -> Response:
+def every(world: World, row: Control) -> Response:
     """Under the name of the address and, since some clients take no -, under its spelling with _ too."""
+    kind = kind_of(row)
     rows = read_list(world, lambda bank: map(show, bank.register_of(kind).values()))
     return list_reply(*dict.fromkeys((kind.list, kind.list.replace("-", "_"))), pieces=rows)
+
+
+def one(world: World, row: Control, payment_id: str) -> dict[str, Any]:
+    """A standing order with its executions."""
+    return world.ask(_one, kind_of(row), payment_id)
+
+
+def _one(bank: Bank, kind: Kind, payment_id: str) -> dict[str, Any]:
+    found = find(bank, kind, payment_id)
+    return show(found) | ({"occurrences": occurrences_of(bank, found)} if isinstance(found, StandingOrder) else {})
+
+
+def kind_of(row: Control) -> Kind:
+    """The kind under whose list the control stands."""
+    return BY_LIST[row.path.split("/")[1]]
 
 
 def find(bank: Bank, kind: Kind, name: str) -> Initiation:
@@ -107,12 +100,6 @@ SHOW: dict[Kind, Callable[[Any], dict[str, Any]]] = {
     kinds.STANDING_ORDER: _standing_order,
     kinds.BULK: _file,
 }
-
-
-def _show_standing_order(bank: Bank, payment_id: str) -> dict[str, Any]:
-    order = find(bank, kinds.STANDING_ORDER, payment_id)
-    assert isinstance(order, StandingOrder)
-    return show(order) | {"occurrences": occurrences_of(bank, order)}
 
 
 def occurrences_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:

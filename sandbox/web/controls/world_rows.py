@@ -1,20 +1,18 @@
 """Rows of the controls that concern a whole world: its clock, its file, and what its clients did."""
 
-from typing import Any
-
 from marshmallow import ValidationError
 
-from sandbox.banking.names import is_world_name
 from sandbox.web.controls.body_fields import (
     SPAN,
     TIME,
     Flag,
-    Parsed,
     Part,
-    Read,
+    after,
     body,
     given,
+    limit,
     query,
+    rate,
     span,
     status,
     text,
@@ -31,26 +29,8 @@ WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-s
 PAGE = 1_000  # worlds in one reply, at the most and by default
 FORMATS = ("json", "junit", "sarif", "html")
 SEVERITIES = ("error", "warning", "advice")
-RATE_MAX, SEED_MAX = 1_000_000, 2**53
+SEED_MAX = 2**53
 REPLACE = "Whether a world of that name is replaced; left out, it stays and the reply is 409."
-
-
-def _rate(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
-        raise ValueError(f"it must be a number above 0 and up to {RATE_MAX}")
-    return value
-
-
-def _limit(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and 0 < len(value) <= 5 and 0 < int(value) <= PAGE):
-        raise ValueError(f"a whole number from 1 to {PAGE}")
-    return int(value)
-
-
-def _after(value: str) -> str:
-    if value and not is_world_name(value):
-        raise ValueError("it is the name of a world")
-    return value
 
 
 def _seed(value: int) -> int:
@@ -61,8 +41,7 @@ def _seed(value: int) -> int:
 
 NO_CLOCK = "it is an object of at, and of frozen or rate"
 NAMED_OR_WHOLE = {"anyOf": [TEXT, SCENARIO]}
-RATE = {"type": "number"}
-WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or false"), rate=Read(_rate, shape=RATE))
+WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or false"), rate=rate())
 
 WORLD_ROWS: tuple[Control, ...] = (
     Control(
@@ -101,7 +80,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             advance=span(about=SPAN),
             set=time(about=TIME),
             mode=word("it must be frozen or running", "frozen", "running"),
-            rate=Read(_rate, about="Bank seconds per second.", shape=RATE),
+            rate=rate(about="Bank seconds per second."),
         ),
         {"advance": "61m"},
         commands=(Command("clock advance"), Command("clock set"), Command("clock freeze"), Command("clock run")),
@@ -142,12 +121,8 @@ WORLD_ROWS: tuple[Control, ...] = (
         pages=True,
         reply="WorldPage",
         query=query(
-            limit=Read(
-                _limit,
-                about="At most so many.",
-                shape={"type": "integer", "minimum": 1, "maximum": PAGE, "default": PAGE},
-            ),
-            after=Parsed(_after, about="`next` of the page before."),
+            limit=limit(PAGE, about="At most so many."),
+            after=after(about="`next` of the page before."),
         ),
     ),
     Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away.", reply="World"),

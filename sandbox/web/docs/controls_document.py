@@ -5,8 +5,7 @@ from collections.abc import Container, Iterable
 from dataclasses import fields as fields_of
 from typing import Any
 
-from apispec import APISpec
-from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT, HOLD
@@ -20,7 +19,7 @@ from sandbox.web.controls.scenario_rows import YAML
 from sandbox.web.docs import control_schemas, register_schemas, reply_schemas
 from sandbox.web.docs.control_schemas import ControlError
 from sandbox.web.docs.controls import rows
-from sandbox.web.docs.schemas import JsonSchema, name_of, plugin, reference, teach
+from sandbox.web.docs.schemas import JsonSchema, name_of, new_document, reference
 
 ABOUT = (
     "Not part of the bank: they move its clock, act as its customers and show what it holds. A call that changes "
@@ -62,21 +61,11 @@ PATH_TEXT = {
 
 def document(root: str, listed: Iterable[Control] | None = None) -> dict[str, Any]:
     """The whole document for one base address."""
-    made = plugin()
-    spec = APISpec(
-        "Sandbox controls", "1", "3.1.0", [made],
-        info={
-            "description": ABOUT,
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-            "contact": {"name": "The reference of this sandbox", "url": f"{root}/_sandbox/docs"},
-        },
-        servers=[{"url": root}],
-        tags=[{"name": name, "description": f"{name}."} for name in (*dict.fromkeys(TAGS.values()), OTHER_TAG)],
-    )  # fmt: skip
-    teach(made)
+    tags = {name: f"{name}." for name in (*TAGS.values(), OTHER_TAG)}
+    spec, converter = new_document("Sandbox controls", "1", root, ABOUT, tags)
     spec.components.security_scheme(KEY, {"type": "apiKey", "in": "header", "name": "X-Sandbox-Key"})
     spec.components.schema(name_of(COUNTERPARTY), schema=COUNTERPARTY)
-    shapes = composed(made)
+    shapes = composed(converter)
     for name, shape in shapes.items():
         spec.components.schema(name, shape)
     for row in rows() if listed is None else listed:
@@ -85,12 +74,11 @@ def document(root: str, listed: Iterable[Control] | None = None) -> dict[str, An
     return spec.to_dict()
 
 
-def composed(made: MarshmallowPlugin) -> dict[str, JsonSchema]:
+def composed(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
     """The components that the tables of scenarios make, wholly or in part."""
-    assert made.converter is not None
     bodies = {name_of(row.body): row.body for row in CONTROLS if row.body is not None}
     part = {
-        name: made.converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
+        name: converter.schema2jsonschema(bodies[name])  # type: ignore[no-untyped-call]
         for name in ("NewWorld", "Approval", "FurtherSignature")
     }
     settings: JsonSchema = SETTINGS.schema()

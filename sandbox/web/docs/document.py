@@ -5,7 +5,6 @@ from datetime import date
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from apispec import APISpec
 from marshmallow import Schema
 
 from sandbox.contract.field_rows import Use
@@ -20,10 +19,9 @@ from sandbox.web.docs import reply_schemas
 from sandbox.web.docs.examples import Example, accept_of, order, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
 from sandbox.web.docs.responses import responses_of
-from sandbox.web.docs.schemas import JsonSchema, clause_marks, of_product, plugin, reference, teach
+from sandbox.web.docs.schemas import JsonSchema, clause_marks, new_document, of_product, reference
 from sandbox.web.docs.variant_amendments import amended
 
-OPENAPI = "3.1.0"
 VERSION = "3.0.1"  # service 9.3
 SCHEMAS: tuple[type[Schema], ...] = (
     PaymentBody, EarlierBody, ContractBody, reply_schemas.TokenForm, reply_schemas.PaymentInitiationReply,
@@ -73,18 +71,7 @@ def document(root: str, vendor: str, today: date, variants: Pairs = ()) -> dict[
 
 def usual_document(root: str, vendor: str, today: date) -> dict[str, Any]:
     """The document of a bank as it is by default."""
-    made = plugin()
-    spec = APISpec(
-        "Sandbox bank", VERSION, OPENAPI, [made],
-        info={
-            "description": ABOUT,
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-            "contact": {"name": "The reference of this sandbox", "url": f"{root}/_sandbox/docs"},
-        },
-        servers=[{"url": root}],
-        tags=[{"name": name, "description": clause} for name, clause in dict.fromkeys(TAGS.values())],
-    )  # fmt: skip
-    teach(made)
+    spec, _ = new_document("Sandbox bank", VERSION, root, ABOUT, dict(TAGS.values()))
     for schema in SCHEMAS:
         if schema.__name__ not in spec.components.schemas:
             spec.components.schema(schema.__name__, schema=schema)

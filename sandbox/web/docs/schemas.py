@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 from marshmallow.schema import SchemaMeta
 from marshmallow.validate import Regexp
@@ -15,6 +17,7 @@ from sandbox.web.api.body_schemas import PaymentBody
 from sandbox.web.docs.tables import ours
 
 JsonSchema = dict[str, Any]
+OPENAPI = "3.1.0"
 
 
 def reference(name: str) -> JsonSchema:
@@ -53,15 +56,25 @@ def clause_marks(clause: str) -> JsonSchema:
     return marks
 
 
-def plugin() -> MarshmallowPlugin:
-    return MarshmallowPlugin(schema_name_resolver=name_of)
-
-
-def teach(made: MarshmallowPlugin) -> None:
-    """Once the plugin stands in a document it has a converter, which learns our kinds here."""
+def new_document(
+    title: str, version: str, root: str, about: str, tags: dict[str, str]
+) -> tuple[APISpec, OpenAPIConverter]:
+    """An empty document, and the converter of schemas, which learns our kinds here."""
+    made = MarshmallowPlugin(schema_name_resolver=name_of)
+    spec = APISpec(
+        title, version, OPENAPI, [made],
+        info={
+            "description": about,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "contact": {"name": "The reference of this sandbox", "url": f"{root}/_sandbox/docs"},
+        },
+        servers=[{"url": root}],
+        tags=[{"name": name, "description": description} for name, description in tags.items()],
+    )  # fmt: skip
     assert made.converter is not None
     for describe in (kind_of, note_of):
         made.converter.add_attribute_function(lambda _, field, of=describe, **more: of(field))  # type: ignore[no-untyped-call]
+    return spec, made.converter
 
 
 def name_of(schema: Schema | SchemaMeta | str) -> str:

@@ -6,9 +6,8 @@ from flask import Response
 
 from sandbox.bank import app_approvals
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.psu.consent_views import ConsentSight
 from sandbox.web.psu.page_views import in_app
-from sandbox.web.psu.steps import CONSENTING, SIGNING, WRONG, wording
+from sandbox.web.psu.steps import draw_sight
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Lost, Visit, go, proof_of
 
@@ -43,19 +42,5 @@ def answer(visit: Visit) -> Response:
 def show(visit: Visit, refusal: Refusal | None = None) -> Response:
     approval = visit.path["approval"]
     sight = visit.world.ask(in_app, approval)
-    steps = CONSENTING if isinstance(sight, ConsentSight) else SIGNING
-    language = visit.language(sight.language)
-    return draw(
-        visit,
-        language,
-        "app",
-        status=WRONG if refusal else 200,
-        session_id=approval,
-        kind=sight.kind,
-        sight=sight,
-        headline=steps.headline(language, sight),
-        lines=steps.lines(language, sight),
-        at=f"/app/{approval}",
-        rate=visit.world.pace.rate,
-        problem=wording(language, None, refusal),
-    )
+    language, at = visit.language(sight.language), f"/app/{approval}"
+    return draw_sight(visit, language, "app", sight, approval, at, refusal=refusal)

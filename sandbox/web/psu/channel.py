@@ -1,5 +1,8 @@
 """The PSU's own channel: balances, further signatures, and what leaves from the PSU's accounts (service 1)."""
 
+from collections.abc import Callable
+from typing import Any
+
 from flask import Response
 
 from sandbox.bank import app_approvals, channel_acts, consent_sessions, signing_sessions
@@ -8,9 +11,9 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_channel
 from sandbox.web.psu.consent_views import standing_one
-from sandbox.web.psu.papers import PAPERS, from_accounts, headline, lines
+from sandbox.web.psu.papers import PAPERS, from_accounts, headline
 from sandbox.web.psu.shared_views import session_at
-from sandbox.web.psu.steps import ENDS, WRONG, read_code, wording
+from sandbox.web.psu.steps import ENDS, WRONG, draw_sight, read_code, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
@@ -60,12 +63,7 @@ def choose_method(visit: Visit) -> Response:
 
 def sign_by_biometrics(visit: Visit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
-    subject = visit.path["payment_id"]
-    try:
-        status = visit.world.act(app_approvals.confirm_in_channel_by_biometrics, session_id, subject)
-    except Refusal as refusal:
-        return show_again(visit, session_id, refusal)
-    return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
+    return answer(visit, session_id, app_approvals.confirm_in_channel_by_biometrics)
 
 
 def sign_payment(visit: Visit) -> Response:
@@ -73,22 +71,21 @@ def sign_payment(visit: Visit) -> Response:
     code = read_code(form.get("code", ""))
     if code is None:
         return show_payment(visit, session_id, problem="type.code")
-    try:
-        status = visit.world.act(signing_sessions.confirm_in_channel, session_id, visit.path["payment_id"], code)
-    except Refusal as refusal:
-        if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
-            return start_again(visit, refusal)
-        return show_again(visit, session_id, refusal)
-    return go(visit.to("/channel", news="waiting" if status is Status.PATC else "signed"))
+    return answer(visit, session_id, signing_sessions.confirm_in_channel, code)
 
 
 def refuse_payment(visit: Visit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
+    return answer(visit, session_id, signing_sessions.refuse_in_channel, news="refused")
+
+
+def answer(visit: Visit, session_id: str, verb: Callable[..., Any], *given: str, news: str = "") -> Response:
+    """Signs or refuses, and leads on to the list, which says what came of it."""
     try:
-        visit.world.act(signing_sessions.refuse_in_channel, session_id, visit.path["payment_id"])
+        status = visit.world.act(verb, session_id, visit.path["payment_id"], *given)
     except Refusal as refusal:
         return show_again(visit, session_id, refusal)
-    return go(visit.to("/channel", news="refused"))
+    return go(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
 
 
 def cancel_payment(visit: Visit) -> Response:
@@ -123,15 +120,13 @@ def log_out(visit: Visit) -> Response:
     return response
 
 
-def start_again(visit: Visit, refusal: Refusal) -> Response:
-    """A session of its own follows one that too many wrong codes ended."""
-    session_id = visit.world.act(signing_sessions.enter_channel)
-    response = show(visit, session_id, refusal=refusal)
-    return keep(visit, response, CHANNEL_COOKIE, session_id)
-
-
 def show_again(visit: Visit, session_id: str, refusal: Refusal) -> Response:
-    """The bank's no on the page of the payment, or on the list where nothing is left to sign."""
+    """The bank's no on the page of the payment, or on the list where nothing is left to sign.
+
+    A session of its own follows one that too many wrong codes ended."""
+    if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
+        session_id = visit.world.act(signing_sessions.enter_channel)
+        return keep(visit, show(visit, session_id, refusal=refusal), CHANNEL_COOKIE, session_id)
     if refusal.error in OVER:
         return show(visit, session_id, refusal=refusal)
     return show_payment(visit, session_id, refusal=refusal)
@@ -183,16 +178,5 @@ def show_payment(
 ) -> Response:
     sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
     language = visit.language(customer=sight.customer.language if sight.customer else None)
-    return draw(
-        visit,
-        language,
-        "cosign",
-        status=WRONG if problem or refusal else 200,
-        session_id=session_id,
-        sight=sight,
-        kind=sight.kind,
-        at=f"/channel/payments/{sight.id}",
-        headline=headline(language, sight),
-        lines=lines(language, sight),
-        problem=wording(language, problem, refusal),
-    )
+    at = f"/channel/payments/{sight.id}"
+    return draw_sight(visit, language, "cosign", sight, session_id, at, problem=problem, refusal=refusal)

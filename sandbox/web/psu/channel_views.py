@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sandbox.bank import channel_acts, consents, signing, signing_sessions
-from sandbox.bank.records import Account, Customer
+from sandbox.bank.records import Customer
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
-from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.consent_views import Allowed, allowed_by
+from sandbox.web.psu.consent_views import Allowed, Choice, allowed_by, choices_of
 from sandbox.web.psu.initiation_views import InitiationView, listed_view
 from sandbox.web.psu.page_views import Sight, sight_of
 from sandbox.web.psu.shared_views import tpp_name
@@ -51,7 +50,7 @@ class Folder:
     customer: Customer | None
     waiting: list[Sight]
     allowed: list[Allowed]
-    held: list[tuple[Account, list[Money]]]  # their accounts, and the balance of each compartment
+    held: list[Choice]
     own: list[OwnPage]
 
 
@@ -67,7 +66,7 @@ def folder(bank: Bank, session_id: str, pages: dict[str, int]) -> Folder:
         bank.customers[who],
         [sight_of(bank, session, found) for found in signing.to_sign(bank, who)],
         [allowed_by(bank, consent) for consent in consents.valid_consents(bank, who)],
-        _held(bank, who),
+        choices_of(bank, who),
         [_own_page(bank, who, name, pages.get(name, 1)) for name in LISTS],
     )
 
@@ -109,11 +108,3 @@ def _own_page(bank: Bank, customer: str, name: str, number: int) -> OwnPage:
 def _own(bank: Bank, found: Initiation, customer: str) -> Own:
     tpp, may_cancel = tpp_name(bank, found.origin.client_id), channel_acts.may_cancel(bank, found, customer)
     return Own(found.id, listed_view(bank, found), tpp, found.status, may_cancel)
-
-
-def _held(bank: Bank, customer: str) -> list[tuple[Account, list[Money]]]:
-    """The open accounts of a customer in the electronic channels."""
-    return [
-        (one, [bank.ledger.balance(one.iban, currency) for currency in one.currencies])
-        for one in consents.choosable(bank, customer)
-    ]

@@ -3,6 +3,7 @@
 from copy import copy
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from sandbox.bank import consent_sessions, consents, signing, signing_sessions
 from sandbox.bank.grants import Consent, ConsentAddress, Session
@@ -25,9 +26,8 @@ class Allowed:
     until: date
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An account that may be read, with its balances."""
+class Choice(NamedTuple):
+    """An open account in the electronic channels, with the balance of each compartment."""
 
     account: Account
     balances: list[Money]
@@ -97,7 +97,7 @@ def consent_of(bank: Bank, session: Session) -> ConsentSight:
         list(bank.customers.values()),
         bank.customers[session.customer] if session.customer else None,
         _likely(bank, address),
-        _choices(bank, session.customer) if session.customer else [],
+        choices_of(bank, session.customer) if session.customer else [],
         [bank.accounts[iban] for iban in session.chosen],
         bank.settings.consent_life.days,
         brussels_date(until),
@@ -134,7 +134,7 @@ def _likely(bank: Bank, address: ConsentAddress) -> str | None:
     return bank.accounts[address.iban].owners[0] if address.iban is not None else None
 
 
-def _choices(bank: Bank, customer: str) -> list[Choice]:
+def choices_of(bank: Bank, customer: str) -> list[Choice]:
     return [
         Choice(account, [bank.ledger.balance(account.iban, currency) for currency in account.currencies])
         for account in consents.choosable(bank, customer)

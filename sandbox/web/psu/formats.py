@@ -2,6 +2,7 @@
 
 from datetime import date
 
+from sandbox.banking.iban import grouped
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.languages import PAGES
@@ -27,12 +28,6 @@ def country(language: str, code: str) -> str:
     from babel import Locale
 
     return str(Locale.parse(PAGES[language].locale).territories.get(code, code))
-
-
-def account(number: str) -> str:
-    """An IBAN in groups of four; another account number as it came."""
-    grouped = number[:2].isalpha() and number[2:4].isdigit()
-    return " ".join(number[place : place + 4] for place in range(0, len(number), 4)) if grouped else number
 
 
 def weekday(language: str, day: date) -> str:
@@ -79,7 +74,7 @@ def source(paying: Source | None) -> str:
     if paying is None:
         return ""
     compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
-    return f"{account(paying.debtor.iban)}{compartment}, {paying.owners}"
+    return f"{grouped(paying.debtor.iban)}{compartment}, {paying.owners}"
 
 
 def communication(language: str, structured: str | None, unstructured: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.records import Address, Creditor, Order
 from sandbox.bank.standing_order_records import Contract
-from sandbox.banking.iban import country_of
+from sandbox.banking.iban import country_of, grouped
 from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.contract.field_rows import Body, Choice
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
@@ -15,7 +15,6 @@ from sandbox.contract.products import PRODUCTS
 from sandbox.web.psu.consent_views import ConsentSight
 from sandbox.web.psu.formats import (
     Line,
-    account,
     amount,
     communication,
     counted,
@@ -31,28 +30,25 @@ from sandbox.web.psu.page_views import Sight
 from sandbox.web.psu.words import catalogue, say
 
 
-def lines(language: str, sight: Sight) -> list[Line]:
-    """Everything that the customer signs for; what was not given has no line."""
-    return _labelled(language, "review", _texts(language, sight))
+def lines(language: str, sight: Sight | ConsentSight) -> list[Line]:
+    """Everything that the customer signs for, or consents to; what was not given has no line."""
+    if isinstance(sight, ConsentSight):
+        part, texts = "consent", _consent_texts(language, sight)
+    else:
+        part, texts = "review", _texts(language, sight)
+    return [(say(language, f"{part}.{key}"), text) for key, text in texts if text]
 
 
-def headline(language: str, sight: Sight) -> Line:
-    """The amount, and to whom."""
+def headline(language: str, sight: Sight | ConsentSight) -> Line:
+    """The amount, and to whom; of a consent the TPP."""
+    if isinstance(sight, ConsentSight):
+        return say(language, "consent.drawn"), sight.tpp
     return PAPERS[type(sight.view)].headline(language, sight.view)
 
 
 def from_accounts(sight: Sight) -> str:
     """The accounts that pay."""
-    return ", ".join(account(one.debtor.iban) for one in sight.view.sources)
-
-
-def consent_lines(language: str, sight: ConsentSight) -> list[Line]:
-    """The lines of a consent: the TPP, the accounts, the time."""
-    return _labelled(language, "consent", _consent_texts(language, sight))
-
-
-def _labelled(language: str, part: str, texts: Iterator[Line]) -> list[Line]:
-    return [(say(language, f"{part}.{key}"), text) for key, text in texts if text]
+    return ", ".join(grouped(one.debtor.iban) for one in sight.view.sources)
 
 
 def _texts(language: str, sight: Sight) -> Iterator[Line]:
@@ -63,7 +59,7 @@ def _texts(language: str, sight: Sight) -> Iterator[Line]:
 def _payment(language: str, view: PaymentView) -> Iterator[Line]:
     order = view.order
     yield "creditor", order.creditor_name
-    yield "creditor_account", account(order.creditor.iban or order.creditor.bban or "")
+    yield "creditor_account", grouped(order.creditor.iban or order.creditor.bban or "")
     yield "creditor_bank", _bank(language, order.creditor)
     yield "creditor_address", _address(language, order.creditor_address)
     yield "debtor", source(view.source)
@@ -135,7 +131,7 @@ def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator
 def order_lines(language: str, view: OrderView) -> Iterator[Line]:
     contract = view.contract
     yield "creditor", contract.creditor_name
-    yield "creditor_account", account(contract.creditor_iban)
+    yield "creditor_account", grouped(contract.creditor_iban)
     yield "debtor", source(view.source)
     yield "formula", formula(language, contract) if contract.variable else ""
     yield "communication", communication(language, contract.structured, contract.unstructured)

@@ -14,7 +14,7 @@ from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.consent_views import ConsentSight, consent_at
 from sandbox.web.psu.endings import Ending, end
-from sandbox.web.psu.formats import Line, country
+from sandbox.web.psu.formats import country
 from sandbox.web.psu.page_views import Sight, at_address, callback_of
 from sandbox.web.psu.shared_views import session_at
 from sandbox.web.psu.templating import draw
@@ -46,8 +46,6 @@ class Steps:
     confirm: Verb
     turn_down: Verb
     chosen: Callable[[Visit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
-    headline: Callable[[str, Any], Line]
-    lines: Callable[[str, Any], list[Line]]
 
     def open_address(self, visit: Visit) -> Response:
         """Where the TPP sends the PSU, with its state."""
@@ -68,27 +66,32 @@ class Steps:
         token = visit.path["token"]
         visit.world.ask(self.waiting, token)  # an address that is over is refused first
         session_id, _ = visit.form(address_cookie(token))
+        step = visit.path["step"]
         takes = {
-            "login": self.take_login,
-            self.choice: self.take_choice,
-            "code": self.take_code,
-            "method": self.take_method,
-            "biometrics": self.take_biometrics,
-            "refuse": self.take_refusal,
+            "login": (self.take_login, "login"),
+            self.choice: (self.take_choice, self.choice),
+            "code": (self.take_code, self.choice),
+            "method": (self.take_method, "code"),
+            "biometrics": (self.take_biometrics, "code"),
         }
-        take = takes.get(visit.path["step"])
-        if take is None:
+        if step == "refuse":
+            return leave(visit, visit.world.act(self.turn_down, session_id, token))
+        if step not in takes:
             raise Refusal(Error.NOT_FOUND, input="step")
-        return take(visit, session_id, token)
+        take, again = takes[step]
+        try:
+            return take(visit, session_id, token)
+        except Refusal as refusal:  # the bank's no on the page where something else may be chosen
+            if refusal.error in ENDS:
+                raise
+            shown = "code" if refusal.error is Error.CODE_WRONG else again
+            return self.show(visit, session_id, shown, refusal=refusal)
 
     def take_login(self, visit: Visit, session_id: str, token: str) -> Response:
         customer = visit.request.form.get("login")
         if not customer:
             return self.show(visit, session_id, "login", problem="choose.customer")
-        try:
-            renewed = visit.world.act(self.log_in_anew, session_id, token, customer)
-        except Refusal as refusal:
-            return self.show_again(visit, session_id, "login", refusal)
+        renewed = visit.world.act(self.log_in_anew, session_id, token, customer)
         return keep(visit, go(visit.to(f"/{self.path}/{token}/{self.choice}")), address_cookie(token), renewed)
 
     def take_choice(self, visit: Visit, session_id: str, token: str) -> Response:
@@ -96,10 +99,7 @@ class Steps:
         chosen = self.chosen(visit, visit.world.ask(self.view, session_id, token))
         if chosen is None:
             return self.show(visit, session_id, self.choice, problem=self.problem)
-        try:
-            visit.world.act(self.choose, session_id, token, *chosen)
-        except Refusal as refusal:
-            return self.show_again(visit, session_id, self.choice, refusal)
+        visit.world.act(self.choose, session_id, token, *chosen)
         return go(visit.to(f"/{self.path}/{token}/review"))
 
     def take_code(self, visit: Visit, session_id: str, token: str) -> Response:
@@ -107,39 +107,18 @@ class Steps:
         code = read_code(visit.request.form.get("code", ""))
         if code is None:
             return self.show(visit, session_id, "code", problem="type.code")
-        try:
-            callback = visit.world.act(self.confirm, session_id, token, code)
-        except Refusal as refusal:
-            step = "code" if refusal.error is Error.CODE_WRONG else self.choice
-            return self.show_again(visit, session_id, step, refusal)
-        return leave(visit, callback)
+        return leave(visit, visit.world.act(self.confirm, session_id, token, code))
 
     def take_method(self, visit: Visit, session_id: str, token: str) -> Response:
         """Another way to sign; a risk may refuse it, and the page says why."""
         method = visit.request.form.get("method", "")
         if method not in METHOD_PAGES:
             raise Refusal(Error.NOT_FOUND, input="method")
-        try:
-            visit.world.act(app_approvals.choose_method, session_id, token, method)
-        except Refusal as refusal:
-            return self.show_again(visit, session_id, "code", refusal)
+        visit.world.act(app_approvals.choose_method, session_id, token, method)
         return go(visit.to(f"/{self.path}/{token}/code"))
 
     def take_biometrics(self, visit: Visit, session_id: str, token: str) -> Response:
-        try:
-            callback = visit.world.act(app_approvals.confirm_by_biometrics, session_id, token)
-        except Refusal as refusal:
-            return self.show_again(visit, session_id, "code", refusal)
-        return leave(visit, callback)
-
-    def take_refusal(self, visit: Visit, session_id: str, token: str) -> Response:
-        return leave(visit, visit.world.act(self.turn_down, session_id, token))
-
-    def show_again(self, visit: Visit, session_id: str, step: str, refusal: Refusal) -> Response:
-        """The bank's no on the page where something else may be chosen."""
-        if refusal.error in ENDS:
-            raise refusal
-        return self.show(visit, session_id, step, refusal=refusal)
+        return leave(visit, visit.world.act(app_approvals.confirm_by_biometrics, session_id, token))
 
     def show(
         self, visit: Visit, session_id: str, step: str, *, problem: str | None = None, refusal: Refusal | None = None
@@ -149,23 +128,19 @@ class Steps:
         language = visit.language(sight.language)
         steps = [name for name in ("login", self.choice, "review", "code") if not (name == self.choice and sight.given)]
         shown = self.first_open(sight, step)
-        return draw(
+        return draw_sight(
             visit,
             language,
             METHOD_PAGES[sight.ways.method] if shown == "code" else self.templates.get(shown, shown),
-            status=WRONG if problem or refusal else 200,
-            session_id=session_id,
+            sight,
+            session_id,
+            f"/{self.path}/{visit.path['token']}",
+            problem=problem,
+            refusal=refusal,
             forms=form_targets(sight.redirect_uri),
-            sight=sight,
-            kind=sight.kind,
-            headline=self.headline(language, sight),
-            lines=self.lines(language, sight),
-            at=f"/{self.path}/{visit.path['token']}",
             number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),
-            rate=visit.world.pace.rate,
             ways=sight.ways,
-            problem=wording(language, problem, refusal),
         )
 
     def first_open(self, sight: Sight | ConsentSight, asked: str) -> str:
@@ -177,6 +152,36 @@ class Steps:
         if not sight.given and (not sight.is_chosen or asked == self.choice):
             return self.choice
         return "code" if asked == "code" else "review"
+
+
+def draw_sight(
+    visit: Visit,
+    language: str,
+    template: str,
+    sight: Sight | ConsentSight,
+    session_id: str,
+    at: str,
+    *,
+    problem: str | None = None,
+    refusal: Refusal | None = None,
+    **facts: Any,
+) -> Response:
+    """A page about what is signed or consented to, with its paper, and what was wrong with the form before it."""
+    return draw(
+        visit,
+        language,
+        template,
+        status=WRONG if problem or refusal else 200,
+        session_id=session_id,
+        kind=sight.kind,
+        sight=sight,
+        headline=papers.headline(language, sight),
+        lines=papers.lines(language, sight),
+        at=at,
+        rate=visit.world.pace.rate,
+        problem=wording(language, problem, refusal),
+        **facts,
+    )
 
 
 def find_session(visit: Visit) -> tuple[str, bool, str | None]:
@@ -241,8 +246,6 @@ SIGNING = Steps(
     confirm=signing_sessions.confirm,
     turn_down=signing_sessions.turn_down,
     chosen=_compartment,
-    headline=papers.headline,
-    lines=papers.lines,
 )
 CONSENTING = Steps(
     path="consent",
@@ -257,6 +260,4 @@ CONSENTING = Steps(
     confirm=consent_sessions.confirm,
     turn_down=consent_sessions.turn_down,
     chosen=_accounts,
-    headline=lambda language, sight: (say(language, "consent.drawn"), sight.tpp),
-    lines=papers.consent_lines,
 )

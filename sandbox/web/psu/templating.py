@@ -6,6 +6,7 @@ from typing import Any
 from flask import Response
 from jinja2 import Environment
 
+from sandbox.banking.iban import grouped
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu import formats
 from sandbox.web.psu.formats import counted
@@ -41,7 +42,7 @@ def draw(
             say=lambda key, **facts: say(language, key, kind, **facts),
             spelled=lambda number: spelled(language, number),
             amount=lambda money: formats.amount(language, money),
-            account=formats.account,
+            account=grouped,
             day=lambda date: formats.long_date(language, date),
             counted=lambda key, number: counted(language, key, number),
             to=visit.to,
