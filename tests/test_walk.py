@@ -13,6 +13,7 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 import sandbox
 from sandbox.world.registry import Worlds
+from tests.pki.keys import PUBLIC, digest, signed
 from tests.tpp import SCT, Tpp, headers, payment
 
 HOUSE = f"{Path(sandbox.__file__).parent}/"
@@ -59,15 +60,22 @@ def answer(app: Flask, asked: dict[str, Any], replies: list[str]) -> None:
     replies.append(run_wsgi_app(app, asked)[1])
 
 
-# What a walk may take; these numbers only ever fall. A POST aims at 25 files and 20 changes of room.
-@pytest.mark.parametrize(("call", "files", "changes"), [("post", 25, 17), ("status", 17, 12), ("clock", 29, 32)])
+# What a walk may take; these numbers only ever fall. A POST aims at 25 files and 20 changes of room, also a signed one.
+@pytest.mark.parametrize(
+    ("call", "files", "changes"), [("post", 24, 17), ("signed", 25, 17), ("status", 17, 12), ("clock", 29, 32)]
+)
 def test_a_call_passes_few_files_and_seldom_changes_rooms(
     app: Flask, worlds: Worlds, tpp: Tpp, call: str, files: int, changes: int
 ) -> None:
     payment_id = tpp.initiated()
+    tpp.control("PUT", "/clients/demo-tpp", keys=PUBLIC)
+    now = tpp.control("GET", "/clock").get_json()["now"]
+    body = environ("POST", "/", json=payment())["wsgi.input"].read()
+    proof = {"Digest": digest(body), "Date": now, "Signature": signed(body)}
     status = f"/payments/{SCT}/{payment_id}/status"
     calls: dict[str, Callable[[], dict[str, Any]]] = {
         "post": lambda: environ("POST", f"/payments/{SCT}", json=payment(), headers=headers()),
+        "signed": lambda: environ("POST", f"/payments/{SCT}", json=payment(), headers=headers() | proof),
         "status": lambda: environ("GET", status, headers=headers()),
         "clock": lambda: environ("POST", "/_sandbox/clock", json={"advance": "1m"}),
     }

@@ -10,7 +10,7 @@ from typing import Any
 from waitress import wasyncore
 
 log = getLogger("sandbox")
-TURN = 0.004  # seconds: an answer that is still under way after one or two of them is no brief one
+TURN = 0.008  # seconds: an answer that is still under way after one or two of them is no brief one
 QUIET = 64  # turns without a call, after which nobody watches
 AT_ONCE = 64  # calls that are answered between two looks at the lines
 

@@ -18,8 +18,7 @@ from sandbox.machine import machine_time
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.collector import SHORT, Tended, collector_at_rest
 from sandbox.world.log.marks import Head
-from sandbox.world.log.memory_log import Act
-from sandbox.world.log.pieced_list import PiecedList
+from sandbox.world.log.memory_log import Act, PiecedList
 from sandbox.world.log.release import release_pieces
 from sandbox.world.log.state_hash import state_hash, write_hashes
 from sandbox.world.log.store import Store

@@ -80,7 +80,7 @@ def test_so_is_one_that_the_authority_itself_has_signed(
     with suppress(Untrusted):
         assert isinstance(trust.judge(read(content), QWAC, REAL), Bearer)
     with suppress(Refusal):
-        assert seal_key(trust, CLIENT, "PIS", REAL, content).key_type in ("EC", "RSA")
+        assert seal_key(trust, CLIENT, "PIS", lambda: REAL, content).key_type in ("EC", "RSA")
 
 
 def test_one_that_is_signed_again_unchanged_is_believed(trust: Trust, pki: Path, sound: list[bytes]) -> None:
@@ -119,7 +119,7 @@ def test_a_date_or_digest_with_any_letters_changed_is_taken_or_refused(data: st.
     )
     text = data.draw(harmed(data.draw(st.sampled_from(dates)).encode())).decode("latin-1")
     with suppress(Refusal):
-        demand_date(text, REAL, REAL, timedelta(minutes=3))
+        demand_date(text, REAL, lambda: REAL, timedelta(minutes=3))
     with suppress(Refusal):
         demand_digest(text, content)
 

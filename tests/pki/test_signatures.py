@@ -261,7 +261,7 @@ def test_whatever_comes_is_refused_and_nothing_breaks(text: str, body: bytes) ->
     checks: tuple[Callable[[], object], ...] = (
         lambda: demand_signature(text, body, KEYS, nobody),
         lambda: demand_digest(text, body),
-        lambda: demand_date(text, REAL, REAL, REAL - REAL),
+        lambda: demand_date(text, REAL, lambda: REAL, REAL - REAL),
     )
     for check in checks:
         with pytest.raises(Refusal):

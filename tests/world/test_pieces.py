@@ -5,13 +5,13 @@ from random import Random
 import pytest
 
 from sandbox.world import pausing
-from sandbox.world.log import pieced_list
-from sandbox.world.log.pieced_list import PiecedList
+from sandbox.world.log import memory_log
+from sandbox.world.log.memory_log import PiecedList
 
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieced_list, "PIECE", 3)
+    monkeypatch.setattr(memory_log, "PIECE", 3)
 
 
 def test_whatever_is_done_to_it_a_list_in_pieces_is_what_a_plain_list_would_be() -> None:
@@ -26,7 +26,7 @@ def test_whatever_is_done_to_it_a_list_in_pieces_is_what_a_plain_list_would_be()
             case 1:
                 count = chance.randrange(len(plain) + 2)
                 gone = [item for piece in pieced.drop_first(count) for item in piece]
-                assert gone[:count] == plain[:count] and len(gone) < count + pieced_list.PIECE
+                assert gone[:count] == plain[:count] and len(gone) < count + memory_log.PIECE
                 del plain[:count]
             case _:
                 pieced.append(number)

@@ -3,7 +3,7 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -119,12 +119,12 @@ def _demand_organisation(bearer: Bearer, client: Client) -> None:
         )
 
 
-def seal_key(trust: Trust | None, client: Client, role: str | None, now: datetime, der: bytes) -> Key:
+def seal_key(trust: Trust | None, client: Client, role: str | None, now: Callable[[], datetime], der: bytes) -> Key:
     """The key of a QSealC in a signature's x5c, when it is believed, of the client and in the role of the call."""
     if trust is None:
         raise refused("Signature", "the server was started without --pki, so it believes no x5c")
     try:
-        bearer = trust.judge(believing.read(der), QSEAL, now)
+        bearer = trust.judge(believing.read(der), QSEAL, now())
         believing.demand_signing_key(bearer.certificate)
         if not client.organisation or bearer.organisation != client.organisation:
             raise Untrusted(

@@ -185,19 +185,20 @@ def signature(call: Call, bank: Bank) -> None:
 
     from sandbox.web.api import certificates, jws  # with the cryptography that most calls never need
 
-    body, real = call.request.get_data(), call.world.real_time()
+    body = call.request.get_data()
     if digest is not None:
         jws.demand_digest(digest, body)
     if date is not None:
         call.met("date_tolerance")
-        jws.demand_date(date, bank.clock.now, real, bank.settings.date_tolerance)
+        jws.demand_date(date, bank.clock.now, call.world.real_time, bank.settings.date_tolerance)
     if proof is not None:
         call.met("certificate_clock")
-        now = bank.clock.now if call.settings.certificate_clock == "bank" else real
-        certified = partial(certificates.seal_key, call.trust, call.client, call.operation.role, now)
         over = call.variant("signature_over")
         jws.demand_form(proof, over)
         signed = body if over != "headers" else jws.header_lines(call.request_id, digest, date)
+        certified = partial(
+            certificates.seal_key, call.trust, call.client, call.operation.role, call.world.certificate_time
+        )
         jws.demand_signature(proof, signed, call.client.keys, certified)
 
 

@@ -17,10 +17,6 @@ KEYS_SORTED, ESCAPED = ", its keys sorted", ", its letters beyond ASCII as \\u e
 JWT_CLAIMS = frozenset({"iat", "exp", "nbf", "jti", "iss", "aud", "sub"})
 
 
-def digest_of(body: bytes) -> str:
-    return b64encode(sha256(body).digest()).decode()
-
-
 def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
     """What people sign instead of the bytes that they send."""
     yield "an empty body", b""
@@ -51,7 +47,7 @@ def for_digest(found: str, body: bytes) -> str:
         return "; the value is in hexadecimal, and Base64 is needed"
     if found.rstrip("=") in (urlsafe_b64encode(raw).decode().rstrip("="), b64encode(raw).decode().rstrip("=")):
         return "; the value is not in Base64 with + and / and its padding"
-    other = variant(body, lambda bytes_: digest_of(bytes_) == found)
+    other = variant(body, lambda bytes_: b64encode(sha256(bytes_).digest()).decode() == found)
     return f"; it is that of {other}" if other else ""
 
 
