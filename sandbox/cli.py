@@ -98,9 +98,9 @@ main.add_command(state_group)
     help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
 )
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
-@state_options(option)
-@capacity_options(option)
-@access_options(option)
+@state_options
+@capacity_options
+@access_options
 def serve(
     scenario: str,
     seed: Seed | None,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.options import all_of, option
+
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
     from sandbox.serve.connections import Bounds
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.registry import Worlds
 
-Option = Callable[..., Any]
 KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
 
@@ -171,42 +172,34 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def access_options(option: Option) -> Callable[[Any], Any]:
-    """The options of `serve` that end up in AccessOptions, beside host, port and threads."""
-    rows = (
-        option(
-            "--pki",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="The PKI folder whose certificates are trusted.",
-        ),
-        option("--tls", is_flag=True, help="Serve TLS and ask for client certificates; needs the extra [tls]."),
-        option(
-            "--client-certificates",
-            type=click.Choice(["off", "proxy", "tls"]),
-            help="Where client certificates come from.",
-        ),
-        option("--key", help="The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY."),
-        option("--controls", default="on", type=click.Choice(["on", "off"]), help="The controls below /_sandbox."),
-        option("--controls-port", type=click.IntRange(0, 65535), help="Serve the controls on a separate port."),
-        option("--controls-host", default="127.0.0.1", help="The address of that port."),
-        option(
-            "--connections",
-            type=click.IntRange(1, 100_000),
-            help="Most open connections; one more closes the longest idle. Default: 4000, or the system's limit.",
-        ),
-        option(
-            "--allowed-hosts",
-            default="",
-            help="Further names under which the controls may be called, by commas; .x is all below x, * any. Loopback "
-            "names and the address listened on are allowed; on a network also addresses, private names and this "
-            "machine's.",
-        ),
-        option("--open", is_flag=True, help="Leave the controls open to anyone who can reach the server."),
-    )
-
-    def decorate(command: Any) -> Any:
-        for row in reversed(rows):
-            command = row(command)
-        return command
-
-    return decorate
+# The options of `serve` that end up in AccessOptions, beside host, port and threads.
+access_options = all_of(
+    option(
+        "--pki",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="The PKI folder whose certificates are trusted.",
+    ),
+    option("--tls", is_flag=True, help="Serve TLS and ask for client certificates; needs the extra [tls]."),
+    option(
+        "--client-certificates",
+        type=click.Choice(["off", "proxy", "tls"]),
+        help="Where client certificates come from.",
+    ),
+    option("--key", help="The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY."),
+    option("--controls", default="on", type=click.Choice(["on", "off"]), help="The controls below /_sandbox."),
+    option("--controls-port", type=click.IntRange(0, 65535), help="Serve the controls on a separate port."),
+    option("--controls-host", default="127.0.0.1", help="The address of that port."),
+    option(
+        "--connections",
+        type=click.IntRange(1, 100_000),
+        help="Most open connections; one more closes the longest idle. Default: 4000, or the system's limit.",
+    ),
+    option(
+        "--allowed-hosts",
+        default="",
+        help="Further names under which the controls may be called, by commas; .x is all below x, * any. Loopback "
+        "names and the address listened on are allowed; on a network also addresses, private names and this "
+        "machine's.",
+    ),
+    option("--open", is_flag=True, help="Leave the controls open to anyone who can reach the server."),
+)

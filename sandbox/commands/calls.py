@@ -1,11 +1,11 @@
 """The commands about calls: questions (`count`, `verify`) and barriers (`hold`, `release`)."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import click
 
+from sandbox.commands.options import all_of
 from sandbox.commands.remote import RemoteWorld, remote
 
 
@@ -24,22 +24,18 @@ def _headers(context: click.Context, param: click.Parameter, values: tuple[str, 
     return {name: text for name, _, text in pairs} or None
 
 
-def matcher(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that make a matcher; the command gets it as one mapping."""
-    for name, about in (
-        ("operation", "Such as payment_initiation; * stands for any text."),
-        ("method", "Such as POST."),
-        ("path", "Without world and query; * stands for any text."),
-        ("status", "A number, or a pattern such as 4*."),
-        ("client", "The Client-ID."),
-    ):
-        command = click.option(f"--{name}", help=about)(command)
-    command = click.option(
+# The options that make a matcher; the command gets it as one mapping.
+matcher = all_of(
+    click.option("--body", callback=_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.'),
+    click.option(
         "--header", "headers", multiple=True, callback=_headers, metavar="NAME=VALUE", help="A header; may be repeated."
-    )(command)
-    return click.option("--body", callback=_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.')(
-        command
-    )
+    ),
+    click.option("--client", help="The Client-ID."),
+    click.option("--status", help="A number, or a pattern such as 4*."),
+    click.option("--path", help="Without world and query; * stands for any text."),
+    click.option("--method", help="Such as POST."),
+    click.option("--operation", help="Such as payment_initiation; * stands for any text."),
+)
 
 
 def _body(given: dict[str, Any]) -> dict[str, Any]:

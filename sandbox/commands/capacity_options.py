@@ -1,19 +1,16 @@
 """Options of `serve` about the number and size of worlds (choice 10)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from sandbox.commands.options import Span
+from sandbox.commands.options import Span, all_of, option
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
     from sandbox.world.room import Room
-
-Option = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -38,33 +35,23 @@ class CapacityOptions:
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))
 
 
-def capacity_options(option: Option) -> Callable[[Any], Any]:
-    rows = (
-        option(
-            "--worlds-max",
-            default=10_000,
-            type=click.IntRange(1, 1_000_000),
-            help="Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",
-        ),
-        option(
-            "--put-away-after", default="30m", type=Span(), help="With --state: unload a world after this idle time."
-        ),
-        option(
-            "--history-mb",
-            default=500,
-            type=click.IntRange(1, 1_000_000),
-            help="Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
-        ),
-        option(
-            "--acts-kept",
-            type=click.IntRange(1, 1_000_000_000),
-            help="Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
-        ),
-    )
-
-    def decorate(command: Any) -> Any:
-        for row in reversed(rows):
-            command = row(command)
-        return command
-
-    return decorate
+capacity_options = all_of(
+    option(
+        "--worlds-max",
+        default=10_000,
+        type=click.IntRange(1, 1_000_000),
+        help="Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",
+    ),
+    option("--put-away-after", default="30m", type=Span(), help="With --state: unload a world after this idle time."),
+    option(
+        "--history-mb",
+        default=500,
+        type=click.IntRange(1, 1_000_000),
+        help="Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
+    ),
+    option(
+        "--acts-kept",
+        type=click.IntRange(1, 1_000_000_000),
+        help="Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
+    ),
+)

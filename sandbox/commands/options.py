@@ -14,6 +14,17 @@ def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
     return click.option(name, *names, envvar=variable, show_envvar=True, show_default=True, **more)
 
 
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator; a command's help lists them in this order."""
+
+    def decorate(command: Any) -> Any:
+        for add in reversed(options):
+            command = add(command)
+        return command
+
+    return decorate
+
+
 class Span(click.ParamType[timedelta]):
     name = "duration"
 

@@ -9,6 +9,7 @@ import click
 
 from sandbox.commands.options import Instant
 from sandbox.machine import machine_time
+from sandbox.pki import FAULTS
 
 directory = click.option(
     "--dir",
@@ -74,22 +75,7 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
 @click.option("--from", "begins", type=Instant(), default=None, help="Start of the validity; default: now.")
 @click.option("--days", type=click.IntRange(1, 3650), default=199, show_default=True, help="Days of validity.")
 @click.option("--host", "hosts", multiple=True, help="A name or address for the subject's alternative names.")
-@click.option(
-    "--fault",
-    type=click.Choice(
-        [
-            "expired",
-            "not-yet-valid",
-            "revoked",
-            "wrong-role",
-            "wrong-organisation",
-            "unknown-issuer",
-            "broken-chain",
-            "weak-key",
-        ]
-    ),
-    default=None,
-)
+@click.option("--fault", type=click.Choice([*FAULTS]), default=None)
 def issue(
     path: Path,
     name: str,

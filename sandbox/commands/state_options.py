@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.access_options import KEY_LENGTH_MIN
-from sandbox.commands.options import Span
+from sandbox.commands.options import Span, all_of, option
 from sandbox.machine import machine_time, seconds_since_boot, stopwatch
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sandbox.world.registry import Worlds
     from sandbox.world.room import Room
 
-Option = Callable[..., Any]
 PLAIN = re.compile(r"[!-~]+")
 LEASE_MIN, LEASE_MAX = timedelta(seconds=1), timedelta(minutes=5)
 
@@ -104,42 +103,34 @@ class StateOptions:
         return Peers(placement, Relay(seconds_since_boot, tls_context(trusted)), self.peers_key, seconds_since_boot)
 
 
-def state_options(option: Option) -> Callable[[Any], Any]:
-    rows = (
-        option(
-            "--state",
-            metavar="FILE|URL",
-            help="Keep all worlds in this file, or in PostgreSQL: postgresql://USER@HOST/DATABASE, which any number of "
-            "servers may share (extra postgres).",
-        ),
-        option(
-            "--sync",
-            default="normal",
-            type=click.Choice(["normal", "full"]),
-            help="With --state FILE: wait for the disk before each reply (full), or for the operating system only "
-            "(normal). A database decides it by synchronous_commit.",
-        ),
-        option(
-            "--lease",
-            default="5s",
-            type=Lease(),
-            help="With --state URL: others take the worlds of a server that is silent for this long.",
-        ),
-        option(
-            "--advertise",
-            metavar="URL",
-            help="With --state URL: where other servers reach this one; default: the address it listens on.",
-        ),
-        option(
-            "--peers-key",
-            help="With --state URL: the key by which the servers of one database know each other; better set as "
-            "SANDBOX_PEERS_KEY. With it any of them answers any call.",
-        ),
-    )
-
-    def decorate(command: Any) -> Any:
-        for row in reversed(rows):
-            command = row(command)
-        return command
-
-    return decorate
+state_options = all_of(
+    option(
+        "--state",
+        metavar="FILE|URL",
+        help="Keep all worlds in this file, or in PostgreSQL: postgresql://USER@HOST/DATABASE, which any number of "
+        "servers may share (extra postgres).",
+    ),
+    option(
+        "--sync",
+        default="normal",
+        type=click.Choice(["normal", "full"]),
+        help="With --state FILE: wait for the disk before each reply (full), or for the operating system only "
+        "(normal). A database decides it by synchronous_commit.",
+    ),
+    option(
+        "--lease",
+        default="5s",
+        type=Lease(),
+        help="With --state URL: others take the worlds of a server that is silent for this long.",
+    ),
+    option(
+        "--advertise",
+        metavar="URL",
+        help="With --state URL: where other servers reach this one; default: the address it listens on.",
+    ),
+    option(
+        "--peers-key",
+        help="With --state URL: the key by which the servers of one database know each other; better set as "
+        "SANDBOX_PEERS_KEY. With it any of them answers any call.",
+    ),
+)

@@ -1,10 +1,10 @@
 """Commands that act as the demo client: a payment, a standing order, a file or a consent in one word (choice 12)."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox.commands.options import all_of
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.contract.kinds import BULK
 
@@ -15,8 +15,6 @@ BELGIAN = "BE68539007547034"  # valid, and of no bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
 WITHIN = "400d"  # of the bank's time, for --until
 
-Command = Callable[..., Any]
-
 
 def tpp_of(far: RemoteWorld, client_id: str = "demo-tpp", secret: str = "demo-secret") -> "Client":
     """The reference client at this world; customers come back to the world's own callback page."""
@@ -26,15 +24,12 @@ def tpp_of(far: RemoteWorld, client_id: str = "demo-tpp", secret: str = "demo-se
     return Client(desk.base_url, client_id, secret, f"{desk.base_url}/_sandbox/callback", http=desk.http)
 
 
-def signing(command: Command) -> Command:
-    """The options of a command that initiates something, which a customer signs."""
-    for option in (
-        click.option("--until", metavar="STATUS", help="Move the bank's clock on until it has this status, as ACSC."),
-        click.option("--unsigned", is_flag=True, help="Leave it unsigned, and print the address to sign at."),
-        click.option("--refuse", is_flag=True, help="The customer refuses."),
-    ):
-        command = option(command)
-    return command
+# The options of a command that initiates something, which a customer signs.
+signing = all_of(
+    click.option("--refuse", is_flag=True, help="The customer refuses."),
+    click.option("--unsigned", is_flag=True, help="Leave it unsigned, and print the address to sign at."),
+    click.option("--until", metavar="STATUS", help="Move the bank's clock on until it has this status, as ACSC."),
+)
 
 
 def finish(

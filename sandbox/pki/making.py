@@ -21,18 +21,6 @@ LIFE = timedelta(days=365)
 AUTHORITY_LIFE = timedelta(days=20 * 365)
 AUTHORITY_AGE = timedelta(days=5 * 365)  # it is older than what expired
 
-# Each way to be wrong on purpose, and what is wrong then.
-FAULTS = {
-    "expired": "it ended yesterday",
-    "not-yet-valid": "it begins in 30 days",
-    "revoked": "it is on the revocation list",
-    "wrong-role": "it bears PSP_IC alone",
-    "wrong-organisation": "it names another organisation",
-    "unknown-issuer": "an authority that nobody knows has issued it",
-    "broken-chain": "it names the right issuer, and another key has signed it",
-    "weak-key": "its key is RSA of 1024 bits",
-}
-
 
 @dataclass(frozen=True)
 class Pair:

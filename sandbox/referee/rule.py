@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -53,20 +53,26 @@ Close = Callable[[Own, Bank], Iterator[Open]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A row of the table."""
+    """A row of the table, and the decorator of the function that detects the fault."""
 
     id: str
-    title: str
     severity: Severity
     clause: str
+    title: str
     instead: str
-    on: tuple[str, ...]  # operations and acts; empty: every call
-    see: See
+    on: tuple[str, ...] = ()  # operations and acts; empty: every call
     refused: bool | None = None  # True: refused calls only; False: accepted ones
     also: tuple[str, ...] = ()  # operations of which it hears the other ones too
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
     only: Sort | None = None  # it never hears calls of another kind
     begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
+    see: See = lambda event, own: None
+
+    def __call__(self, see: See) -> See:
+        """Adds the row to the table."""
+        assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
+        RULES.append(replace(self, see=see))
+        return see
 
     def applies_to(self, kind: Kind) -> bool:
         if kind.operation in ACTS:
@@ -108,32 +114,10 @@ class KindRules:
 
 
 RULES: list[Rule] = []
+rule = Rule
 
 PAYMENTS = ("payment_initiation", "standing_order_initiation")
 INITIATIONS = (*PAYMENTS, "bulk_initiation")
 REDIRECTING = (*PAYMENTS, "consent_addresses")
 STATUSES = ("payment_status", "standing_order_status")
 CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_cancellation")
-
-
-def rule(
-    name: str,
-    severity: Severity,
-    clause: str,
-    title: str,
-    instead: str,
-    on: tuple[str, ...] = (),
-    refused: bool | None = None,
-    also: tuple[str, ...] = (),
-    close: Close | None = None,
-    only: Sort | None = None,
-    begins: Sort | None = None,
-) -> Callable[[See], See]:
-    """Adds a row to the table; the decorated function detects the fault."""
-
-    def added(see: See) -> See:
-        assert all(row.id != name for row in RULES), f"two rules are called {name}"
-        RULES.append(Rule(name, title, severity, clause, instead, on, see, refused, also, close, only, begins))
-        return see
-
-    return added

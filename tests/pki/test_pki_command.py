@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from sandbox.cli import main
-from sandbox.pki.making import FAULTS
+from sandbox.pki import FAULTS
 
 ORGANISATION = "PSDBE-NBB-0123456789"
 

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Request, Response
 
 from sandbox.banking.names import is_world_name
-from sandbox.referee.transfer import findings_to_carry, take_in
+from sandbox.referee.report import findings_to_carry, take_in
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.web.controls.world_views import shown
