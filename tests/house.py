@@ -39,7 +39,7 @@ INSIDE = {
         {"initiations"},
         {"payments", "standing_orders", "bulks"},
         {"signing"},
-        {"psu_actions", "forced_moves"},
+        {"psu_actions", "effects"},
         {"rule_actions"},
         {"timeline"},
     ),

@@ -50,7 +50,12 @@ def demand_channel(bank: Bank, account: Account, field: str = FIELD) -> None:
     """Only accounts in the bank's electronic channels, and no customer who blocked them (service 1)."""
     if not account.online:
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why="it is not managed in one", which="offline")
-    if any(bank.customers[owner].channel_blocked for owner in account.owners):
+    for owner in account.owners:
+        demand_unblocked(bank, owner, field)
+
+
+def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None:
+    if bank.customers[customer].channel_blocked:
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it", which="blocked")
 
 
@@ -121,14 +126,17 @@ def available(bank: Bank, debtor: Debtor) -> Money:
 
 def unreserved(bank: Bank, debtor: Debtor) -> Decimal:
     """The customer's own money: the balance less what is reserved."""
-    reserved = bank.reserved.get(debtor, NOTHING) + bank.reserved_later.get(debtor, NOTHING)
-    return bank.ledger.number(debtor) - reserved
+    return bank.ledger.number(debtor) - reserved(bank, debtor)
+
+
+def reserved(bank: Bank, debtor: Debtor) -> Decimal:
+    return bank.reserved.get(debtor, NOTHING) + bank.reserved_later.get(debtor, NOTHING)
 
 
 def payable(bank: Bank, debtor: Debtor) -> Money:
     """Funds at an execution: payments that wait for a later day block nothing."""
-    reserved = bank.reserved.get(debtor, NOTHING)
-    return Money(bank.ledger.number(debtor) - reserved + overdraft(bank, debtor), debtor.currency)
+    due = bank.reserved.get(debtor, NOTHING)
+    return Money(bank.ledger.number(debtor) - due + overdraft(bank, debtor), debtor.currency)
 
 
 def overdraft(bank: Bank, debtor: Debtor) -> Decimal:
@@ -155,11 +163,10 @@ def demand_funds(bank: Bank, debtor: Debtor, amount: Money) -> None:
 
 def funds_of(bank: Bank, debtor: Debtor, amount: Money) -> dict[str, object]:
     """The numbers that decide about funds."""
-    reserved = bank.reserved.get(debtor, NOTHING) + bank.reserved_later.get(debtor, NOTHING)
     return {
         "needed": amount,
         "booked": bank.ledger.balance(debtor.iban, debtor.currency),
-        "reserved": Money(reserved, debtor.currency),
+        "reserved": Money(reserved(bank, debtor), debtor.currency),
         "overdraft": Money(overdraft(bank, debtor), debtor.currency),
         "available": available(bank, debtor),
     }

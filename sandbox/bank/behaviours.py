@@ -1,15 +1,14 @@
 """How each kind of initiation behaves while it is signed: one row a kind, of functions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.bank import accounts, bulk_checks, bulks, execution, payments, rules, standing_orders
 from sandbox.bank.records import Account, Debtor, Payment
 from sandbox.bank.rules import Looks
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Initiation, StandingOrder
 from sandbox.contract import kinds
 from sandbox.contract.kinds import Kind
 from sandbox.contract.moves import Trigger
@@ -70,26 +69,23 @@ def _order_fits(bank: Bank, order: StandingOrder, customer: str, debtor: Debtor 
     standing_orders.demand_fit(bank, order.order, debtor)
 
 
+ONE_ACCOUNT = Behaviour(
+    looks=lambda found: rules.looks_of(found.order, found.origin),
+    demand_fit=_payment_fits,
+    demand_funds=_nothing,
+    may_sign=_may_sign,
+    signatures_required=_payment_signatures,
+    owner=_owner,
+    complete=execution.complete,
+    refuse=_refuse,
+)
 BEHAVIOURS: dict[Kind, Behaviour] = {
-    kinds.PAYMENT: Behaviour(
-        looks=lambda payment: rules.looks_of_order(payment.order, payment.origin),
-        demand_fit=_payment_fits,
-        demand_funds=_nothing,
-        may_sign=_may_sign,
-        signatures_required=_payment_signatures,
-        owner=_owner,
-        complete=execution.complete,
-        refuse=_refuse,
-    ),
-    kinds.STANDING_ORDER: Behaviour(
-        looks=lambda order: standing_orders.looks_of(order.order, order.origin),
+    kinds.PAYMENT: ONE_ACCOUNT,
+    kinds.STANDING_ORDER: replace(
+        ONE_ACCOUNT,
         demand_fit=_order_fits,
-        demand_funds=_nothing,
-        may_sign=_may_sign,
         signatures_required=lambda bank, order, debtor: 1,  # never several (service 1)
-        owner=_owner,
         complete=standing_orders.complete,
-        refuse=_refuse,
     ),
     kinds.BULK: Behaviour(
         looks=lambda bulk: bulks.looks_of(bulk.format, bulk.origin, bulk.reference),

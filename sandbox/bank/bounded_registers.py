@@ -1,4 +1,4 @@
-"""Bounds of registers that grow with every call: the oldest entries are dropped, several at once.
+"""Registers that grow with every call, and their bounds: the oldest entries are dropped, several at once.
 
 The dropped entries depend on the acts alone, so the same acts give the same bank.
 """
@@ -56,3 +56,11 @@ def forget_replaced(register: dict[Key, Value], standing: int, most: int, stands
     replaced = [key for key, value in register.items() if not stands(key, value)]
     for key in islice(replaced, max(0, len(replaced) - most + most // SHARE)):
         del register[key]
+
+
+class Register(dict[Key, Value]):
+    """A dict that Python's garbage collector knows for good.
+
+    It forgets a dict of plain tuples and texts at each full collection, finds it again at the next entry, and then
+    looks through all of it three times, which stops every thread.
+    """

@@ -5,9 +5,9 @@ from datetime import date
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Bulk, Part
 from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money

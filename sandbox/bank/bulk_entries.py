@@ -1,9 +1,9 @@
 """The entries of a bulk: one debit, or one per transaction (choice 7)."""
 
 from sandbox.bank.accounts import is_closed
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Part
 from sandbox.banking.money import Money
 from sandbox.files.report import Transfer
 

@@ -6,22 +6,18 @@ from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, bulk_entries, initiations
 from sandbox.bank.bounded_registers import forget_replaced
-from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.execution import CLOSED, NO_FUNDS, due_at, six_on
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Origin
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import cancellation_facts
-from sandbox.banking.calendar import at_brussels, following_banking_day
+from sandbox.bank.subjects import Bulk, Part, cancellation_facts
+from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 from sandbox.files.reader import Kind
-
-NO_FUNDS = "AM04"
-CLOSED = "AC04"
-AT_SIX = 6
 
 
 def initiate(
@@ -77,7 +73,7 @@ def complete(bank: Bank, bulk: Bulk) -> None:
         _count(bank, bulk, part, +1)
         part.executes_on = bulk_checks.execution_day(bank, part.paying.execution_date)
         due = bank.clock.now + bank.settings_of(bulk).bulk_execution
-        bank.agenda.add(at_brussels(part.executes_on, AT_SIX) if part.executes_on else due, part.id, Trigger.EXECUTED)
+        bank.agenda.add(due_at(part, due), part.id, Trigger.EXECUTED)
 
 
 def execute(bank: Bank, part: Part) -> None:
@@ -96,7 +92,7 @@ def execute(bank: Bank, part: Part) -> None:
         bank.move(part, Trigger.FUNDS_MISSING)
         part.tries += 1
         part.executes_on = following_banking_day(bank.clock.today)
-        bank.agenda.add(at_brussels(part.executes_on, AT_SIX), part.id, Trigger.EXECUTED)
+        bank.agenda.add(six_on(part.executes_on), part.id, Trigger.EXECUTED)
     look_at_parts(bank, bulk)
 
 
@@ -119,9 +115,7 @@ def look_at_parts(bank: Bank, bulk: Bulk) -> None:
 def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
     """The PSU refuses: the file and its bulks are cancelled."""
     bank.move(bulk, Trigger.REFUSED, reason)
-    bulk_checks.drop_content(bank, bulk)
-    for part in bulk.payable_parts:
-        bank.move(part, Trigger.REFUSED, reason)
+    _end_parts(bank, bulk, Trigger.REFUSED, reason)
 
 
 def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
@@ -135,12 +129,7 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
         bank.move(bulk, Trigger.SETTLED)
     else:
         bank.move(bulk, Trigger.CANCELLED, reason)
-    bulk_checks.drop_content(bank, bulk)
-    for part in bulk.payable_parts:
-        bank.move(part, Trigger.CANCELLED, reason)
-        if bulk.signed_on is not None:
-            _count(bank, bulk, part, -1)
-    bulk.unpaid = 0
+    _end_parts(bank, bulk, Trigger.CANCELLED, reason)
 
 
 def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
@@ -153,9 +142,14 @@ def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
 def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
     """Rejects by a rule or a control; unpaid bulks are not paid."""
     bank.move(bulk, Trigger.REJECTED, reason)
+    _end_parts(bank, bulk, Trigger.REJECTED, reason)
+
+
+def _end_parts(bank: Bank, bulk: Bulk, trigger: Trigger, reason: str | None) -> None:
+    """What was not paid is not paid any more."""
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
-        bank.move(part, Trigger.REJECTED, reason)
+        bank.move(part, trigger, reason)
         if bulk.signed_on is not None:
             _count(bank, bulk, part, -1)
     bulk.unpaid = 0

@@ -5,12 +5,10 @@ from itertools import islice
 
 from sandbox.bank import bulks, execution, standing_orders
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Payment
-from sandbox.bank.signing import UNSIGNED
 from sandbox.bank.signing_sessions import logged_in
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation, Part
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 

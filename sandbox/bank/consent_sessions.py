@@ -68,11 +68,8 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     customer = ready(bank, session)
     if bank.settings.rules_edition > 2:
         demand_method(bank, None, customer, CARD_READER)
-    if code != session.code:
-        left = signing_sessions.one_try_less(bank, session)
-        if not left:
-            return consents.decline(bank, token, session.state, signing.wrong_codes(bank))
-        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    if not signing_sessions.accepts(bank, session, code):
+        return consents.decline(bank, token, session.state, signing.wrong_codes(bank))
     return consents.agree(bank, token, customer, session.chosen, session.state)
 
 

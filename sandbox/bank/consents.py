@@ -115,8 +115,7 @@ def choosable(bank: Bank, customer: str) -> list[Account]:
 
 def demand_customer(bank: Bank, address: ConsentAddress, customer: str) -> None:
     """Checks the customer: of a renewal its own, of CAF the account's owner; refuses blocked customers."""
-    if bank.customers[customer].channel_blocked:
-        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
+    accounts.demand_unblocked(bank, customer)
     if address.renews is not None and bank.consents[address.renews].customer != customer:
         raise Refusal(Error.ACCESS_DENIED, input="customer", why="the consent is another customer's", which="consent")
     if address.iban is not None and customer not in bank.accounts[address.iban].owners:

@@ -1,11 +1,11 @@
-"""Changes of customers and accounts while the bank runs (choice 10): each is an act and a line of the journal."""
+"""Changes of customers, accounts and TPPs while the bank runs (choice 10): each is an act."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
-from sandbox.bank.records import Account, Customer
+from sandbox.bank.records import Account, Client, Customer
 from sandbox.bank.state import Bank
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
@@ -119,3 +119,19 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(value)
     return "none" if value is None else str(value)
+
+
+def register_client(bank: Bank, client: Client) -> None:
+    """A new TPP; a name is given once."""
+    if client.id in bank.clients:
+        raise Refusal(Error.CLIENT_TAKEN, input=client.id)
+    bank.clients[client.id] = client
+
+
+def amend_client(bank: Bank, client_id: str, changes: Changes) -> Client:
+    """Changes the given fields of a client."""
+    old = bank.clients.get(client_id)
+    if old is None:
+        raise Refusal(Error.NOT_FOUND, input="client")
+    bank.clients[client_id] = replace(old, **dict(changes))
+    return bank.clients[client_id]

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sandbox.bank import bulk_checks, bulks, execution, standing_orders
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Payment
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Subject
+from sandbox.bank.subjects import Bulk, Part, StandingOrder, Subject
+from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.moves import Trigger
+from sandbox.contract.moves import Status, Trigger
 
 TIME_OUT = "TIME_OUT"
 
@@ -127,3 +126,16 @@ NONE = Effect()
 
 def effect_of(subject: Subject, trigger: Trigger) -> Effect:
     return EFFECTS[type(subject)].get(trigger, NONE)
+
+
+def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
+    """Forces the first move of the table that leads to the status."""
+    subject = bank.find_subject(subject_id)
+    if subject is None:
+        raise Refusal(Error.NOT_FOUND, input="payment")
+    for row in moves.rows_to(subject.path, subject.status, target):
+        forced = effect_of(subject, row.trigger).forced
+        if forced is not None and bank.can(subject, row.trigger):
+            forced(bank, subject, reason)
+            return
+    raise Refusal(Error.MOVE_ILLEGAL, subject=subject.id, status=subject.status.value, target=target.value)

@@ -4,17 +4,15 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, payment_entries
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import cancellation_facts
+from sandbox.bank.subjects import Part, cancellation_facts
 from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
 
-AT_SIX = 6  # waiting payments are executed at 06:00 Brussels time
 NO_FUNDS = "AM04"
 CLOSED = "AC04"  # the account that pays, or the beneficiary's
 BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
@@ -22,20 +20,23 @@ BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
 
 def day_of(bank: Bank, order: Order) -> date | None:
     """The day on which a payment signed now is executed; None is at once."""
-    today = bank.clock.today
+    today, instant = bank.clock.today, PRODUCTS[order.product].instant
     if order.execution_date is not None and order.execution_date > today:
         return next_banking_day(order.execution_date)
-    if not PRODUCTS[order.product].instant:
+    if not instant:
         bank.met("closed_days")
-    respected = bank.settings.closed_days == "respect" and not PRODUCTS[order.product].instant
-    if respected and not is_banking_day(today):
-        return next_banking_day(today)
-    return None
+    respected = bank.settings.closed_days == "respect" and not instant
+    return next_banking_day(today) if respected and not is_banking_day(today) else None
+
+
+def six_on(day: date) -> datetime:
+    """When what waits for a day is executed, in Brussels."""
+    return at_brussels(day, 6)
 
 
 def due_at(subject: Payment | Part, promised: datetime) -> datetime:
     """The instant of its day, where it waits for one."""
-    return promised if subject.executes_on is None else at_brussels(subject.executes_on, AT_SIX)
+    return promised if subject.executes_on is None else six_on(subject.executes_on)
 
 
 def complete(bank: Bank, payment: Payment) -> None:
@@ -55,10 +56,7 @@ def complete(bank: Bank, payment: Payment) -> None:
     bank.met("settlement")
     payment.executes_on = day_of(bank, payment.order)
     _reserve(bank, payment, +1)
-    due = now + settings.settlement_begins
-    bank.agenda.add(
-        at_brussels(payment.executes_on, AT_SIX) if payment.executes_on else due, payment.id, Trigger.EXECUTED
-    )
+    bank.agenda.add(due_at(payment, now + settings.settlement_begins), payment.id, Trigger.EXECUTED)
 
 
 def execute(bank: Bank, payment: Payment) -> None:
@@ -95,7 +93,7 @@ def recycle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     payment.tries += 1
     payment.executes_on = following_banking_day(bank.clock.today)
     _reserve(bank, payment, +1)
-    bank.agenda.add(at_brussels(payment.executes_on, AT_SIX), payment.id, Trigger.EXECUTED)
+    bank.agenda.add(six_on(payment.executes_on), payment.id, Trigger.EXECUTED)
 
 
 def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:

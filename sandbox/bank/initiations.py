@@ -7,17 +7,14 @@ from datetime import timedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Asked, Order, Origin, ScaAddress
-from sandbox.bank.standing_order_records import Contract
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import UNSIGNED, Bulk, Contract, Initiation
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
 CONFLICTS_SHOWN = 10  # of the initiations that one reference fits
-UNSIGNED = (Status.RCVD, Status.PATC)
 SEPA_SET = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]*")
 
 

@@ -86,7 +86,7 @@ class Lines(Sequence[Line]):
             return
         if self.past and line.on < self.past[-1].on:  # among the past's lines: from now on they are this bank's too
             self.past, self.own = (), [*self.past, *self.own]
-        insort(self.own, line, key=_place)
+        insort(self.own, line, key=place_of)
 
     def __len__(self) -> int:
         return len(self.past) + len(self.own)
@@ -222,5 +222,5 @@ class Ledger:
         return twin
 
 
-def _place(line: Line) -> tuple[date, int]:
+def place_of(line: Line) -> tuple[date, int]:
     return line.on, line.number

@@ -17,13 +17,18 @@ USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a custome
 
 def debit(bank: Bank, payment: Payment) -> None:
     """The money leaves, at the start of the settlement."""
-    assert payment.debtor is not None
-    order = payment.order
-    taken = cost(order.amount, payment.debtor.currency)
-    theirs = order.creditor.iban or order.creditor.bban
-    ours = Posting(payment.debtor.iban, -taken, theirs, order.creditor_name)
-    _post(bank, payment, "D", (ours, *_to_outside(taken, order.amount)), PRODUCTS[order.product].remark)
+    order, ours = payment.order, _debtors_line(payment)
+    paid = ours._replace(amount=-ours.amount)
+    _post(bank, payment, "D", (paid, *_to_outside(ours.amount, order.amount)), PRODUCTS[order.product].remark)
     payment.debited = True
+
+
+def _debtors_line(payment: Payment) -> Posting:
+    """The whole amount on the account that pays, as it comes back."""
+    assert payment.debtor is not None
+    order, taken = payment.order, cost(payment.order.amount, payment.debtor.currency)
+    theirs = order.creditor.iban or order.creditor.bban
+    return Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
 
 
 def charge(bank: Bank, payment: Payment) -> None:
@@ -58,28 +63,19 @@ def debit_reference(payment_id: str) -> str:
 
 def give_back(bank: Bank, payment: Payment) -> None:
     """The same money returns, as a second transaction."""
-    assert payment.debtor is not None
-    order = payment.order
-    taken = cost(order.amount, payment.debtor.currency)
-    theirs = order.creditor.iban or order.creditor.bban
-    ours = Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
-    _post(bank, payment, "R", (ours, *_from_outside(taken, order.amount)), f"RETURN {payment.reason or ''}".strip())
+    ours = _debtors_line(payment)
+    outside = _from_outside(ours.amount, payment.order.amount)
+    _post(bank, payment, "R", (ours, *outside), f"RETURN {payment.reason or ''}".strip())
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
     """The beneficiary's bank sends the money back, days after the settlement: a line of its own, with the reason."""
-    assert payment.debtor is not None
-    order = payment.order
-    remark = f"{back.upper()} {reason or ''}".strip()
-    taken = cost(order.amount, payment.debtor.currency)
-    theirs = order.creditor.iban or order.creditor.bban
-    ours = Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
-    _post(bank, payment, "B", (ours, *_from_outside(taken, order.amount)), remark)
+    ours, amount, remark = _debtors_line(payment), payment.order.amount, f"{back.upper()} {reason or ''}".strip()
+    _post(bank, payment, "B", (ours, *_from_outside(ours.amount, amount)), remark)
     for beneficiary in _credit_lines(bank, payment):
-        given = -beneficiary.amount
-        lost = beneficiary._replace(amount=given)
-        _post(bank, payment, "T", (lost, *_to_outside(beneficiary.amount, order.amount)), remark)
+        lost = beneficiary._replace(amount=-beneficiary.amount)
+        _post(bank, payment, "T", (lost, *_to_outside(beneficiary.amount, amount)), remark)
 
 
 def credit(bank: Bank, payment: Payment) -> None:

@@ -23,7 +23,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     if again is not None:
         return again
     initiations.demand_reference(bank, origin.client_id, order.product, order.endtoend_identification)
-    match = bank.rulebook.meet(rules.looks_of_order(order, origin), bank.clock.now)
+    match = bank.rulebook.meet(rules.looks_of(order, origin), bank.clock.now)
 
     now = bank.clock.now
     payment = Payment(

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from sandbox.bank import bulks, forced_moves, psu_actions, returns, signing
+from sandbox.bank import bulks, effects, psu_actions, returns, signing
 from sandbox.bank.bounded_registers import forget_first
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.grants import ConsentAddress
 from sandbox.bank.records import Callback
 from sandbox.bank.rules import Psu, Then
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation, Subject
+from sandbox.bank.subjects import Bulk, Initiation, Part, Subject
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Status, Trigger
 
@@ -55,7 +54,7 @@ def by_rule(bank: Bank, found: Subject) -> None:
             if then.back:
                 returns.send_back(bank, found, then.back, then.reason)
             else:
-                forced_moves.force(bank, found.id, then.move, then.reason)
+                effects.force(bank, found.id, then.move, then.reason)
     except Refusal:
         return  # the table knows better than the scenario; the journal shows that nothing moved
 

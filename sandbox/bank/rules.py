@@ -6,9 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.bank.records import Order, Origin
+from sandbox.bank.subjects import Contract
 from sandbox.banking import patterns
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.field_rows import EUR
 from sandbox.contract.moves import Status
 from sandbox.contract.settings import Settings
 
@@ -121,17 +123,17 @@ class Looks:
     endtoend_identification: str | None = None
 
 
-def looks_of_order(order: Order, origin: Origin) -> Looks:
+def looks_of(order: Order | Contract, origin: Origin) -> Looks:
     return Looks(
-        "payment",
+        kinds.STANDING_ORDER.name if isinstance(order, Contract) else kinds.PAYMENT.name,
         origin.client_id,
-        order.product,
+        kinds.STANDING_ORDER.products[0] if isinstance(order, Contract) else order.product,
         customer=origin.customer,
         debtor=order.debtor.iban if order.debtor else None,
-        creditor_iban=order.creditor.iban,
+        creditor_iban=order.creditor_iban if isinstance(order, Contract) else order.creditor.iban,
         creditor_name=order.creditor_name,
-        amount=order.amount.number,
-        currency=order.amount.currency,
+        amount=order.amount.number if order.amount else None,
+        currency=order.amount.currency if order.amount else EUR,
         endtoend_identification=order.endtoend_identification,
     )
 

@@ -4,22 +4,20 @@ from dataclasses import replace
 
 from sandbox.bank import accounts, initiations, tokens
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.callbacks import lead_back, lead_back_refused
+from sandbox.bank.execution import NO_FUNDS
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor, Payment
 from sandbox.bank.signing_methods import demand_method, remember_beneficiary
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
 
 PSU_REFUSED = "PSU_REFUSED"
-NO_FUNDS = "AM04"
 FORBIDDEN = "AG01"  # of ISO 20022: the transaction is forbidden
 REFUSED = "The customer refused."
 FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA address."
-UNSIGNED = (Status.RCVD, Status.PATC)
 
 
 def waiting(bank: Bank, token: str) -> Initiation:
@@ -143,14 +141,8 @@ def wrong_codes(bank: Bank) -> str:
 
 def refuse(bank: Bank, found: Initiation, state: str | None, description: str = REFUSED) -> str:
     """Refuses: the PSU's choice, or after too many wrong codes."""
-    _turn_down(bank, found)
-    uri = found.origin.redirect_uri
-    return lead_back_refused(bank, uri, state, description)
-
-
-def _turn_down(bank: Bank, found: Initiation) -> None:
-    """Cancelled by a signer."""
     behaviour_of(found).refuse(bank, found, PSU_REFUSED)
+    return lead_back_refused(bank, found.origin.redirect_uri, state, description)
 
 
 def _add_signature(bank: Bank, found: Initiation, customer: str) -> None:
@@ -192,14 +184,14 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
 def refuse_in_channel(bank: Bank, payment_id: str, customer: str) -> Status:
     """A further signer refuses, in the PSU's own channel; nobody is sent back to the TPP (choice 10)."""
     found = waiting_for(bank, payment_id, customer)
-    _turn_down(bank, found)
+    behaviour_of(found).refuse(bank, found, PSU_REFUSED)
     return found.status
 
 
 def demand_own_channel(bank: Bank, customer: str) -> None:
     """Refuses a customer who blocked their channel; worlds of an earlier edition let them in."""
-    if bank.settings.rules_edition > 2 and bank.customers[customer].channel_blocked:
-        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
+    if bank.settings.rules_edition > 2:
+        accounts.demand_unblocked(bank, customer)
 
 
 def waiting_for(bank: Bank, payment_id: str, customer: str) -> Initiation:

@@ -8,10 +8,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from sandbox.bank.accounts import cost
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import APP, BIOMETRICS, METHODS, Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Bulk, Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
 

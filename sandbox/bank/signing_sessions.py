@@ -91,11 +91,8 @@ def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
     if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
         raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
     demand_method(bank, payment, session.customer, CARD_READER)
-    if code != session.code:
-        left = one_try_less(bank, session)
-        if not left:
-            return signing.refuse(bank, payment, session.state, signing.wrong_codes(bank))
-        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    if not accepts(bank, session, code):
+        return signing.refuse(bank, payment, session.state, signing.wrong_codes(bank))
     return signing.sign(bank, payment, session.customer, session.debtor, session.state)
 
 
@@ -130,11 +127,9 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
     session, customer = logged_in(bank, session_id)
     if bank.settings.rules_edition > 2:
         demand_method(bank, signing.waiting_for(bank, payment_id, customer), customer, CARD_READER)
-    if code != session.code:
-        left = one_try_less(bank, session)
-        if not left:
-            del bank.sessions[session_id]
-        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    if not accepts(bank, session, code):
+        del bank.sessions[session_id]
+        raise Refusal(Error.CODE_WRONG, left=0, lasting=True)
     status = signing.sign_in_channel(bank, payment_id, customer)
     _new_code(bank, session)
     return status
@@ -164,7 +159,12 @@ def _new_code(bank: Bank, session: Session) -> None:
     session.wrong = 0
 
 
-def one_try_less(bank: Bank, session: Session) -> int:
-    """How many are left after a wrong code."""
+def accepts(bank: Bank, session: Session, code: str) -> bool:
+    """Whether the code is right; a wrong one is refused while tries are left."""
+    if code == session.code:
+        return True
     session.wrong += 1
-    return max(0, bank.settings.wrong_codes_max - session.wrong)
+    left = bank.settings.wrong_codes_max - session.wrong
+    if left > 0:
+        raise Refusal(Error.CODE_WRONG, left=left, lasting=True)
+    return False

@@ -1,16 +1,16 @@
 """Standing orders: contracts that pay by themselves on banking days (service 2.2, 3.2; choice 6)."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.bank import accounts, initiations
+from sandbox.bank import accounts, initiations, rules
+from sandbox.bank.execution import CLOSED, NO_FUNDS, six_on
 from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
-from sandbox.bank.rules import Looks
-from sandbox.bank.standing_order_records import Contract, Run, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.banking.calendar import at_brussels, brussels_date, following_banking_day
+from sandbox.bank.subjects import Contract, Run, StandingOrder
+from sandbox.banking.calendar import brussels_date, following_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Customs, Frequency, Occurrence, has_day, last_number, late, occurrence
@@ -21,9 +21,6 @@ from sandbox.contract.moves import Status, Trigger
 
 KIND = kinds.STANDING_ORDER
 CONTRACT_ENDED = "CONTRACT_ENDED"
-NO_FUNDS = "AM04"
-CLOSED = "AC04"
-AT_SIX = 6
 TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
 ONE_DAY = timedelta(days=1)
 
@@ -48,7 +45,7 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if again is not None:
         return again
     initiations.demand_reference(bank, origin.client_id, KIND.group, contract.endtoend_identification)
-    match = bank.rulebook.meet(looks_of(contract, origin), bank.clock.now)
+    match = bank.rulebook.meet(rules.looks_of(contract, origin), bank.clock.now)
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
     order.rule = bank.rulebook.take(match)
@@ -59,21 +56,6 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
     initiations.remember(bank, ask, order.id, token)
     return InitiationReply(order.id, contract.endtoend_identification, order.status, token)
-
-
-def looks_of(contract: Contract, origin: Origin) -> Looks:
-    return Looks(
-        KIND.name,
-        origin.client_id,
-        "sepa-credit-transfers",
-        customer=origin.customer,
-        debtor=contract.debtor.iban if contract.debtor else None,
-        creditor_iban=contract.creditor_iban,
-        creditor_name=contract.creditor_name,
-        amount=contract.amount.number if contract.amount else None,
-        currency="EUR",
-        endtoend_identification=contract.endtoend_identification,
-    )
 
 
 def demand_savings(bank: Bank, contract: Contract) -> None:
@@ -103,7 +85,7 @@ def nth(bank: Bank, order: StandingOrder, number: int) -> Occurrence:
     """An execution; one that the contract was active too late for follows, on days before that nothing does."""
     contract, since, customs = order.order, order.active_since, customs_of(bank, order.order)
     found = occurrence(contract.first, contract.frequency, number, contract.variable, customs)
-    if since is None or six_on(found) >= since or found.planned < brussels_date(since):
+    if since is None or six_on(found.on) >= since or found.planned < brussels_date(since):
         return found
     return late(found, brussels_date(since), customs.belgian)
 
@@ -121,10 +103,6 @@ def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
     if customs_of(bank, contract).day_31 != "skipped":
         return False
     return not has_day(contract.first, contract.frequency, number)
-
-
-def six_on(day: Occurrence) -> datetime:
-    return at_brussels(day.on, AT_SIX)
 
 
 def last_of(order: StandingOrder) -> int | None:
@@ -146,7 +124,7 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
     """Activates an order. Executions that were due before are passed over; only the next one is promised."""
     bank.move(order, Trigger.ACTIVATED, reason)
     order.active_since = bank.clock.now
-    while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day) < bank.clock.now:
+    while (day := nth(bank, order, order.next_number)).planned < bank.clock.today and six_on(day.on) < bank.clock.now:
         order.next_number += 1
     _promise(bank, order)
 
@@ -170,7 +148,7 @@ def run(bank: Bank, order: StandingOrder) -> None:
                 return
             case "retried" if tried < bank.settings.recycling_tries:
                 belgian = customs_of(bank, order.order).belgian
-                again = at_brussels(following_banking_day(bank.clock.today, belgian), AT_SIX)
+                again = six_on(following_banking_day(bank.clock.today, belgian))
                 bank.agenda.add(again, order.id, Trigger.OCCURRED)
                 return
     order.next_number += 1
@@ -210,7 +188,7 @@ def _promise(bank: Bank, order: StandingOrder) -> None:
         if bank.variant("ended_order") == "CANC":
             bank.move(order, Trigger.ENDED, CONTRACT_ENDED)
         return
-    bank.agenda.add(six_on(nth(bank, order, order.next_number)), order.id, Trigger.OCCURRED)
+    bank.agenda.add(six_on(nth(bank, order, order.next_number).on), order.id, Trigger.OCCURRED)
 
 
 def _book(bank: Bank, order: StandingOrder, debtor: Debtor, amount: Money) -> None:

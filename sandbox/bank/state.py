@@ -3,24 +3,23 @@
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
-from sandbox.bank.bulk_records import Bulk, Part
+from sandbox.bank.bounded_registers import Register
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.grants import Code, Consent, ConsentAddress, Pair, PairKey, ScaToken, Session
 from sandbox.bank.habits import Habits
 from sandbox.bank.ledger import Books, Compartment, Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Account, Asked, Callback, Client, Customer, Fact, Payment, Refund, ScaAddress
-from sandbox.bank.register import Register
 from sandbox.bank.rules import Rule, Rulebook
-from sandbox.bank.standing_order_records import StandingOrder
-from sandbox.bank.subjects import Initiation, Subject, cancellation_facts
+from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder, Subject, cancellation_facts
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.moves import Status, Trigger
 from sandbox.contract.settings import Settings
-from sandbox.contract.variants import chosen
+from sandbox.contract.variants import chosen, with_changes
 
 
 def _ignore(axis: str) -> None:
@@ -214,3 +213,11 @@ class Bank(Watched):
 
     def settings_by(self, rule: int | None) -> Settings:
         return self.settings if rule is None else self.rulebook.rules[rule].settings(self.settings)
+
+
+def change_settings(bank: Bank, changes: tuple[tuple[str, Any], ...]) -> None:
+    """Applies from now on; events that are already scheduled keep their times."""
+    before = bank.settings.life
+    bank.settings = with_changes(bank.settings, dict(changes))
+    if bank.settings.life != before:
+        bank.habits.switch(bank, bank.settings.life == "on", bank.clock.now)

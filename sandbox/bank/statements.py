@@ -8,9 +8,9 @@ from datetime import date, timedelta
 from itertools import islice
 
 from sandbox.bank import consents
-from sandbox.bank.accounts import cost, unreserved
+from sandbox.bank.accounts import cost, demand_unblocked, unreserved
 from sandbox.bank.grants import Consent, Grant
-from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting
+from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting, place_of
 from sandbox.bank.records import Account, Debtor, Payment
 from sandbox.bank.state import Bank
 from sandbox.banking.money import Money
@@ -67,8 +67,7 @@ def balance_of(bank: Bank, iban: str, currency: str) -> Money:
 def consent_of(bank: Bank, grant: Grant) -> Consent:
     """The valid consent of a customer whose channel is not blocked (service 1)."""
     consent = consents.active(bank, grant.consent_id)
-    if bank.customers[consent.customer].channel_blocked:
-        raise Refusal(Error.CHANNEL_CLOSED, input="customer", why="the customer blocked it", which="blocked")
+    demand_unblocked(bank, consent.customer)
     return consent
 
 
@@ -135,7 +134,7 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     currencies = bank.accounts[query.iban].currencies if query.currency == ALL else (query.currency,)
     windows = (window(bank.ledger.lines(query.iban, name), query, oldest, backwards) for name in currencies)
     one, *others = windows
-    lines = heapq.merge(one, *others, key=_place, reverse=backwards) if others else one
+    lines = heapq.merge(one, *others, key=place_of, reverse=backwards) if others else one
     waiting = _pending(bank, query, currencies) if query.before is None else []
     size = query.page_size - len(waiting)
     found = list(islice((line for line in lines if line.number <= newest), size + 1))
@@ -144,7 +143,7 @@ def page(bank: Bank, query: Query, oldest: date | None) -> Page:
     full = len(found) == size and bank.variant("exact_last_page") == "key"
     if len(found) <= size and not full:
         return Page(found, None, waiting)
-    return Page(found[:size], replace(query, before=_place(found[size - 1]), newest=newest), waiting)
+    return Page(found[:size], replace(query, before=place_of(found[size - 1]), newest=newest), waiting)
 
 
 def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
@@ -175,17 +174,13 @@ def _expected_line(payment: Payment) -> Line:
 def window(lines: Sequence[Line], query: Query, oldest: date | None, backwards: bool) -> Iterator[Line]:
     """The lines of a compartment that a query reaches from its place on."""
     since = max(filter(None, (query.date_from, oldest)), default=None)
-    first = 0 if since is None else bisect_left(lines, (since, 0), key=_place)
-    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=_place)
+    first = 0 if since is None else bisect_left(lines, (since, 0), key=place_of)
+    end = len(lines) if query.date_to is None else bisect_left(lines, (query.date_to, 0), key=place_of)
     if query.before is not None and backwards:
-        end = min(end, bisect_left(lines, query.before, key=_place))
+        end = min(end, bisect_left(lines, query.before, key=place_of))
     elif query.before is not None:
-        first = max(first, bisect_right(lines, query.before, key=_place))
+        first = max(first, bisect_right(lines, query.before, key=place_of))
     return map(lines.__getitem__, range(end - 1, first - 1, -1) if backwards else range(first, end))
-
-
-def _place(line: Line) -> Place:
-    return line.on, line.number
 
 
 def book_by_hand(

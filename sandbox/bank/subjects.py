@@ -1,10 +1,175 @@
 """The types of subjects: everything that has a status."""
 
-from sandbox.bank.bulk_records import Bulk, Part
-from sandbox.bank.records import Payment
-from sandbox.bank.standing_order_records import StandingOrder
-from sandbox.contract.moves import cancellable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import ClassVar, NamedTuple
 
+from sandbox.bank.records import Debtor, Fact, Origin, Payment
+from sandbox.banking.money import Money
+from sandbox.banking.recurrence import Frequency
+from sandbox.contract import kinds
+from sandbox.contract.field_rows import EUR
+from sandbox.contract.moves import Status, cancellable
+from sandbox.files.reader import Kind
+from sandbox.files.report import Batch, Findings, RefusedBatch
+
+
+@dataclass(slots=True)
+class Part:
+    """A bulk of a file."""
+
+    rule: ClassVar[None] = None  # a scenario's rule is about the whole file
+    path: ClassVar[str] = "bulk in a file"
+    settled: ClassVar[bool] = False
+
+    id: str
+    bulk_id: str
+    batch: Batch | RefusedBatch
+    status: Status = Status.RCVD
+    reason: str | None = None
+    executes_on: date | None = None
+    tries: int = 0
+    history: list[Fact] = field(default_factory=list)
+
+    @property
+    def paying(self) -> Batch:
+        """The batch to pay; a refused bulk has none."""
+        assert isinstance(self.batch, Batch)
+        return self.batch
+
+    @property
+    def debtor(self) -> Debtor:
+        return Debtor(self.paying.debtor_iban, self.paying.debtor_currency)
+
+    @property
+    def findings(self) -> Findings:
+        return self.batch.findings
+
+    @property
+    def is_payable(self) -> bool:
+        return self.status in (Status.PATC, Status.PDNG)
+
+    @property
+    def deferred(self) -> bool:
+        return self.executes_on is not None
+
+
+@dataclass(slots=True)
+class Bulk:
+    """A file."""
+
+    kind: ClassVar[kinds.Kind] = kinds.BULK
+    path: ClassVar[str] = "bulk-payments"
+    settled: ClassVar[bool] = False
+    sepa: ClassVar[bool] = True
+    debtor: ClassVar[None] = None  # each of its bulks names its own
+
+    id: str
+    format: Kind
+    origin: Origin
+    packed: bytes  # its content, until it is validated
+    reference: str | None = None  # the TPP's own
+    status: Status = Status.RCVD
+    reason: str | None = None
+    customer: str | None = None
+    signatures: tuple[str, ...] = ()
+    signed_on: date | None = None  # the last signature
+    unpaid: int = 0  # bulks that were signed and wait for their execution
+    message_id: str | None = None
+    sca_token: str | None = None
+    rule: int | None = None  # of the scenario
+    parts: list[Part] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
+    history: list[Fact] = field(default_factory=list)
+
+    @property
+    def reference_group(self) -> str:
+        return self.kind.group_of(self.format)
+
+    @property
+    def payable_parts(self) -> list[Part]:
+        """Bulks that may still be paid."""
+        return [part for part in self.parts if part.is_payable]
+
+    @property
+    def deferred(self) -> bool:
+        """Whether all payable bulks are future-dated or in recycling (service 3.4)."""
+        return all(part.deferred for part in self.payable_parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A standing order as it was asked for (service 2.2)."""
+
+    creditor_iban: str
+    creditor_name: str
+    endtoend_identification: str
+    frequency: Frequency
+    start_date: date
+    debtor: Debtor | None = None
+    amount: Money | None = None  # FIXED
+    variable: bool = False
+    minimal: Money | None = None  # stays on the account
+    maximal: Money | None = None  # leaves it at the most
+    end_date: date | None = None
+    execution_date: date | None = None
+    structured: str | None = None
+    unstructured: str | None = None
+
+    @property
+    def first(self) -> date:
+        """The day of the first execution; a weekly one may have a weekday of its own."""
+        return self.execution_date or self.start_date
+
+    @property
+    def periodic_payment_type(self) -> str:
+        return "VARIABLE" if self.variable else "FIXED"
+
+    @property
+    def currency(self) -> str:
+        """Standing orders are in euro (service 2.2)."""
+        return EUR
+
+
+class Run(NamedTuple):
+    """An execution of a standing order; without an amount it failed."""
+
+    number: int
+    at: datetime
+    amount: Money | None
+
+
+@dataclass(slots=True)
+class StandingOrder:
+    """A contract and where it stands."""
+
+    kind: ClassVar[kinds.Kind] = kinds.STANDING_ORDER
+    path: ClassVar[str] = "periodic-payments"
+    deferred: ClassVar[bool] = False
+    settled: ClassVar[bool] = False
+    sepa: ClassVar[bool] = True
+
+    id: str
+    order: Contract
+    origin: Origin
+    status: Status
+    debtor: Debtor | None = None
+    customer: str | None = None
+    reason: str | None = None
+    signatures: tuple[str, ...] = ()
+    active_since: datetime | None = None
+    next_number: int = 1
+    rule: int | None = None  # of the scenario
+    sca_token: str | None = None
+    runs: list[Run] = field(default_factory=list)
+    history: list[Fact] = field(default_factory=list)
+
+    @property
+    def reference_group(self) -> str:
+        return self.kind.group
+
+
+UNSIGNED = (Status.RCVD, Status.PATC)
 Initiation = Payment | StandingOrder | Bulk
 Subject = Initiation | Part
 

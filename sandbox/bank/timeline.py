@@ -6,15 +6,12 @@ from heapq import merge
 from operator import attrgetter
 
 from sandbox.bank import execution, returns, rule_actions
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.clock import Promise
 from sandbox.bank.effects import effect_of
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Subject
-from sandbox.contract.moves import Status, Trigger
-
-UNSIGNED = (Status.RCVD, Status.PATC)
+from sandbox.bank.subjects import UNSIGNED, Part, Subject
+from sandbox.contract.moves import Trigger
 
 Happening = Callable[[Bank, Subject], None]
 

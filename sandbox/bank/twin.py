@@ -4,7 +4,6 @@ from copy import copy
 from dataclasses import fields
 from typing import Any
 
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.clock import Agenda, Clock
 from sandbox.bank.grants import Consent, Session
 from sandbox.bank.habits import Habits
@@ -12,8 +11,8 @@ from sandbox.bank.ledger import Ledger
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Payment
 from sandbox.bank.rules import Rulebook
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Bulk, Part, StandingOrder
 
 MUTABLE = (Payment, StandingOrder, Bulk, Part, Consent, Session)
 

@@ -1,11 +1,11 @@
 """Rules about retries after a refusal and about duplicates (service 7, choice 4)."""
 
+from sandbox.bank.subjects import UNSIGNED
 from sandbox.contract.moves import Status
 from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 
 ALIVE = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACWP)
-UNSIGNED = (Status.RCVD, Status.PATC)
 FAILED = (408, 500)
 AGAIN_MAX = 3  # failed tries without a pause
 PAUSE = 1.0  # seconds

@@ -1,11 +1,20 @@
 """The fixture file: customers, accounts and clients of a new bank (choice 11)."""
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, METHODS, Account, Client, Customer
+from sandbox.bank.records import (
+    ACCOUNT_TYPES,
+    BALANCES_SHOWN,
+    CUSTOMER_KINDS,
+    METHODS,
+    ROLES,
+    Account,
+    Client,
+    Customer,
+)
 from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
@@ -24,12 +33,12 @@ NUMBER_MAX = 9_999_999  # of an account
 class Profile(NamedTuple):
     """The parameters of an account's generated past."""
 
-    life: str
-    months: int
-    opening: tuple[Money, ...]
-    income: Money
-    keeps: Money | None
-    saves_to: str | None  # an IBAN
+    life: str = "still"
+    months: int = 1
+    opening: tuple[Money, ...] = ()
+    income: Money = Money.zero("EUR")
+    keeps: Money | None = None
+    saves_to: str | None = None  # an IBAN
     goes_on: bool = False  # under the clock, in a bank whose setting `life` is on
     habits: tuple[Habit, ...] = ()  # of its own, beside those of its life
 
@@ -77,37 +86,17 @@ def _check_habits(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def _account(rows: dict[str, Any]) -> tuple[Account, Profile]:
-    account = Account(
-        make_belgian(BANK_CODE, rows["number"]),
-        rows.get("type", "current-account"),
-        rows["owners"],
-        rows.get("currencies", ("EUR",)),
-        rows.get("signatures_required", 1),
-        rows.get("signers", ()),
-        rows.get("online", True),
-        rows.get("non_sepa", True),
-        rows.get("limit_day"),
-        rows.get("limit_week"),
-        rows.get("countries"),
-        rows.get("overdraft"),
-        rows.get("balance_shown", "compartment"),
-    )
+    given = {row.name: rows[row.name] for row in fields(Account) if row.name in rows}
+    account = Account(**{"iban": make_belgian(BANK_CODE, rows["number"]), "type": "current-account"} | given)
     if account.signatures_required > len(account.may_sign):
         raise Wrong("more than there are to sign", key="signatures_required")
     for code in rows["opening"]:
         if code not in account.currencies:
             raise Wrong("the account has no such compartment", join_names(account.currencies, "and"), f"opening.{code}")
     opening = {code: _amount(text, code, f"opening.{code}") for code, text in rows["opening"].items()}
-    profile = Profile(
-        rows.get("life", "still"),
-        rows.get("months", 1),
-        tuple(opening.get(code, Money.zero(code)) for code in account.currencies),
-        rows.get("income", Money.zero("EUR")),
-        rows.get("keeps"),
-        rows.get("saves_to"),
-        rows.get("goes_on", False),
-    )
-    return account, profile
+    balances = tuple(opening.get(code, Money.zero(code)) for code in account.currencies)
+    given = {name: rows[name] for name in Profile._fields if name in rows}
+    return account, Profile(**given | {"opening": balances})
 
 
 MONEY = Leaf(lambda node, notes: _amount(text_of(node), "EUR"), TEXT.described)
@@ -155,7 +144,7 @@ CLIENT_ROW = Table(
     {
         "secret": TEXT,
         "name": TEXT,
-        "roles": Each(one_of(("PIS", "AIS", "CAF"), "role"), least=1),
+        "roles": Each(one_of(ROLES, "role"), least=1),
         "active": FLAG,
         "redirect_uris": Each(TEXT, least=1),
         "organisation": TEXT,
@@ -200,7 +189,7 @@ def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
         digest,
         {name: _customer(name, row) for name, row in found["customers"].items()},
         {account.iban: account for account, _ in found["accounts"].values()},
-        {name: _client(name, row) for name, row in found["clients"].items()},
+        {name: Client(id=name, **row) for name, row in found["clients"].items()},
         {
             account.iban: profile._replace(saves_to=names.get(profile.saves_to or ""))
             for account, profile in found["accounts"].values()
@@ -245,25 +234,7 @@ def _give_habit(fixtures: Fixtures, customer: str, own: OwnHabit) -> None:
 
 
 def _customer(name: str, row: dict[str, Any]) -> Customer:
-    fees = row.get("fees", {})
-    return Customer(
-        name,
-        row["name"],
-        row["kind"],
-        row["language"],
-        row.get("channel_blocked", False),
-        tuple((fee, fees[fee]) for fee in FEES if fee in fees),  # a service without a fee is free
-        (METHODS[0], *row.get("methods", ())),
-    )
-
-
-def _client(name: str, row: dict[str, Any]) -> Client:
-    return Client(
-        name,
-        row["secret"],
-        row["name"],
-        row.get("roles", ("PIS", "AIS")),
-        row.get("active", True),
-        row.get("redirect_uris", ()),
-        row.get("organisation", ""),
-    )
+    tariff = row.get("fees", {})
+    fees = tuple((fee, tariff[fee]) for fee in FEES if fee in tariff)  # a service without a fee is free
+    given = {field: value for field, value in row.items() if field != "habits"}
+    return Customer(**given | {"id": name, "fees": fees, "methods": (METHODS[0], *row.get("methods", ()))})

@@ -14,8 +14,8 @@ from sandbox.bank import psu_actions, standing_orders, timeline
 from sandbox.bank.initiations import Ask
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Debtor, Origin
-from sandbox.bank.standing_order_records import Contract, StandingOrder
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Contract, StandingOrder
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
 from sandbox.seed import open_bank

@@ -14,7 +14,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from sandbox.cli import main
-from sandbox.pki.making import FAULTS
+from sandbox.pki import FAULTS
 from tests.test_cli import PATIENCE, serving
 from tests.tpp import SCT, headers, payment, version
 

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.app import assemble, first_beginning
 from sandbox.bank import timeline
-from sandbox.bank.register import Register
+from sandbox.bank.bounded_registers import Register
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal

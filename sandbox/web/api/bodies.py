@@ -5,7 +5,7 @@ from dataclasses import fields as record_fields
 from typing import Any
 
 from sandbox.bank.records import Address, Creditor, Debtor, Order
-from sandbox.bank.standing_order_records import Contract
+from sandbox.bank.subjects import Contract
 from sandbox.banking import countries, creditors
 from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money, decimals, is_currency

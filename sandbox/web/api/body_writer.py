@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any
 
 from sandbox.bank.records import Debtor, Order
-from sandbox.bank.standing_order_records import Contract
+from sandbox.bank.subjects import Contract
 from sandbox.contract.field_rows import Amount, Body, Day, Field, Object
 from sandbox.web.api.body_schemas import RECORDS, parts_of, reply_order
 

@@ -11,8 +11,8 @@ from orjson import Fragment
 
 from sandbox.bank import bulks
 from sandbox.bank.bulk_checks import reading_of
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Bulk, Part
 from sandbox.contract.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX, never
 from sandbox.files.reader import Kind, admit, is_large, read_file

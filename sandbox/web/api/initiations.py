@@ -10,10 +10,9 @@ from flask import Response
 from orjson import Fragment
 
 from sandbox.bank import initiations, payments, standing_orders
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Order
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Bulk, Initiation
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from sandbox.bank.records import Debtor
-from sandbox.bank.standing_order_records import Contract
+from sandbox.bank.subjects import Contract
 from sandbox.banking import creditors
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import end_month_fits, last_number

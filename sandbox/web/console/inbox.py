@@ -6,10 +6,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from sandbox.bank import signing, timeline
-from sandbox.bank.bulk_records import Part
 from sandbox.bank.grants import Consent
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import UNSIGNED, Initiation, Part
 from sandbox.web.console.initiations import Row, row_of
 
 
@@ -85,7 +84,7 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
         if found is None or found.id in shown:
             continue
         shown.add(found.id)
-        if found.status in signing.UNSIGNED and not found.signatures:
+        if found.status in UNSIGNED and not found.signatures:
             left = address.until - now
             asks = "signature"
             origin, likely = found.origin, likely_of(bank, found)

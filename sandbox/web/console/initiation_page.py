@@ -4,11 +4,9 @@ from typing import Any
 
 from flask import Response
 
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Fact
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status

@@ -7,11 +7,9 @@ from itertools import islice
 from typing import Any
 
 from sandbox.bank import bulks
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.records import Fact, Payment
-from sandbox.bank.standing_order_records import StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
 from sandbox.banking.money import Money
 from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, Kind
 from sandbox.contract.products import PRODUCTS

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
 
-from sandbox.bank import signing
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
 from sandbox.contract.moves import Status
 from sandbox.web.api.addresses import CALLBACK, callback_of
 from sandbox.web.console.api_call import Answer, ApiCall
@@ -72,7 +70,7 @@ def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, date
         case _:
             product = getattr(found.order, "product", "sepa-credit-transfers")
     waits = None
-    if found.status in signing.UNSIGNED and not found.signatures:
+    if found.status in UNSIGNED and not found.signatures:
         waits = newest_address(bank, found)
     return found.status, waits, product, found.origin.redirect_uri
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Debtor, Fact
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Bulk
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.durations import write_instant
 from sandbox.banking.money import Money

@@ -6,11 +6,9 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank import standing_orders
-from sandbox.bank.bulk_records import Bulk
 from sandbox.bank.records import Payment
-from sandbox.bank.standing_order_records import Run, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation, Subject
+from sandbox.bank.subjects import Bulk, Initiation, Run, StandingOrder, Subject
 from sandbox.banking.durations import write_instant
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal

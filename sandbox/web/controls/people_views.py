@@ -5,7 +5,6 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank import customers, statements
-from sandbox.bank.clients import amend, register
 from sandbox.bank.records import Account, Client, Customer
 from sandbox.banking.money import Money
 from sandbox.web.api.account_replies import item_of
@@ -53,7 +52,7 @@ def add_client(world: World, body: dict[str, Any]) -> Response:
     """client_id and secret are needed; the rest has a default."""
     client_id = body.pop("client_id")
     client = Client(client_id, **{"name": client_id} | body)
-    world.act(register, client)
+    world.act(customers.register_client, client)
     return json_response(client_shown(client), 201)
 
 
@@ -61,7 +60,7 @@ def change_client(world: World, body: dict[str, Any], client_id: str) -> dict[st
     """Fields that are left out stay as they are."""
     if body.pop("client_id", client_id) != client_id:
         raise refuse("client_id", "it is not that of the path")
-    return client_shown(world.act(amend, client_id, tuple(sorted(body.items()))))
+    return client_shown(world.act(customers.amend_client, client_id, tuple(sorted(body.items()))))
 
 
 YEARS_BACK = 10  # as far as the full history reaches (service 4.10)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sandbox.bank import consents, forced_moves, psu_actions, signing
-from sandbox.bank.bulk_records import Part
+from sandbox.bank import consents, effects, psu_actions, signing
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Part
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import way_back
 from sandbox.web.controls import initiations
@@ -61,7 +61,7 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
-    world.act(forced_moves.force, payment_id, body["status"], body.get("reason"))
+    world.act(effects.force, payment_id, body["status"], body.get("reason"))
     return world.ask(shown, payment_id)
 
 

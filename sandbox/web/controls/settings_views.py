@@ -4,7 +4,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from sandbox.bank.settings_change import change_settings
+from sandbox.bank.state import change_settings
 from sandbox.banking.durations import write_duration
 from sandbox.contract.axis import described
 from sandbox.contract.settings import Settings

@@ -8,12 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.bank import accounts, bulk_checks, standing_orders
-from sandbox.bank.bulk_records import Bulk, Part
 from sandbox.bank.execution import day_of
 from sandbox.bank.records import Debtor, Order, Payment
-from sandbox.bank.standing_order_records import Contract, StandingOrder
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Bulk, Contract, Initiation, Part, StandingOrder
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence
 from sandbox.contract import kinds

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sandbox.bank.records import Address, Creditor, Order
-from sandbox.bank.standing_order_records import Contract
+from sandbox.bank.subjects import Contract
 from sandbox.banking.iban import country_of, grouped
 from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.contract.field_rows import Body, Choice

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from sandbox.bank import grants, initiations, records, rules
-from sandbox.bank.standing_order_records import Contract
+from sandbox.bank.subjects import Contract
 from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Frequency
 from sandbox.contract.moves import Status
