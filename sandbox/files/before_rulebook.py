@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.files.checks import IDENTIFICATION, Fault, Order, read_reference
-from sandbox.files.dialect import Dialect, Head
+from sandbox.files.checks import IDENTIFICATION, NO_IDENTIFICATION, Fault, Order, references
+from sandbox.files.dialect import PATHS, Dialect, Head
 from sandbox.files.encodings import HEAD, UTF_8, UndecodableError, encoding_of
 
 
@@ -14,16 +14,11 @@ def demand_encoding(content: bytes) -> None:
 
 
 def reference_fault(text: str) -> str | None:
-    return None if IDENTIFICATION.fullmatch(text) else "it takes 1 to 35 characters of the SEPA set"
+    return None if IDENTIFICATION.fullmatch(text) else NO_IDENTIFICATION
 
 
 def transaction_faults(element: Any, order: Order) -> Iterator[Fault]:
-    if (why := reference_fault(order.endtoend_identification)) is not None:
-        yield "PmtId/EndToEndId", "ENDTOEND_ID", why
-    for text in order.structured:
-        if text and read_reference(text) is None:
-            why = f"{text} is neither a Belgian communication nor ISO 11649"
-            yield "RmtInf/Strd/CdtrRefInf/Ref", "STRUCTURED", why
+    return ((PATHS[name], code, why) for name, code, why in references(order))
 
 
 def head_faults(head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:

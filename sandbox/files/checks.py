@@ -12,14 +12,16 @@ from sandbox.banking import countries
 from sandbox.banking.iban import bic_belongs, country_of, is_bic, is_iban
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.files.report import Transfer
+from sandbox.files.report import Batch, Findings, RefusedBatch, Transfer
 
 EUR = "EUR"
 TRANSACTIONS_MAX = 100_000  # choice 7
+NAME_LENGTH_MAX = 300  # ours: of an identification that is kept though it is too long for the schema (35)
 NOT_PROVIDED = "NOTPROVIDED"  # the SEPA rulebook's word for no reference; it need not be unique
 
 # The SEPA rulebook's characters of an identification; wider than those of choice 5, as files are.
 IDENTIFICATION = re.compile(r"[A-Za-z0-9/\-?:().,'+ ]{1,35}")
+NO_IDENTIFICATION = "it takes 1 to 35 characters of the SEPA set"
 NAME = re.compile(r"(?!\s*\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,70}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -129,6 +131,15 @@ def read_reference(text: str) -> str | None:
     return read_structured(text)
 
 
+def references(order: Order) -> Iterator[Fault]:
+    """Of a csv, which is no part of the SEPA rulebook (service 2.3), and of the first edition."""
+    if not IDENTIFICATION.fullmatch(order.endtoend_identification):
+        yield "endtoend_identification", "ENDTOEND_ID", NO_IDENTIFICATION
+    for text in order.structured:
+        if text and read_reference(text) is None:
+            yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
+
+
 def transfer(order: Order) -> Transfer:
     """The value of an order without faults. A reference of any other kind stays as it is given."""
     structured = order.structured[0] if order.structured else None
@@ -185,6 +196,33 @@ def decimal(text: str) -> Decimal | None:
         return Decimal(text) if len(text) <= 20 and re.fullmatch(r"[+-]?[0-9.]+", text) else None
     except InvalidOperation:
         return None
+
+
+@dataclass(slots=True)
+class Draft:
+    """A bulk that is being read."""
+
+    place: str
+    findings: Findings
+    execution_date: date
+    name: str = ""
+    debtor_iban: str = ""
+    debtor_currency: str = EUR
+    batch_booking: bool = False
+    has_sound_head: bool = True
+    sum: Sum = field(default_factory=Sum)
+    transfers: list[Transfer] = field(default_factory=list)
+
+    def close(self) -> Batch | RefusedBatch:
+        """With faults but a sound head, its sound transfers are what is left of it."""
+        found, transfers = self.findings, tuple(self.transfers)
+        name, total = self.name[:NAME_LENGTH_MAX] or None, sum((one.amount.number for one in transfers), Decimal(0))
+        if found and not (self.has_sound_head and transfers):
+            return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found)
+        account = (self.debtor_iban, self.debtor_currency)
+        head = (self.place, self.name, *account, self.execution_date, self.batch_booking)
+        batch = Batch(*head, transfers, len(transfers), total, found)
+        return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found, batch) if found else batch
 
 
 @dataclass(slots=True)

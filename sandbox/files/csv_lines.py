@@ -2,15 +2,14 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import date
 from io import BytesIO, TextIOWrapper
 
 from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Duplicates, Fault, Order, Sum
-from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer, refused, total_of
+from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Duplicates, Order
+from sandbox.files.report import Allowance, Findings, Report
 
 HEADER = (
     "debtor_iban",
@@ -32,38 +31,6 @@ LINES_MAX = 2 * TRANSACTIONS_MAX  # ours: blank ones count here
 LINES_A_BREATH = 200
 
 Line = tuple[int, str]
-
-
-@dataclass(slots=True)
-class Draft:
-    """The bulk of one debtor and one date, as it grows."""
-
-    name: str
-    place: str
-    debtor: str
-    day: date
-    findings: Findings
-    sum: Sum = field(default_factory=Sum)
-    transfers: list[Transfer] = field(default_factory=list)
-    sound_head: bool = True
-
-    def close(self) -> Batch | RefusedBatch:
-        transfers = tuple(self.transfers)
-        if self.findings and not (self.sound_head and transfers):
-            return RefusedBatch(self.place, self.name, self.sum.count, self.sum.total, self.findings)
-        batch = Batch(
-            self.place,
-            self.name,
-            self.debtor,
-            EUR,
-            self.day,
-            False,
-            transfers,
-            len(transfers),
-            total_of(transfers),
-            self.findings,
-        )
-        return batch if not self.findings else refused(batch, self.sum.count, self.sum.total)
 
 
 class Reader:
@@ -116,9 +83,9 @@ class Reader:
 
     def _row(self, place: str, row: dict[str, str]) -> None:
         draft = self._draft(place, row["debtor_iban"], row["requested_execution_date"])
-        order, known = order_of(place, row), draft.findings.count
+        order, before = order_of(place, row), draft.findings.count
         draft.sum.add(order.amount)
-        for name, code, text in (*checks.faults(order), *texts(order)):
+        for name, code, text in (*checks.faults(order), *checks.references(order)):
             draft.findings.add(place, code, f"{COLUMNS.get(name, name)}: {text}")
         for column in TEXT_COLUMNS:
             if row[column].lstrip().startswith(FORMULA):
@@ -127,33 +94,24 @@ class Reader:
         if text != checks.NOT_PROVIDED and self.endtoend.again(text):
             where = "endtoend_identification"
             draft.findings.add(place, "DUPLICATE_ENDTOEND", f"{where}: {text} occurs before in the file")
-        if draft.findings.count == known:
+        if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 
     def _draft(self, place: str, debtor: str, day: str) -> Draft:
         draft = self.drafts.get((debtor, day))
         if draft is None:
             name = f"BULK-{len(self.drafts) + 1}"
-            draft = Draft(name, place, debtor, self.today, Findings(self.allowance))
+            draft = Draft(place, Findings(self.allowance), self.today, name, debtor)
             self.drafts[debtor, day] = draft
             if not is_iban(debtor):
                 why = f"{debtor} is no valid IBAN" if debtor else "it is missing"
                 draft.findings.add(place, "IBAN", f"debtor_iban: {why}")
             try:
-                draft.day = checks.read_date(day, self.today, self.days_ahead_max)
+                draft.execution_date = checks.read_date(day, self.today, self.days_ahead_max)
             except ValueError as error:
                 draft.findings.add(place, "DATE", f"requested_execution_date: {error}")
-            draft.sound_head = not draft.findings
+            draft.has_sound_head = not draft.findings
         return draft
-
-
-def texts(order: Order) -> Iterator[Fault]:
-    """A csv is no part of the SEPA rulebook (service 2.3): its reference is Belgian or of ISO 11649."""
-    if not checks.IDENTIFICATION.fullmatch(order.endtoend_identification):
-        yield "endtoend_identification", "ENDTOEND_ID", "it takes 1 to 35 characters of the SEPA set"
-    for text in order.structured:
-        if text and checks.read_reference(text) is None:
-            yield "structured", "STRUCTURED", f"{text} is neither a Belgian communication nor ISO 11649"
 
 
 def order_of(place: str, row: dict[str, str]) -> Order:

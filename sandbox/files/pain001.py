@@ -1,30 +1,17 @@
 """pain.001 in its two versions: schema checks, then rules beyond the schema (choice 7)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from sandbox.banking.iban import is_iban
 from sandbox.files import before_rulebook, checks, rulebook, schemas
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, TRANSACTIONS_MAX, Duplicates, Fault, Sum
+from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Duplicates, Fault, Sum
 from sandbox.files.dialect import Dialect, Head
 from sandbox.files.encodings import UndecodableError
-from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report, Transfer, refused, total_of
+from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report
 from sandbox.files.stream import Part, Stream, UnreadableError
-
-NAME_LENGTH_MAX = 300  # ours: of an identification that is kept though it is too long for the schema (35)
-
-
-@dataclass(slots=True)
-class Draft:
-    """The bulk that is being read."""
-
-    place: str
-    findings: Findings
-    sum: Sum = field(default_factory=Sum)
-    transfers: list[Transfer] = field(default_factory=list)
 
 
 class Reader:
@@ -39,7 +26,7 @@ class Reader:
         self.findings = Findings(self.allowance)
         self.sum = Sum()
         self.endtoend, self.names = Duplicates(), Duplicates()
-        self.draft = Draft("", self.findings)
+        self.draft = Draft("", self.findings, today)
         self.declared: tuple[str, str] = ("", "")
 
     def read(self, content: bytes, breathe: Breathe) -> Report:
@@ -76,11 +63,11 @@ class Reader:
     def _open(self) -> None:
         if len(self.batches) == TRANSACTIONS_MAX:  # each would have one at least
             raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
-        self.draft = Draft(f"PmtInf[{len(self.batches) + 1}]", Findings(self.allowance))
+        self.draft = Draft(f"PmtInf[{len(self.batches) + 1}]", Findings(self.allowance), self.today)
 
     def _transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft = self.draft
-        known = draft.findings.count
+        before = draft.findings.count
         order = dialect.order(f"{draft.place}/CdtTrfTxInf[{draft.sum.count + 1}]", element)
         draft.sum.add(order.amount)
         if self.sum.count + draft.sum.count > TRANSACTIONS_MAX:
@@ -97,13 +84,13 @@ class Reader:
         if text != checks.NOT_PROVIDED and self.endtoend.again(text):
             where = f"{order.place}/PmtId/EndToEndId"
             draft.findings.add(where, "DUPLICATE_ENDTOEND", f"{text} occurs before in the file")
-        if draft.findings.count == known:
+        if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 
     def _batch(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft, found = self.draft, self.draft.findings
-        known = found.count
-        name, day, head = dialect.text(element, "PmtInfId"), self.today, Head(element, dialect, draft.sum)
+        before = found.count
+        name, head = dialect.text(element, "PmtInfId"), Head(element, dialect, draft.sum)
         invalid = list(schemas.faults(schema, element))
         for below, text in invalid:
             found.add(draft.place + below, "XSD", text)
@@ -113,11 +100,13 @@ class Reader:
                     found.add(f"{draft.place}/{path}", code, text)
             for path, code, text in self.rules.head_faults(head, element, dialect):
                 found.add(f"{draft.place}/{path}", code, text)
-            day = self._day(draft, head)
+            draft.execution_date = self._day(draft, head)
         if name and self.names.again(name):
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.sum.join(draft.sum)
-        self.batches.append(close(draft, head, day, found.count == known))
+        draft.name, draft.debtor_iban, draft.debtor_currency = head.name, head.iban, head.currency
+        draft.batch_booking, draft.has_sound_head = head.booking, found.count == before
+        self.batches.append(draft.close())
 
     def _day(self, draft: Draft, head: Head) -> date:
         """The execution date; today where the bulk is refused for it."""
@@ -174,24 +163,3 @@ def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:
     declared = checks.decimal(total.strip())
     if declared is not None and counted.is_whole and declared != counted.total:
         yield "CtrlSum", "CTRL_SUM", f"it says {declared}, the amounts make {counted.total}"
-
-
-def close(draft: Draft, head: Head, day: date, sound_head: bool) -> Batch | RefusedBatch:
-    counted, transfers = draft.sum, tuple(draft.transfers)
-    if draft.findings and not (sound_head and transfers):
-        return RefusedBatch(
-            draft.place, head.name[:NAME_LENGTH_MAX] or None, counted.count, counted.total, draft.findings
-        )
-    batch = Batch(
-        draft.place,
-        head.name,
-        head.iban,
-        head.currency,
-        day,
-        head.booking,
-        transfers,
-        len(transfers),
-        total_of(transfers),
-        draft.findings,
-    )
-    return batch if not draft.findings else refused(batch, counted.count, counted.total)

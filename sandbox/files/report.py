@@ -105,15 +105,6 @@ class RefusedBatch:
     rest: Batch | None = None  # its sound transfers, where nothing but some transfers is faulty
 
 
-def total_of(transfers: tuple[Transfer, ...]) -> Decimal:
-    return sum((transfer.amount.number for transfer in transfers), Decimal(0))
-
-
-def refused(rest: Batch, count: int, total: Decimal) -> RefusedBatch:
-    """A bulk of which some transfers are faulty, and no more."""
-    return RefusedBatch(rest.place, rest.payment_information_id, count, total, rest.findings, rest)
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """A whole file; `findings` are those that refuse all of it."""
