@@ -60,10 +60,6 @@ def _payment_fits(bank: Bank, payment: Payment, customer: str, debtor: Debtor | 
     accounts.demand_fit(bank, payment.order, debtor, direct=payments.is_direct(bank, payment.order))
 
 
-def _payment_signatures(bank: Bank, payment: Payment, debtor: Debtor | None) -> int:
-    return bank.accounts[debtor.iban].signatures_required if debtor else 1
-
-
 def _order_fits(bank: Bank, order: StandingOrder, customer: str, debtor: Debtor | None) -> None:
     assert debtor is not None
     standing_orders.demand_fit(bank, order.order, debtor)
@@ -74,7 +70,7 @@ ONE_ACCOUNT = Behaviour(
     demand_fit=_payment_fits,
     demand_funds=_nothing,
     may_sign=_may_sign,
-    signatures_required=_payment_signatures,
+    signatures_required=lambda bank, _, debtor: bank.accounts[debtor.iban].signatures_required if debtor else 1,
     owner=_owner,
     complete=execution.complete,
     refuse=_refuse,

@@ -198,8 +198,3 @@ def _is_replaced(bank: Bank, token: str, subject_id: str) -> bool:
     """Tells whether the file has a newer address."""
     bulk = bank.bulks.get(subject_id)
     return bulk is not None and bulk.sca_token != token
-
-
-def total(bulk: Bulk) -> Decimal:
-    """The sum of the payable bulks."""
-    return sum((part.paying.control_sum for part in bulk.payable_parts), Decimal())

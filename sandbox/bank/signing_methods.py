@@ -32,7 +32,7 @@ def amount_of(found: Initiation | None) -> Decimal:
     if found is None:
         return Decimal()
     if isinstance(found, Bulk):
-        return sum((part.paying.control_sum for part in found.payable_parts), Decimal())
+        return found.total
     amount = found.order.amount
     return cost(amount, "EUR").number if amount is not None else Decimal()
 

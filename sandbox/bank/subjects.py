@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from typing import ClassVar, NamedTuple
 
 from sandbox.bank.records import Debtor, Fact, Origin, Payment
@@ -90,6 +91,11 @@ class Bulk:
     def payable_parts(self) -> list[Part]:
         """Bulks that may still be paid."""
         return [part for part in self.parts if part.is_payable]
+
+    @property
+    def total(self) -> Decimal:
+        """The sum of the payable bulks."""
+        return sum((part.paying.control_sum for part in self.payable_parts), Decimal())
 
     @property
     def deferred(self) -> bool:

@@ -35,9 +35,12 @@ class Desk:
         self.base_url = base_url.rstrip("/")
         self.key = key
 
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.key is None else {"X-Sandbox-Key": self.key}
+
     def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Reply:
-        headers = {} if self.key is None else {"X-Sandbox-Key": self.key}
-        content = None
+        headers, content = self.headers, None
         if body is not None:
             headers["Content-Type"] = "application/json"
             content = json.dumps(body).encode()
@@ -55,11 +58,10 @@ class ClockControl:
 
     def advance(self, span: str | timedelta) -> ClockFace:
         """`61m`, `PT1H`, or a timedelta; all that falls due on the way happens."""
-        text = f"{span / timedelta(seconds=1):f}s" if isinstance(span, timedelta) else span
-        return self._change(advance=text)
+        return self._change(advance=span_text(span))
 
     def set(self, at: str | datetime) -> ClockFace:
-        return self._change(set=_instant(at))
+        return self._change(set=instant_text(at))
 
     def freeze(self) -> ClockFace:
         return self._change(mode="frozen")
@@ -191,5 +193,9 @@ def _face(reply: Reply) -> ClockFace:
     )
 
 
-def _instant(at: str | datetime) -> str:
+def span_text(span: str | timedelta) -> str:
+    return f"{span.total_seconds():f}s" if isinstance(span, timedelta) else span
+
+
+def instant_text(at: str | datetime) -> str:
     return at.isoformat() if isinstance(at, datetime) else at

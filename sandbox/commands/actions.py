@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from sandbox.commands.clock import face_of
+from sandbox.commands.options import read_json
 from sandbox.commands.remote import RemoteWorld, at, cell, remote
 from sandbox.commands.screen import table
 
@@ -106,18 +107,14 @@ def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
 
 
 def _change(text: str) -> tuple[str, Any]:
+    """A number, true or false is read; any other text stays text."""
     name, sign, value = text.partition("=")
     if not sign:
         raise click.BadParameter(f"{text} is not written like page_size=10", param_hint="NAME=VALUE")
-    return name, _plain(value)
-
-
-def _plain(text: str) -> Any:
-    """Reads a number, true or false; any other text stays text."""
     try:
-        return json.loads(text)
+        return name, json.loads(value)
     except ValueError:
-        return text
+        return name, value
 
 
 @click.group(invoke_without_command=True)
@@ -130,15 +127,11 @@ def faults(far: RemoteWorld, context: click.Context) -> None:
 
 
 @faults.command()
-@click.argument("rule")
+@click.argument("rule", callback=read_json)
 @remote
-def add(far: RemoteWorld, rule: str) -> None:
+def add(far: RemoteWorld, rule: Any) -> None:
     """Adds RULE, as JSON: {"when": {"operation": "token", "nth": 2}, "answer": {"status": 503}}"""
-    try:
-        body = json.loads(rule)
-    except ValueError:
-        raise click.BadParameter("it is not JSON", param_hint="RULE") from None
-    far.tell_rows(far.control("faults add", body), "faults", ("title", "met"))
+    far.tell_rows(far.control("faults add", rule), "faults", ("title", "met"))
 
 
 @faults.command()

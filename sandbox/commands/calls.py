@@ -1,19 +1,11 @@
 """The commands about calls: questions (`count`, `verify`) and barriers (`hold`, `release`)."""
 
-import json
 from typing import Any
 
 import click
 
-from sandbox.commands.options import all_of
+from sandbox.commands.options import all_of, read_json
 from sandbox.commands.remote import RemoteWorld, remote
-
-
-def _json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
-    try:
-        return None if value is None else json.loads(value)
-    except ValueError:
-        raise click.BadParameter("it is not JSON", param=param) from None
 
 
 def _headers(context: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
@@ -26,7 +18,7 @@ def _headers(context: click.Context, param: click.Parameter, values: tuple[str, 
 
 # The options that make a matcher; the command gets it as one mapping.
 matcher = all_of(
-    click.option("--body", callback=_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.'),
+    click.option("--body", callback=read_json, help='Parts of the body as JSON, such as {"creditor_name": "Jan*"}.'),
     click.option(
         "--header", "headers", multiple=True, callback=_headers, metavar="NAME=VALUE", help="A header; may be repeated."
     ),
@@ -59,7 +51,7 @@ def count(far: RemoteWorld, **given: Any) -> None:
 @click.option("--exactly", type=click.IntRange(0), help="So often, no more and no less.")
 @click.option("--at-least", type=click.IntRange(0), help="So often or more (default: 1).")
 @click.option("--at-most", type=click.IntRange(0), help="So often or less.")
-@click.option("--in-order", callback=_json, help="A JSON list of matchers: one call after the other.")
+@click.option("--in-order", callback=read_json, help="A JSON list of matchers: one call after the other.")
 @remote
 def verify(
     far: RemoteWorld,

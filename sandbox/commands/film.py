@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from sandbox.commands.options import write_file
 from sandbox.commands.remote import RemoteWorld, remote
 
 TARGET = click.Path(dir_okay=False, path_type=Path)
@@ -24,8 +25,5 @@ def film(far: RemoteWorld, name: str, output: Path) -> None:
     with far.kindly():
         filmed.demand_world()
         text = render_film(filmed.controls, f"World {name}")
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as wrong:
-        raise click.ClickException(f"{output} cannot be written: {wrong.strerror}") from None
+    write_file(output, text.encode())
     far.tell({"film": str(output)}, lambda: f"{output}: open it in a browser")

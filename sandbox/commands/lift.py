@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from sandbox.commands.options import write_file
+
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -28,4 +30,4 @@ def lift(file: Path, target: Path | None) -> None:
     if target is None:
         click.echo(text, nl=False)
     else:
-        target.write_text(text, encoding="utf-8")
+        write_file(target, text.encode())

@@ -1,8 +1,10 @@
 """Options of the commands: each can also be set in the environment."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -23,6 +25,20 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return command
 
     return decorate
+
+
+def read_json(context: click.Context, param: click.Parameter, value: str | None) -> Any:
+    try:
+        return None if value is None else json.loads(value)
+    except ValueError:
+        raise click.BadParameter("it is not JSON", param=param) from None
+
+
+def write_file(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
 class Span(click.ParamType[timedelta]):

@@ -36,8 +36,7 @@ def fetch_text(far: RemoteWorld, path: str) -> str:
     desk = far.controls.desk
     with far.kindly():
         far.demand_world()
-    headers = {} if desk.key is None else {"X-Sandbox-Key": desk.key}
-    return desk.http.get(f"{desk.base_url}/_sandbox{path}", headers=headers).text
+    return desk.http.get(f"{desk.base_url}/_sandbox{path}", headers=desk.headers).text
 
 
 def render_findings(report: dict[str, Any]) -> list[str]:

@@ -87,7 +87,7 @@ class RemoteWorld:
 
         desk = self.controls.desk
         headers = {"Content-Type": "application/octet-stream"} if content is not None else {}
-        headers |= {} if desk.key is None else {"X-Sandbox-Key": desk.key}
+        headers |= desk.headers
         with self.kindly():
             if method == "GET":
                 self.demand_world()

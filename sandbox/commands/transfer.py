@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import click
 
 from sandbox.commands.clock import face_of
+from sandbox.commands.options import write_file
 from sandbox.commands.remote import RemoteWorld, remote
 
 GZIP = b"\x1f\x8b"
@@ -23,10 +24,7 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
     if output is None:
         click.echo(content, nl=False)
         return
-    try:
-        output.write_bytes(gzip.compress(content, mtime=0) if output.suffix == ".gz" else content)
-    except OSError as error:
-        raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
+    write_file(output, gzip.compress(content, mtime=0) if output.suffix == ".gz" else content)
     head = json.loads(content.partition(b"\n")[0])
     click.echo(f"{output}: world {head['world']} with {head['acts']} acts until {head['now']}", err=True)
 

@@ -53,33 +53,15 @@ def subject_of(row: Row) -> Row:
 
 
 def call_frame(row: Row) -> Row:
-    return {
-        "lane": "tpp",
-        "at": row["at"],
-        "title": f"{row['method']} {row['path']}",
-        "operation": row["operation"],
-        "status": row["status"],
-        "client": row["client_id"],
-        "request_id": row["request_id"],
-        "error": row.get("error_code"),
-        "why": row.get("rule"),
-        "seq": row["seq"],
-    }
+    frame = {name: row[name] for name in ("at", "operation", "status", "request_id", "seq")}
+    frame |= {"client": row["client_id"], "error": row.get("error_code"), "why": row.get("rule")}
+    return frame | {"lane": "tpp", "title": f"{row['method']} {row['path']}"}
 
 
 def fact_frame(row: Row, subjects: Mapping[str, Row]) -> Row:
     """A line of the journal; one that a customer caused has the screen that they saw."""
-    frame = {
-        "lane": "bank",
-        "at": row["at"],
-        "title": row["trigger"].replace("_", " "),
-        "trigger": row["trigger"],
-        "subject": row["subject"],
-        "from": row["from"],
-        "to": row["to"],
-        "reason": row["reason"],
-        "seq": row["seq"],
-    }
+    frame = {name: row[name] for name in ("at", "trigger", "subject", "from", "to", "reason", "seq")}
+    frame |= {"lane": "bank", "title": row["trigger"].replace("_", " ")}
     if row["trigger"] in SCREENS:
         does, screen = SCREENS[row["trigger"]]
         who = subjects.get(row["subject"], {}).get("customer") or "the customer"

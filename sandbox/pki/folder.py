@@ -62,16 +62,13 @@ class Folder:
         self._write("authorities.pem", pem(issuing.certificate, root.certificate))
         self._write("server-chain.pem", pem(server.certificate, issuing.certificate))
         self._write(ADDRESS, served.base.encode())
-        self._write(LISTS["issuing"], making.make_revocation_list(issuing, None, None, now).public_bytes(Encoding.PEM))
-        self._write(LISTS["root"], making.make_revocation_list(root, None, None, now).public_bytes(Encoding.PEM))
+        self._write_list("issuing", making.make_revocation_list(issuing, None, None, now))
+        self._write_list("root", making.make_revocation_list(root, None, None, now))
 
     def complete(self, now: datetime) -> None:
         """A folder of an older sandbox has no list of its root."""
         if not (self.path / LISTS["root"]).is_file():
-            self._write(
-                LISTS["root"],
-                making.make_revocation_list(self._pair("root"), None, None, now).public_bytes(Encoding.PEM),
-            )
+            self._write_list("root", making.make_revocation_list(self._pair("root"), None, None, now))
 
     def issue(self, request: CertificateRequest, fault: str | None, now: datetime) -> Path:
         """One certificate of a TPP; the path is its PEM."""
@@ -93,8 +90,8 @@ class Folder:
         """On the list from now on; servers that run read it again."""
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
-            after = making.make_revocation_list(self.issuing(), before, certificate.serial_number, now)
-            self._write(LISTS["issuing"], after.public_bytes(Encoding.PEM))
+            number = certificate.serial_number
+            self._write_list("issuing", making.make_revocation_list(self.issuing(), before, number, now))
 
     def file_addresses(self) -> FileAddresses | None:
         """None for a folder of an older sandbox, whose certificates name no addresses."""
@@ -144,6 +141,9 @@ class Folder:
         key = pair.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         self._write(f"{place}.key", key, 0o600)
         self._write(f"{place}.pem", pem(pair.certificate))
+
+    def _write_list(self, issuer: str, revoked: x509.CertificateRevocationList) -> None:
+        self._write(LISTS[issuer], revoked.public_bytes(Encoding.PEM))
 
     def _write(self, place: str, content: bytes, mode: int = 0o644) -> None:
         """Whole or not at all: a server may read it at this moment."""

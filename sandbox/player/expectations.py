@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote as escape
 
@@ -60,13 +61,9 @@ def _initiation(stage: Stage, name: Any, rest: Content) -> Iterator[str]:
     """Compares with the reply of the controls; `went` is the list of statuses that it passed."""
     reference = stage.reference(name)
     found = stage.controls.call("GET", f"/{reference.kind.row.list}/{escape(reference.id, safe='')}").body
-    found["went"] = _way([row["status"] for row in found["history"]])
+    found["went"] = [status for status, _ in groupby(row["status"] for row in found["history"])]
     for field, value in rest.items():
         yield from differences(value, at(found, field), field)
-
-
-def _way(statuses: list[str]) -> list[str]:
-    return [status for index, status in enumerate(statuses) if index == 0 or statuses[index - 1] != status]
 
 
 def _account(stage: Stage, name: Any, rest: Content) -> Iterator[str]:

@@ -159,7 +159,7 @@ def stage_of(
     script_scenario = script.scenario
     controls = server.make_world(name)
     kind, content = _content(script, differing.variants if differing is not None else {})
-    headers = {"Content-Type": kind} | ({} if server.desk.key is None else {"X-Sandbox-Key": server.desk.key})
+    headers = {"Content-Type": kind} | server.desk.headers
     url = server.world_url(name)
     reply = line.put(f"{url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:

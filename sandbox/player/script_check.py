@@ -7,15 +7,11 @@ from typing import Any
 from sandbox.player.playback import step_content
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, Step
+from sandbox.scenario.step_rows import STEPS
 
-NAMED = {
-    "psu": ("approves", "refuses"),
-    "expect": ("payment", "order", "file", "explain", "reply", "of", "since"),
-    **dict.fromkeys(
-        ("status", "details", "cancel", "token", "refresh", "accounts", "account", "transactions"), ("of",)
-    ),
-    **dict.fromkeys(("sign", "refuse", "await", "move"), ("of", "payment")),
-}
+NAMING = ("of", "payment", "approves", "refuses")  # keys whose value is the name of an earlier step
+NAMED = {word: tuple(key for key in NAMING if key in row.keys) for word, row in STEPS.items()}
+NAMED["expect"] = ("payment", "order", "file", "explain", "reply", "of", "since")
 ID_LENGTH = 36  # of a payment that stands there itself
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.[^{}\s]+\}")
 
@@ -28,11 +24,8 @@ def check(scenario: Scenario, file: str) -> None:
     for step in each_step(scenario.steps):
         if step.what == "hold":
             holds.add(step.as_name or step_content(step).get("as") or "")
-        if (
-            step.what == "release"
-            and (barrier := str(step_content(step).get("name"))) not in holds
-            and "{" not in barrier
-        ):
+        barrier = str(step_content(step).get("name")) if step.what == "release" else "{"
+        if barrier not in holds and "{" not in barrier:
             hint = suggestion(barrier, sorted(holds)) or "a step above says `hold: {at: ..., as: ...}`"
             text = f"no hold is called '{barrier[:SHOWN_MAX]}' before this step"
             faults.append(ScenarioError(file, step.line, step.column, "steps.release", text, hint))

@@ -14,25 +14,18 @@ from sandbox.player.stage import Capture, ScriptFault, Stage
 
 
 def pay(stage: Stage, content: Content) -> Capture:
-    product = content.get("product", SCT)
-    body = orders.payment(stage, content)
-    tpp = stage.tpp(content.get("client"))
-    made = tpp.initiate(product, body, stage.access(content), version=content.get("version"), resend=_resends(content))
-    return Capture(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
+    return _initiate(stage, content, Kind.PAYMENT, orders.payment(stage, content))
 
 
 def order(stage: Stage, content: Content) -> Capture:
-    body = orders.standing_order(stage, content)
-    tpp = stage.tpp(content.get("client"))
-    made = tpp.initiate(
-        content.get("product", SCT),
-        body,
-        stage.access(content),
-        kind=Kind.STANDING_ORDER,
-        version=content.get("version"),
-        resend=_resends(content),
-    )
-    return Capture(made.reply, tpp.caller.client_id, made, made.sca_address, made.flow)
+    return _initiate(stage, content, Kind.STANDING_ORDER, orders.standing_order(stage, content))
+
+
+def _initiate(stage: Stage, content: Content, kind: Kind, body: Content) -> Capture:
+    tpp, product, version = stage.tpp(content.get("client")), content.get("product", SCT), content.get("version")
+    token, resends = stage.access(content), _resends(content)
+    initiation = tpp.initiate(product, body, token, kind=kind, version=version, resend=resends)
+    return Capture(initiation.reply, tpp.caller.client_id, initiation, initiation.sca_address, initiation.flow)
 
 
 def file(stage: Stage, content: Content) -> Capture:
@@ -51,8 +44,8 @@ def file(stage: Stage, content: Content) -> Capture:
         sent = orders.csv_file(stage, content)
     tpp = stage.tpp(content.get("client"))
     reference = content.get("payment_information_id")
-    made = tpp.send_file(sent, content.get("product", product), reference, resend=_resends(content))
-    return Capture(made.reply, tpp.caller.client_id, made, None, made.flow)
+    initiation = tpp.send_file(sent, content.get("product", product), reference, resend=_resends(content))
+    return Capture(initiation.reply, tpp.caller.client_id, initiation, None, initiation.flow)
 
 
 def _resends(content: Content) -> bool:
@@ -203,10 +196,6 @@ def call(stage: Stage, content: Content) -> Reply:
     method, path = str(content.get("method", "GET")), str(content.get("path", "/"))
     if path.startswith("/_sandbox"):
         return stage.controls.call(method, path.removeprefix("/_sandbox"), content.get("json"))
-    return raw(stage, content, method, path)
-
-
-def raw(stage: Stage, content: Content, method: str, path: str) -> Reply:
     tpp = stage.tpp(content.get("client"))
     sent, media = orders.raw_body(content)
     return tpp.caller.call(

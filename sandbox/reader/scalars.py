@@ -43,6 +43,18 @@ def text(pattern: str | None = None, example: str = "") -> Leaf:
     return Leaf(read, {"type": "string", "minLength": 1} | ({"pattern": f"^({pattern})$"} if pattern else {}))
 
 
+def text_that(holds: Callable[[str], bool], called: str) -> Leaf:
+    """A text that is one of too many to list."""
+
+    def read(node: Node, notes: Notes) -> str:
+        found = text_of(node)
+        if not holds(found):
+            raise Wrong(f"{quote(found)} is no {called}")
+        return found
+
+    return Leaf(read, {"type": "string", "minLength": 1})
+
+
 def one_of(words: Iterable[str], called: str) -> Leaf:
     """One of these words."""
     options = tuple(words)
@@ -140,13 +152,6 @@ def _title(node: Node, notes: Notes) -> str:
     return found
 
 
-def _currency(node: Node, notes: Notes) -> str:
-    found = text_of(node)
-    if not is_currency(found):
-        raise Wrong(f"{quote(found)} is no currency")
-    return found
-
-
 def account_iban(node: Node, notes: Notes) -> str:
     """The IBAN of an account that is named by its IBAN, its name, or its owner's."""
     found = text_of(node)
@@ -196,7 +201,7 @@ AMOUNT_TEXT = Leaf(
     _amount, {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]}
 )
 ACCOUNT = Leaf(account_iban, TEXT.described)
-CURRENCY = Leaf(_currency, TEXT.described)
+CURRENCY = text_that(is_currency, "currency")
 CUSTOMER = name_of("customer", lambda people: people.customers)
 CLIENT = name_of("client", lambda people: people.clients)
 NTH = number(1, 1_000_000_000)

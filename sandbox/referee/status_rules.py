@@ -9,7 +9,7 @@ from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.moves import Status, is_final
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
 from sandbox.referee.observations import Observation, apart
-from sandbox.referee.rule import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Open, Own, rule
+from sandbox.referee.rule import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, rule
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
@@ -64,9 +64,12 @@ def after_final(event: Observation, own: Own) -> str | None:
     return f"{found.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
-def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
-    for subject, exchange in own.items():
-        yield exchange, f"the PSU signed {subject}, and its status was never asked for"
+def _unasked(begin: str) -> Close:
+    def close(own: Own, bank: Bank) -> Iterator[Open]:
+        for subject, exchange in own.items():
+            yield exchange, f"{begin.format(subject)}, and its status was never asked for"
+
+    return close
 
 
 @rule(
@@ -76,7 +79,7 @@ def _unasked(own: Own, bank: Bank) -> Iterator[Open]:
     "A signed payment is taken for credited: the status is never requested after the callback",
     "Ask for the status after the callback, until it is final: a signature does not guarantee a credit.",
     (PSU_RETURNS, *LOOKS),
-    close=_unasked,
+    close=_unasked("the PSU signed {}"),
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
 def never_asked(event: Observation, own: Own) -> str | None:
@@ -87,11 +90,6 @@ def never_asked(event: Observation, own: Own) -> str | None:
     return None
 
 
-def _unresolved(own: Own, bank: Bank) -> Iterator[Open]:
-    for subject, exchange in own.items():
-        yield exchange, f"the callback of {subject} said error, and its status was never asked for"
-
-
 @rule(
     "final-by-callback",
     ADVICE,
@@ -99,7 +97,7 @@ def _unresolved(own: Own, bank: Bank) -> Iterator[Open]:
     "A callback with an error is taken for the end of a payment",
     "Ask for the status after every callback: only the status tells how a payment ended.",
     (PSU_RETURNS, *LOOKS, *CANCELLATIONS),
-    close=_unresolved,
+    close=_unasked("the callback of {} said error"),
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
 def final_by_callback(event: Observation, own: Own) -> str | None:

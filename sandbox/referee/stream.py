@@ -4,6 +4,7 @@ import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import chain
 from pickle import UnpicklingError
 from typing import Any
 
@@ -170,10 +171,13 @@ class Referee:
             return self._met.copy()
 
     def _record(self, rule: Rule, exchange: Exchange, what: str | Proof) -> None:
-        self.counts[rule.id] += 1
-        kept = self._found.setdefault(rule.id, [])
-        if len(kept) < FOUND_MAX:
-            kept.append(Found(rule, exchange, Proof(what) if isinstance(what, str) else what))
+        self._add(Found(rule, exchange, Proof(what) if isinstance(what, str) else what))
+
+    def _add(self, found: Found) -> None:
+        self.counts[found.rule.id] += 1
+        rows = self._found.setdefault(found.rule.id, [])
+        if len(rows) < FOUND_MAX:
+            rows.append(found)
 
     def _catch_up(self, bank: Bank) -> None:
         newest = bank.callbacks[-1].seq if bank.callbacks else 0
@@ -188,7 +192,7 @@ class Referee:
         with self._lock:
             self._take_all()
             self._catch_up(bank)
-            rows = [found for kept in self._found.values() for found in kept]
+            rows = list(chain.from_iterable(self._found.values()))
             for rule in TABLE:
                 if rule.close is not None:
                     rows += [
@@ -199,10 +203,7 @@ class Referee:
     def take_in(self, found: Found) -> None:
         """A finding of the world that this one was imported from."""
         with self._lock:
-            self.counts[found.rule.id] += 1
-            kept = self._found.setdefault(found.rule.id, [])
-            if len(kept) < FOUND_MAX:
-                kept.append(found)
+            self._add(found)
 
     def unlisted_counts(self) -> dict[str, int]:
         """The number of findings beyond the kept ones, by rule."""
@@ -227,15 +228,12 @@ def referee_of(world: World) -> Referee:
     if isinstance(found, Referee):
         return found
 
-    def made(content: bytes | None) -> Referee:
-        return world.look(lambda bank: _made(content, bank))
-
-    found = world.keep("referee", made)
+    found = world.keep("referee", lambda content: world.look(lambda bank: _begin(content, bank)))
     assert isinstance(found, Referee)
     return found
 
 
-def _made(content: bytes | None, bank: Bank) -> Referee:
+def _begin(content: bytes | None, bank: Bank) -> Referee:
     """From what was packed; an earlier program may have packed it in another form, and then it begins anew."""
     if content is not None:
         with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError, EOFError, UnpicklingError):

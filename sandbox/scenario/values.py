@@ -45,7 +45,8 @@ def values_of(rules: Iterable[Rule]) -> Iterator[WellKnownValue]:
             continue
         field = "creditor_name" if when.creditor_name else "reference"
         kinds = ("payment", "standing_order") if when.kind is None else (when.kind,)
-        yield WellKnownValue(value, field, kinds, when.product, _lower(rule.title), _outcome(rule), rule)
+        effect = rule.title[:1].lower() + rule.title[1:]
+        yield WellKnownValue(value, field, kinds, when.product, effect, _outcome(rule), rule)
 
 
 @cache
@@ -87,10 +88,6 @@ def _then(then: Then) -> str:
     if then.back:
         return f"`{then.on}`, then a {then.back} `{then.reason}`"
     return f"`{then.move}` {f'`{then.reason}`' if then.reason else ''}".strip()
-
-
-def _lower(title: str) -> str:
-    return title[:1].lower() + title[1:]
 
 
 def _line(cells: tuple[str, ...] | list[str]) -> str:

@@ -19,7 +19,7 @@ from sandbox.banking.countries import fixture_bytes, is_country
 from sandbox.banking.iban import BANK_CODE, make_belgian
 from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
-from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of
+from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of, text_that
 from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
 from sandbox.reader.tree import Entry, Node, Wrong, join_names, quote
 from sandbox.reader.yaml_text import read_yaml
@@ -68,13 +68,6 @@ def _amount(text: str, currency: str, key: str | None = None) -> Money:
     if amount.number < 0:
         raise Wrong("below zero", key=key)
     return amount
-
-
-def _country(node: Node, notes: Notes) -> str:
-    found = text_of(node)
-    if not is_country(found):
-        raise Wrong(f"{quote(found)} is no country")
-    return found
 
 
 def _check_habits(rows: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +119,7 @@ ACCOUNT_ROW = Table(
         "non_sepa": FLAG,
         "limit_day": MONEY,
         "limit_week": MONEY,
-        "countries": Each(Leaf(_country, TEXT.described), least=1),
+        "countries": Each(text_that(is_country, "country"), least=1),
         "overdraft": MONEY,
         "balance_shown": one_of(BALANCES_SHOWN, "balance"),
         "opening": ByName(TEXT),

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import Client, Controls, Initiation, Manual, Refused, Signer
+from sandbox.client.controls import instant_text, span_text
 
 Subject = str | Initiation
 Rows = list[dict[str, Any]]
@@ -82,7 +83,7 @@ class Bank:
         """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""
         body = {"payment_id": _id_of(subject), "status": status}
         if within is not None:
-            body["within"] = _span(within)
+            body["within"] = span_text(within)
         content = self.controls.call("POST", "/await", body).body
         at, waited = datetime.fromisoformat(content["at"]), timedelta(seconds=float(content["waited"]))
         return Awaited(content["payment_id"], content["status"], at, waited)
@@ -161,7 +162,7 @@ class Bank:
         """Changes the named settings and returns all settings."""
         if not changes:
             return self._fetch("/settings")["settings"]  # type: ignore[no-any-return]
-        texts = {name: _span(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
+        texts = {name: span_text(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
         return self.controls.call("PATCH", "/settings", texts).body["settings"]  # type: ignore[no-any-return]
 
     def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
@@ -189,7 +190,7 @@ class Bank:
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
         body: dict[str, Any] = {"as": name} | ({"replace": True} if replace else {})
         if at is not None:
-            body["at"] = at.isoformat() if isinstance(at, datetime) else at
+            body["at"] = instant_text(at)
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)
         twin = Bank(self._server, name)
         self._forks.append(twin)
@@ -214,7 +215,3 @@ class Bank:
 
 def _id_of(subject: Subject) -> str:
     return subject if isinstance(subject, str) else subject.payment_id
-
-
-def _span(span: str | timedelta) -> str:
-    return f"{span.total_seconds():f}s" if isinstance(span, timedelta) else span

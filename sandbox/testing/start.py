@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.app import first_beginning
-from sandbox.banking.durations import read_instant, write_instant
+from sandbox.banking.durations import read_instant
+from sandbox.client.controls import instant_text
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
@@ -38,7 +39,7 @@ def beginning_of(start: Start) -> Beginning:
     if start.seed is not None:
         beginning = replace(beginning, seed=start.seed)
     if start.at is not None:
-        beginning = replace(beginning, at=None if start.at == NOW else read_instant(_instant_text(start.at)))
+        beginning = replace(beginning, at=None if start.at == NOW else read_instant(instant_text(start.at)))
     if start.frozen is not None:
         beginning = replace(beginning, rate=0.0 if start.frozen else beginning.rate or 1.0)
     return beginning
@@ -49,7 +50,7 @@ def world_options(start: Start) -> dict[str, Any]:
     scenario = _read(start)
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
-        clock["at"] = _instant_text(start.at)
+        clock["at"] = instant_text(start.at)
     elif start.at is None and scenario.at is None:
         clock["at"] = OPENING
     if start.frozen is not None or scenario.rate is None:
@@ -93,7 +94,3 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
     """The content of a file, cached until the file changes."""
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
     return content if isinstance(content, dict) else {}
-
-
-def _instant_text(at: str | datetime) -> str:
-    return write_instant(at) if isinstance(at, datetime) else at

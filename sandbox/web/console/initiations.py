@@ -6,7 +6,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sandbox.bank import bulks
 from sandbox.bank.records import Fact, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
@@ -108,7 +107,7 @@ def order_columns(order: StandingOrder) -> Columns:
 
 def file_columns(bulk: Bulk) -> Columns:
     count = sum(len(part.batch.transfers) for part in bulk.parts if isinstance(part.batch, Batch))
-    money = amount(Money(bulks.total(bulk), "EUR")) if bulk.payable_parts else ""
+    money = amount(Money(bulk.total, "EUR")) if bulk.payable_parts else ""
     content = f"{counted(len(bulk.parts), 'bulk')}, {counted(count, 'transfer')}"
     return bulk.format, money, content, bulk.message_id or ""
 
