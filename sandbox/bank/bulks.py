@@ -146,7 +146,7 @@ def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
 
 
 def _end_parts(bank: Bank, bulk: Bulk, trigger: Trigger, reason: str | None) -> None:
-    """What was not paid is not paid any more."""
+    """Parts that were not paid will not be."""
     bulk_checks.drop_content(bank, bulk)
     for part in bulk.payable_parts:
         bank.move(part, trigger, reason)

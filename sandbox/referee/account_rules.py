@@ -25,16 +25,12 @@ def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
 
 
-@rule(
-    "paging-stopped",
-    WARNING,
-    "service 4.10",
-    "Reading a period stops before its last page",
-    "Request the next page with next_page_key until a reply has none.",
-    TRANSACTIONS,
-    close=_stopped,
-)
+@rule("paging-stopped", WARNING, "service 4.10", TRANSACTIONS, close=_stopped)
 def stopped(event: Observation, own: Own) -> str | None:
+    """Reading a period stops before its last page.
+
+    Request the next page with next_page_key until a reply has none.
+    """
     if event.asked_next is None and "date_from" not in event.query:
         return None  # the newest page, or page by page as a person asks for it: nobody promised the whole
     nothing = event.exchange, 0, event.at, event.ended
@@ -46,16 +42,12 @@ def stopped(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule(
-    "paging-filters-changed",
-    WARNING,
-    "choice 8",
-    "Filters change between pages",
-    "Send next alone: it contains the whole query, and other parameters are ignored.",
-    TRANSACTIONS,
-    refused=False,
-)
+@rule("paging-filters-changed", WARNING, "choice 8", TRANSACTIONS, refused=False)
 def filters_changed(event: Observation, own: Own) -> str | None:
+    """Filters change between pages.
+
+    Send next alone: it contains the whole query, and other parameters are ignored.
+    """
     filters = filters_of(event)
     first = own.pop((event.client, event.asked_next), None) if event.asked_next else filters
     if event.given_next is not None and first is not None:
@@ -66,16 +58,12 @@ def filters_changed(event: Observation, own: Own) -> str | None:
     return f"{', '.join(changed)} is not what the first page was asked with" if changed else None
 
 
-@rule(
-    "paging-first-twice",
-    WARNING,
-    "service 4.10",
-    "The first page is fetched twice",
-    "Keep the first page's reply, and ask for the next one by its next_page_key.",
-    TRANSACTIONS,
-    refused=False,
-)
+@rule("paging-first-twice", WARNING, "service 4.10", TRANSACTIONS, refused=False)
 def first_twice(event: Observation, own: Own) -> str | None:
+    """The first page is fetched twice.
+
+    Keep the first page's reply, and ask for the next one by its next_page_key.
+    """
     if event.asked_next is not None or event.given_next is None:
         return None
     key = (event.client, event.account, tuple(sorted(event.query.items())))
@@ -90,12 +78,12 @@ def first_twice(event: Observation, own: Own) -> str | None:
     "paging-small",
     ADVICE,
     "service 4.10",
-    "Many small pages are read",
-    f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
     TRANSACTIONS,
     refused=False,
+    instead=f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
 )
 def small(event: Observation, own: Own) -> str | None:
+    """Many small pages are read."""
     if event.asked_next is None:
         size = event.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE else None
@@ -107,46 +95,34 @@ def small(event: Observation, own: Own) -> str | None:
     return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
 
 
-@rule(
-    "history-without-sca",
-    WARNING,
-    "service 4.10",
-    "More than 90 days are requested without the SCA token",
-    "Send SCA-Token: without it the reply silently leaves out older transactions.",
-    TRANSACTIONS,
-    refused=False,
-)
+@rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False)
 def without_sca(event: Observation, own: Own) -> str | None:
+    """More than 90 days are requested without the SCA token.
+
+    Send SCA-Token: without it the reply silently leaves out older transactions.
+    """
     if not event.behind or event.sca or event.fresh:
         return None
     return f"date_from is {event.query.get('date_from')}"
 
 
-@rule(
-    "sca-token-old",
-    WARNING,
-    "choice 2",
-    "More than 90 days are requested with an SCA token that has expired",
-    "Read the full history within an hour of the authentication; later it counts as absent.",
-    TRANSACTIONS,
-    refused=False,
-)
+@rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False)
 def sca_old(event: Observation, own: Own) -> str | None:
+    """More than 90 days are requested with an SCA token that has expired.
+
+    Read the full history within an hour of the authentication; later it counts as absent.
+    """
     if not event.behind or not event.sca or event.fresh:
         return None
     return f"date_from is {event.query.get('date_from')}, and the SCA token no longer counts"
 
 
-@rule(
-    "sca-required-retried",
-    WARNING,
-    "choice 8",
-    "A read that needs SCA is retried without it",
-    "Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.",
-    (*TRANSACTIONS, PSU_RETURNS),
-    begins=refused_as("SCA_REQUIRED"),
-)
+@rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS), begins=refused_as("SCA_REQUIRED"))
 def sca_retried(event: Observation, own: Own) -> str | None:
+    """A read that needs SCA is retried without it.
+
+    Send the PSU to the address of the 401 SCA_REQUIRED; after that the same token reads on.
+    """
     if event.operation == PSU_RETURNS:
         own.pop(event.client, None)
         return None
@@ -161,15 +137,12 @@ def sca_retried(event: Observation, own: Own) -> str | None:
     return "SCA_REQUIRED was told before, and no PSU came since"
 
 
-@rule(
-    "consent-anew",
-    WARNING,
-    "choice 8",
-    "A new consent is requested while one is valid",
-    "Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.",
-    (PSU_RETURNS,),
-)
+@rule("consent-anew", WARNING, "choice 8", (PSU_RETURNS,))
 def anew(event: Observation, own: Own) -> str | None:
+    """A new consent is requested while one is valid.
+
+    Renew tokens by refresh; a new consent ends the old one, with its tokens and logical ids.
+    """
     grant = event.grant
     if grant is None or grant.consent_id is None:
         return None
@@ -182,33 +155,24 @@ def anew(event: Observation, own: Own) -> str | None:
     return f"the {grant.scope} consent of {grant.customer} lived, and ended with this one"
 
 
-@rule(
-    "consent-ended-used",
-    WARNING,
-    "choice 8",
-    "A consent is used again after its end was reported",
-    "At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.",
-    (*READS, "token"),
-    refused=True,
-    only=refused_as("CONSENT_ENDED"),
-)
+@rule("consent-ended-used", WARNING, "choice 8", (*READS, "token"), refused=True, only=refused_as("CONSENT_ENDED"))
 def ended_used(event: Observation, own: Own) -> str | None:
+    """A consent is used again after its end was reported.
+
+    At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
+    """
     key = (event.client, event.bearer or event.refresh)
     again = key in own
     own[key] = True
     return f"NO_ACTIVE_CONSENT was told before: {event.why}" if again else None
 
 
-@rule(
-    "logical-id-stale",
-    ERROR,
-    "choice 8",
-    "A logical-id of another consent is used",
-    "Read the account list again after every new consent: logical ids are its own.",
-    READS,
-    only=lambda kind: kind.is_refused or kind.operation == "accounts",
-)
+@rule("logical-id-stale", ERROR, "choice 8", READS, only=lambda kind: kind.is_refused or kind.operation == "accounts")
 def stale(event: Observation, own: Own) -> str | None:
+    """A logical-id of another consent is used.
+
+    Read the account list again after every new consent: logical ids are its own.
+    """
     if event.accepted:
         _remember_ids(event, own)
         return None
@@ -236,12 +200,14 @@ def _stranger(event: Observation, own: Own) -> str | None:
     "account-of-another-psu",
     ERROR,
     "service 4.9",
-    "An account of one PSU is read with the token of another",
-    "Keep logical ids with the PSU whose consent gave them.",
     READS,
     only=lambda kind: kind.is_refused or kind.operation == "accounts",
 )
 def of_another(event: Observation, own: Own) -> str | None:
+    """An account of one PSU is read with the token of another.
+
+    Keep logical ids with the PSU whose consent gave them.
+    """
     if event.accepted:
         _remember_ids(event, own)
         return None

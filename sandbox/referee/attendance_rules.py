@@ -13,12 +13,13 @@ NIGHTS = 3
     "unattended-too-often",
     WARNING,
     "choice 13",
-    "An account is read too often in a day without its PSU",
-    f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say psu_involved=true.",
     ("transactions",),
     refused=False,
+    instead=f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say "
+    "psu_involved=true.",
 )
 def too_often(event: Observation, own: Own) -> str | None:
+    """An account is read too often in a day without its PSU."""
     if event.query.get("psu_involved") == "true" or "next" in event.query or event.grant is None:
         return None
     allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
@@ -28,15 +29,12 @@ def too_often(event: Observation, own: Own) -> str | None:
     return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
 
 
-@rule(
-    "psu-involved-always",
-    WARNING,
-    "service 4.10",
-    "A program that reads at night says that the PSU asked",
-    "Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.",
-    ("transactions",),
-)
+@rule("psu-involved-always", WARNING, "service 4.10", ("transactions",))
 def always_involved(event: Observation, own: Own) -> str | None:
+    """A program that reads at night says that the PSU asked.
+
+    Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.
+    """
     involved, local = event.query.get("psu_involved"), event.at.astimezone(BRUSSELS)
     if involved != "true":
         if "next" not in event.query:

@@ -9,16 +9,12 @@ STATE_LEAST = 8  # characters
 PROVEN = ""
 
 
-@rule(
-    "pkce-challenge-reused",
-    ERROR,
-    "service 5.2",
-    "A PKCE challenge is used for a second flow",
-    "Make a fresh verifier and challenge for every redirection.",
-    (*REDIRECTING, "token"),
-    refused=False,
-)
+@rule("pkce-challenge-reused", ERROR, "service 5.2", (*REDIRECTING, "token"), refused=False)
 def challenge_again(event: Observation, own: Own) -> str | None:
+    """A PKCE challenge is used for a second flow.
+
+    Make a fresh verifier and challenge for every redirection.
+    """
     if event.challenge is None:
         for proof in event.proves:
             own[event.client, proof] = PROVEN  # from here on it is the verifier that is used again
@@ -33,16 +29,12 @@ def challenge_again(event: Observation, own: Own) -> str | None:
     return f"the challenge is that of call {first}"
 
 
-@rule(
-    "pkce-verifier-reused",
-    ERROR,
-    "service 4.8",
-    "A PKCE verifier that was already sent is used for a new flow",
-    "Forget the verifier once its code is exchanged, and draw another.",
-    (*REDIRECTING, "token"),
-    refused=False,
-)
+@rule("pkce-verifier-reused", ERROR, "service 4.8", (*REDIRECTING, "token"), refused=False)
 def verifier_again(event: Observation, own: Own) -> str | None:
+    """A PKCE verifier that was already sent is used for a new flow.
+
+    Forget the verifier once its code is exchanged, and draw another.
+    """
     for proof in event.proves:
         own[event.client, proof] = event.exchange.request_id
     if event.challenge is None or (shown := own.get((event.client, event.challenge[1]))) is None:
@@ -50,82 +42,59 @@ def verifier_again(event: Observation, own: Own) -> str | None:
     return f"the challenge belongs to the verifier that call {shown} sent"
 
 
-@rule(
-    "pkce-plain",
-    WARNING,
-    "service 4.0",
-    "The PKCE method is plain",
-    "Use S256: anyone who sees a plain challenge can exchange the code.",
-    REDIRECTING,
-    refused=False,
-    only=marked(PLAIN),
-)
+@rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(PLAIN))
 def plain(event: Observation, own: Own) -> str | None:
+    """The PKCE method is plain.
+
+    Use S256: anyone who sees a plain challenge can exchange the code.
+    """
     return "Code-Challenge-Method is plain"
 
 
-@rule(
-    "pkce-weak",
-    ERROR,
-    "service 4.8",
-    "A PKCE verifier can be guessed",
-    "Draw 32 random bytes and write them as Base64 for URLs.",
-    ("token",),
-    refused=False,
-)
+@rule("pkce-weak", ERROR, "service 4.8", ("token",), refused=False)
 def weak(event: Observation, own: Own) -> str | None:
+    """A PKCE verifier can be guessed.
+
+    Draw 32 random bytes and write them as Base64 for URLs.
+    """
     return f"the verifier has {event.letters} different characters" if event.letters < LETTERS_LEAST else None
 
 
-@rule(
-    "pkce-verifier-wrong",
-    ERROR,
-    "service 4.8",
-    "A verifier does not belong to the challenge",
-    "Keep the verifier with its flow, and send the one that the challenge was made from.",
-    ("token",),
-    refused=True,
-)
+@rule("pkce-verifier-wrong", ERROR, "service 4.8", ("token",), refused=True)
 def verifier_wrong(event: Observation, own: Own) -> str | None:
+    """A verifier does not belong to the challenge.
+
+    Keep the verifier with its flow, and send the one that the challenge was made from.
+    """
     return "the code_verifier was refused" if event.input == "code_verifier" and event.status == 401 else None
 
 
-@rule(
-    "pkce-beside-token",
-    ADVICE,
-    "service 4.1",
-    "PKCE headers are sent beside an access token",
-    "Leave them out: they are ignored, and no code comes on the callback.",
-    PAYMENTS,
-    only=marked(BESIDE_TOKEN),
-)
+@rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(BESIDE_TOKEN))
 def beside_token(event: Observation, own: Own) -> str | None:
+    """PKCE headers are sent beside an access token.
+
+    Leave them out: they are ignored, and no code comes on the callback.
+    """
     return "Code-Challenge was sent with Authorization"
 
 
-@rule(
-    "state-missing",
-    ERROR,
-    "service 5.3",
-    "The address has no state",
-    "Append a state to the address, and check it on the callback.",
-    (PSU_OPENS,),
-)
+@rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,))
 def state_missing(event: Observation, own: Own) -> str | None:
+    """The address has no state.
+
+    Append a state to the address, and check it on the callback.
+    """
     if event.mark is not None or FROM_CONSOLE in event.query:
         return None
     return "the PSU came to the address without a state"
 
 
-@rule(
-    "state-reused",
-    ERROR,
-    "service 5.3",
-    "Two flows have the same state",
-    "Draw a fresh state for every redirection.",
-    (PSU_OPENS,),
-)
+@rule("state-reused", ERROR, "service 5.3", (PSU_OPENS,))
 def state_again(event: Observation, own: Own) -> str | None:
+    """Two flows have the same state.
+
+    Draw a fresh state for every redirection.
+    """
     if event.mark is None:
         return None
     key, address = (event.client, event.mark), event.addresses[0]
@@ -135,56 +104,41 @@ def state_again(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule(
-    "state-short",
-    WARNING,
-    "service 5.3",
-    "A state can be guessed",
-    "Draw it at random, 16 characters or more.",
-    (PSU_OPENS,),
-)
+@rule("state-short", WARNING, "service 5.3", (PSU_OPENS,))
 def state_short(event: Observation, own: Own) -> str | None:
+    """A state can be guessed.
+
+    Draw it at random, 16 characters or more.
+    """
     if event.mark is None or event.mark_length >= STATE_LEAST:
         return None
     return f"the state has {event.mark_length} characters"
 
 
-@rule(
-    "code-late",
-    ERROR,
-    "choice 5",
-    "A code is exchanged after it expired",
-    "Exchange the code as soon as the callback brings it.",
-    ("token",),
-    refused=True,
-)
+@rule("code-late", ERROR, "choice 5", ("token",), refused=True)
 def code_late(event: Observation, own: Own) -> str | None:
+    """A code is exchanged after it expired.
+
+    Exchange the code as soon as the callback brings it.
+    """
     return "the code was outdated" if event.input == "code" and "outdated" in event.why else None
 
 
-@rule(
-    "code-twice",
-    ERROR,
-    "choice 8",
-    "A code is exchanged twice",
-    "Exchange a code once: the second time ends the tokens that the first one gave.",
-    ("token",),
-    refused=True,
-)
+@rule("code-twice", ERROR, "choice 8", ("token",), refused=True)
 def code_twice(event: Observation, own: Own) -> str | None:
+    """A code is exchanged twice.
+
+    Exchange a code once: the second time ends the tokens that the first one gave.
+    """
     return "the code was used before" if event.input == "code" and "used before" in event.why else None
 
 
-@rule(
-    "code-never-came",
-    ERROR,
-    "service 4.8",
-    "A code is exchanged that the callback did not bring",
-    "Look for error first: a callback with an error has no code, and the flow is over.",
-    (PSU_RETURNS, "token"),
-    also=("token",),
-)
+@rule("code-never-came", ERROR, "service 4.8", (PSU_RETURNS, "token"), also=("token",))
 def code_never_came(event: Observation, own: Own) -> str | None:
+    """A code is exchanged that the callback did not bring.
+
+    Look for error first: a callback with an error has no code, and the flow is over.
+    """
     if event.operation == PSU_RETURNS:
         own[event.client] = event.refused
         return None
@@ -198,39 +152,28 @@ def code_never_came(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule(
-    "redirect-differs",
-    ERROR,
-    "service 4.8",
-    "The redirect_uri is not that of the authorization request",
-    "Send the redirect_uri that the Redirect-URI header had, letter by letter.",
-    ("token",),
-    refused=True,
-)
+@rule("redirect-differs", ERROR, "service 4.8", ("token",), refused=True)
 def redirect_differs(event: Observation, own: Own) -> str | None:
+    """The redirect_uri is not that of the authorization request.
+
+    Send the redirect_uri that the Redirect-URI header had, letter by letter.
+    """
     return "the redirect_uri was refused" if event.input == "redirect_uri" and event.status == 401 else None
 
 
-@rule(
-    "redirect-unregistered",
-    ERROR,
-    "choice 2",
-    "Redirect-URI is not registered",
-    "Register every callback address before it is used.",
-    refused=True,
-    only=refused_as("HEADER_INVALID"),
-)
+@rule("redirect-unregistered", ERROR, "choice 2", refused=True, only=refused_as("HEADER_INVALID"))
 def redirect_unregistered(event: Observation, own: Own) -> str | None:
+    """Redirect-URI is not registered.
+
+    Register every callback address before it is used.
+    """
     return "the Redirect-URI was refused" if event.input == "Redirect-URI" else None
 
 
-@rule(
-    "sca-opened-late",
-    WARNING,
-    "service 4.6",
-    "A PSU is sent to an address that has expired",
-    "Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.",
-    (PSU_OPENS,),
-)
+@rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))
 def opened_late(event: Observation, own: Own) -> str | None:
+    """A PSU is sent to an address that has expired.
+
+    Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
+    """
     return "the PSU found the address outdated" if event.status == 410 else None

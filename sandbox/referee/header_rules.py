@@ -14,28 +14,24 @@ FORETOLD_AFTER = 2  # pairs of calls
 SCOPE_BOUND = ("token", "consent_addresses")  # their versions go by the scope (choice 3)
 
 
-@rule(
-    "request-id-constant",
-    ERROR,
-    "service 4.0",
-    "Every call has the same Request-ID",
-    "Draw a fresh version 4 UUID for every call.",
-)
+@rule("request-id-constant", ERROR, "service 4.0")
 def constant(event: Observation, own: Own) -> str | None:
+    """Every call has the same Request-ID.
+
+    Draw a fresh version 4 UUID for every call.
+    """
     before = event.before
     if before is None or before.exchange.request_id != event.exchange.request_id or is_replay(event, before.body):
         return None
     return "it is that of the call before"
 
 
-@rule(
-    "request-id-reused",
-    ERROR,
-    "service 4.0",
-    "A Request-ID is reused later",
-    "Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.",
-)
+@rule("request-id-reused", ERROR, "service 4.0")
 def reused(event: Observation, own: Own) -> str | None:
+    """A Request-ID is reused later.
+
+    Draw a fresh version 4 UUID for every call; only a lost initiation is sent again with its own.
+    """
     name = event.exchange.request_id
     key = f"{name} {event.client}"
     body = own.get(key, UNUSED)
@@ -52,14 +48,12 @@ def is_replay(event: Observation, body: bytes | None) -> bool:
     return event.operation in INITIATIONS and body is not None and body == event.body
 
 
-@rule(
-    "request-id-foretold",
-    ERROR,
-    "service 4.0",
-    "The next Request-ID can be foretold",
-    "Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.",
-)
+@rule("request-id-foretold", ERROR, "service 4.0")
 def foretold(event: Observation, own: Own) -> str | None:
+    """The next Request-ID can be foretold.
+
+    Draw all 122 bits at random; a counter or a clock in a UUID is a version 4 by name only.
+    """
     before, name = event.before, event.exchange.request_id
     if before is None or before.exchange.request_id == name:
         return None
@@ -74,16 +68,12 @@ def foretold(event: Observation, own: Own) -> str | None:
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
-@rule(
-    "request-id-wrong",
-    ERROR,
-    "service 4.0",
-    "Request-ID is missing, or no version 4 UUID",
-    "Send a random UUID (version 4) with every call.",
-    refused=True,
-    only=refused_as("HEADER_MISSING", "HEADER_INVALID"),
-)
+@rule("request-id-wrong", ERROR, "service 4.0", refused=True, only=refused_as("HEADER_MISSING", "HEADER_INVALID"))
 def wrong(event: Observation, own: Own) -> str | None:
+    """Request-ID is missing, or no version 4 UUID.
+
+    Send a random UUID (version 4) with every call.
+    """
     if event.input != "Request-ID" or event.why.startswith("it was used"):
         return None
     return event.why or "it is missing"
@@ -93,23 +83,22 @@ def wrong(event: Observation, own: Own) -> str | None:
     "version-old",
     WARNING,
     "service 9.2",
-    "Version 1 is used where a newer one exists",
-    "Ask for the newest version of the operation: version 1 is the earlier interface.",
     only=lambda kind: kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND,
 )
 def version_old(event: Observation, own: Own) -> str | None:
+    """Version 1 is used where a newer one exists.
+
+    Ask for the newest version of the operation: version 1 is the earlier interface.
+    """
     return f"version 1 was asked for; the newest is {event.kind.newest}"
 
 
-@rule(
-    "language-unknown",
-    WARNING,
-    "service 4.0",
-    "Accept-Language contains no valid language",
-    "Send ISO 639-1 codes, such as fr or nl.",
-    only=lambda kind: bool(strangers(kind.language)),
-)
+@rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(strangers(kind.language)))
 def language_unknown(event: Observation, own: Own) -> str | None:
+    """Accept-Language contains no valid language.
+
+    Send ISO 639-1 codes, such as fr or nl.
+    """
     return f"{strangers(event.kind.language)} is none"
 
 
@@ -126,13 +115,15 @@ def strangers(header: str) -> str:
     "language-without-screens",
     ADVICE,
     "service 4.0",
-    "The initiation asks for no language that the PSU's screens have",
-    "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
     REDIRECTING,
     refused=False,
     only=lambda kind: not has_screens(kind.language),
 )
 def no_screens(event: Observation, own: Own) -> str | None:
+    """The initiation asks for no language that the PSU's screens have.
+
+    Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.
+    """
     return f"asked for was {event.kind.language[:40]}"
 
 
@@ -141,41 +132,28 @@ def has_screens(header: str) -> bool:
     return "*" in asked or screen_language(asked) is not None
 
 
-@rule(
-    "signature-missing",
-    ADVICE,
-    "service 5.8",
-    "A client that has a key does not sign its initiation",
-    "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
-    INITIATIONS,
-    refused=False,
-    only=marked(UNSIGNED),
-)
+@rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(UNSIGNED))
 def unsigned(event: Observation, own: Own) -> str | None:
+    """A client that has a key does not sign its initiation.
+
+    Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.
+    """
     return "there is no Signature"
 
 
-@rule(
-    "digest-missing",
-    WARNING,
-    "service 5.8",
-    "A signature comes without Digest or Date",
-    "Send Digest and Date beside every Signature.",
-    INITIATIONS,
-    only=marked(UNDATED),
-)
+@rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(UNDATED))
 def undated(event: Observation, own: Own) -> str | None:
+    """A signature comes without Digest or Date.
+
+    Send Digest and Date beside every Signature.
+    """
     return "Signature stands alone"
 
 
-@rule(
-    "signature-algorithm",
-    ADVICE,
-    "service 5.8",
-    "The signature's algorithm is not the recommended one",
-    "Sign with ECDSA on P-256 and SHA-256 (ES256).",
-    INITIATIONS,
-    only=marked(OTHER_ALGORITHM),
-)
+@rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(OTHER_ALGORITHM))
 def algorithm(event: Observation, own: Own) -> str | None:
+    """The signature's algorithm is not the recommended one.
+
+    Sign with ECDSA on P-256 and SHA-256 (ES256).
+    """
     return f"it is {event.signed}"

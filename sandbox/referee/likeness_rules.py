@@ -26,15 +26,12 @@ class Doubtful:
     ended: float
 
 
-@rule(
-    "payment-again-after-doubt",
-    ERROR,
-    "service 4.0",
-    "A payment whose reply was lost is made again under a new reference",
-    "Send the identical call with its Request-ID: the bank gives the first reply again, and pays once.",
-    PAYMENTS,
-)
+@rule("payment-again-after-doubt", ERROR, "service 4.0", PAYMENTS)
 def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
+    """A payment whose reply was lost is made again under a new reference.
+
+    Send the identical call with its Request-ID: the bank gives the first reply again, and pays once.
+    """
     like = event.likeness
     if like is None:
         return None
@@ -51,15 +48,12 @@ def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
     return Proof(f"call {doubt.exchange.request_id} may have made it already", (doubt.exchange,), changed)
 
 
-@rule(
-    "payment-again-while-recycled",
-    ERROR,
-    "service 3.3",
-    "A payment that waits for funds is made again",
-    "Wait for the status: a payment that waits for funds (ACSP or PDNG) is tried again by the bank.",
-    (PSU_RETURNS,),
-)
+@rule("payment-again-while-recycled", ERROR, "service 3.3", (PSU_RETURNS,))
 def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
+    """A payment that waits for funds is made again.
+
+    Wait for the status: a payment that waits for funds (ACSP or PDNG) is tried again by the bank.
+    """
     found = event.bank.payments.get(event.subject or "")
     if found is None or event.refused or not found.signatures:
         return None
@@ -94,16 +88,12 @@ def differences(earlier: Order, later: Order) -> Iterator[str]:
             yield f"{name}: {before} -> {after}"
 
 
-@rule(
-    "reference-constant",
-    WARNING,
-    "service 2.1",
-    "Different payments have one reference",
-    "Give every payment a reference of its own: replies, statuses and statements are found by it.",
-    PAYMENTS,
-    refused=False,
-)
+@rule("reference-constant", WARNING, "service 2.1", PAYMENTS, refused=False)
 def constant(event: Observation, own: Own) -> str | None:
+    """Different payments have one reference.
+
+    Give every payment a reference of its own: replies, statuses and statements are found by it.
+    """
     like = event.likeness
     if like is None or not like.reference:
         return None

@@ -16,13 +16,15 @@ ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
     "refused-body-again",
     WARNING,
     "service 7.1",
-    "The same refused body is sent again",
-    "Read error_code and error_description; a body that was refused stays refused until it is changed.",
     PAYMENTS,
     refused=True,
     only=lambda kind: kind.status in (400, 403) and kind.error not in ABOUT_HEADERS,
 )
 def body_again(event: Observation, own: Own) -> str | None:
+    """The same refused body is sent again.
+
+    Read error_code and error_description; a body that was refused stays refused until it is changed.
+    """
     key = (event.client, event.operation, event.product, event.body, event.error)
     first = own.get(key)
     own[key] = event.at, event.ended, event.exchange.request_id
@@ -31,15 +33,12 @@ def body_again(event: Observation, own: Own) -> str | None:
     return f"it was refused with the same error in call {first[2]}"
 
 
-@rule(
-    "retry-after-ignored",
-    ERROR,
-    "choice 4",
-    "Retry-After is ignored",
-    "Wait as many seconds as Retry-After says before the next call.",
-    begins=lambda kind: kind.status in (429, 503),
-)
+@rule("retry-after-ignored", ERROR, "choice 4", begins=lambda kind: kind.status in (429, 503))
 def retry_after(event: Observation, own: Own) -> str | None:
+    """Retry-After is ignored.
+
+    Wait as many seconds as Retry-After says before the next call.
+    """
     delay = own.pop((event.client, event.operation), None)
     if event.retry_after is not None:
         own[event.client, event.operation] = event.at, event.ended, event.retry_after
@@ -48,15 +47,12 @@ def retry_after(event: Observation, own: Own) -> str | None:
     return f"the next call came after {waited:.1f} s; {delay[2]} s were asked for"
 
 
-@rule(
-    "retried-without-pause",
-    WARNING,
-    "service 7.2",
-    "A call that failed at the bank is tried again without a pause",
-    "Wait longer before every further try, and give up after a few.",
-    begins=lambda kind: kind.status in FAILED,
-)
+@rule("retried-without-pause", WARNING, "service 7.2", begins=lambda kind: kind.status in FAILED)
 def without_pause(event: Observation, own: Own) -> str | None:
+    """A call that failed at the bank is tried again without a pause.
+
+    Wait longer before every further try, and give up after a few.
+    """
     key = (event.client, event.exchange.method, event.exchange.path)
     before = own.pop(key, None)
     if event.status not in FAILED:
@@ -67,16 +63,12 @@ def without_pause(event: Observation, own: Own) -> str | None:
     return f"{tries} tries within a second of each other" if tries >= AGAIN_MAX else None
 
 
-@rule(
-    "initiation-doubled",
-    ERROR,
-    "service 2.1",
-    "A second initiation has the reference of one that is still open",
-    "To get a lost reply again, send the identical call with its Request-ID; give a new payment a new reference.",
-    INITIATIONS,
-    refused=False,
-)
+@rule("initiation-doubled", ERROR, "service 2.1", INITIATIONS, refused=False)
 def doubled(event: Observation, own: Own) -> str | None:
+    """A second initiation has the reference of one that is still open.
+
+    To get a lost reply again, send the identical call with its Request-ID; give a new payment a new reference.
+    """
     found = event.bank.initiation(event.subject) if event.subject else None
     if found is None:
         return None
@@ -92,15 +84,12 @@ def doubled(event: Observation, own: Own) -> str | None:
     return f"{earlier.id} has the same reference and is {earlier.status.value}"
 
 
-@rule(
-    "cancel-impossible",
-    WARNING,
-    "service 3.4",
-    "A cancellation is requested where none is possible",
-    "Look at the product and the status first: service 3.4 says which may be cancelled.",
-    CANCELLATIONS,
-)
+@rule("cancel-impossible", WARNING, "service 3.4", CANCELLATIONS)
 def cancel_impossible(event: Observation, own: Own) -> str | None:
+    """A cancellation is requested where none is possible.
+
+    Look at the product and the status first: service 3.4 says which may be cancelled.
+    """
     key = (event.client, event.subject)
     if event.lost:
         own[key] = True

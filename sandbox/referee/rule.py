@@ -58,20 +58,22 @@ class Rule:
     id: str
     severity: Severity
     clause: str
-    title: str
-    instead: str
     on: tuple[str, ...] = ()  # operations and acts; empty: every call
     refused: bool | None = None  # True: refused calls only; False: accepted ones
     also: tuple[str, ...] = ()  # operations of which it hears the other ones too
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
     only: Sort | None = None  # it never hears calls of another kind
     begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
+    instead: str = ""
+    title: str = ""
     see: See = lambda event, own: None
 
     def __call__(self, see: See) -> See:
-        """Adds the row to the table."""
+        """Adds the row to the table. The docstring of the function is the title, and what to do instead."""
         assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
-        RULES.append(replace(self, see=see))
+        title, _, instead = (see.__doc__ or "").partition("\n\n")
+        assert title.endswith(".") and (self.instead or instead), f"{self.id} says not what to do instead"
+        RULES.append(replace(self, title=title[:-1], instead=self.instead or " ".join(instead.split()), see=see))
         return see
 
     def applies_to(self, kind: Kind) -> bool:

@@ -25,16 +25,12 @@ FAILED = (Status.RJCT, Status.CANC)
 NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)
 
 
-@rule(
-    "status-too-fast",
-    WARNING,
-    "service 6.2",
-    "A status is polled faster than once a second",
-    "Wait a second or more between two status calls, and longer as time goes on.",
-    STATUSES,
-    refused=False,
-)
+@rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False)
 def too_fast(event: Observation, own: Own) -> str | None:
+    """A status is polled faster than once a second.
+
+    Wait a second or more between two status calls, and longer as time goes on.
+    """
     key = f"{event.subject} {event.client}"
     at, ended, fast = own.get(key, NEVER)
     fast = fast + 1 if event.began - ended < PAUSE and apart(event, at, ended) < PAUSE else 0
@@ -46,13 +42,15 @@ def too_fast(event: Observation, own: Own) -> str | None:
     "status-after-final",
     ADVICE,
     "service 3.1",
-    "A final status is polled",
-    "Stop at RJCT, CANC or the settled status: it does not change any more.",
     EVERY_STATUS,
     refused=False,
     only=lambda kind: kind.state in PERHAPS_FINAL,
 )
 def after_final(event: Observation, own: Own) -> str | None:
+    """A final status is polled.
+
+    Stop at RJCT, CANC or the settled status: it does not change any more.
+    """
     if event.subject is None:
         return None
     found = event.bank.find_subject(event.subject)
@@ -76,13 +74,15 @@ def _unasked(begin: str) -> Close:
     "status-never-asked",
     WARNING,
     "service 1",
-    "A signed payment is taken for credited: the status is never requested after the callback",
-    "Ask for the status after the callback, until it is final: a signature does not guarantee a credit.",
     (PSU_RETURNS, *LOOKS),
     close=_unasked("the PSU signed {}"),
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
 def never_asked(event: Observation, own: Own) -> str | None:
+    """A signed payment is taken for credited: the status is never requested after the callback.
+
+    Ask for the status after the callback, until it is final: a signature does not guarantee a credit.
+    """
     if event.operation != PSU_RETURNS:
         own.pop(event.subject, None)
     elif event.subject is not None and not event.refused:
@@ -94,13 +94,15 @@ def never_asked(event: Observation, own: Own) -> str | None:
     "final-by-callback",
     ADVICE,
     "service 5.3",
-    "A callback with an error is taken for the end of a payment",
-    "Ask for the status after every callback: only the status tells how a payment ended.",
     (PSU_RETURNS, *LOOKS, *CANCELLATIONS),
     close=_unasked("the callback of {} said error"),
     begins=lambda kind: kind.operation == PSU_RETURNS,
 )
 def final_by_callback(event: Observation, own: Own) -> str | None:
+    """A callback with an error is taken for the end of a payment.
+
+    Ask for the status after every callback: only the status tells how a payment ended.
+    """
     if event.operation == PSU_RETURNS and event.refused and event.subject is not None:
         own[event.subject] = event.exchange
     else:
@@ -109,16 +111,13 @@ def final_by_callback(event: Observation, own: Own) -> str | None:
 
 
 @rule(
-    "status-before-its-day",
-    ADVICE,
-    "service 3.3",
-    "A status is polled long before the payment can settle",
-    "Poll seldom until the execution day: nothing changes before 06:00 of that day but by a cancellation.",
-    STATUSES,
-    refused=False,
-    only=lambda kind: kind.state in UNDER_WAY,
+    "status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, only=lambda kind: kind.state in UNDER_WAY
 )
 def before_its_day(event: Observation, own: Own) -> str | None:
+    """A status is polled long before the payment can settle.
+
+    Poll seldom until the execution day: nothing changes before 06:00 of that day but by a cancellation.
+    """
     found = event.bank.payments.get(event.subject or "")
     if found is None or found.executes_on is None:
         return None
@@ -142,14 +141,16 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     "outcome-unseen",
     WARNING,
     "service 1",
-    "A payment failed after the client's last status call",
-    "Ask for the status until it is final: PDNG and ACSP may still become RJCT or CANC.",
     (*EVERY_STATUS, *CANCELLATIONS),
     refused=False,
     close=_unseen,
     begins=lambda kind: kind.state in UNDER_WAY and kind.operation in EVERY_STATUS,
 )
 def outcome_unseen(event: Observation, own: Own) -> str | None:
+    """A payment failed after the client's last status call.
+
+    Ask for the status until it is final: PDNG and ACSP may still become RJCT or CANC.
+    """
     if event.state in UNDER_WAY and event.operation in EVERY_STATUS:
         own[event.subject] = event.exchange, event.state
     else:
@@ -168,13 +169,15 @@ def _orphans(own: Own, bank: Bank) -> Iterator[Open]:
     "sca-lost",
     ADVICE,
     "service 4.6",
-    "An address expired unused, and its initiation was abandoned",
-    "Ask for the status, cancel it, or initiate again to have a fresh address.",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
     close=_orphans,
     begins=lambda kind: kind.operation in PAYMENTS,
 )
 def lost(event: Observation, own: Own) -> str | None:
+    """An address expired unused, and its initiation was abandoned.
+
+    Ask for the status, cancel it, or initiate again to have a fresh address.
+    """
     if event.operation in PAYMENTS:
         if event.accepted:
             _note_address(event, own)
@@ -202,13 +205,15 @@ def _note_address(event: Observation, own: Own) -> None:
     "details-polled",
     ADVICE,
     "service 4.3",
-    "Details are polled",
-    "Follow an initiation by its status: that call needs no token and says all that changes.",
     ("payment_details", "standing_order_details", *EVERY_STATUS),
     refused=False,
     begins=lambda kind: kind.operation not in EVERY_STATUS,
 )
 def details_polled(event: Observation, own: Own) -> str | None:
+    """Details are polled.
+
+    Follow an initiation by its status: that call needs no token and says all that changes.
+    """
     key = (event.client, event.subject)
     if event.operation in EVERY_STATUS:
         own.pop(key, None)
@@ -228,13 +233,15 @@ BULK_FAST_MAX = 2
     "bulk-polled-fast",
     WARNING,
     "service 4.6",
-    "A file that is being validated is polled without a pause",
-    "Ask again a few seconds later: validation takes up to several minutes.",
     ("bulk_status",),
     refused=False,
     only=lambda kind: kind.state == Status.RCVD,
 )
 def bulk_fast(event: Observation, own: Own) -> str | None:
+    """A file that is being validated is polled without a pause.
+
+    Ask again a few seconds later: validation takes up to several minutes.
+    """
     key = (event.client, event.subject)
     before = own.get(key)
     fast = before[2] + 1 if before is not None and apart(event, before[0], before[1]) < BULK_PAUSE else 0
@@ -242,15 +249,12 @@ def bulk_fast(event: Observation, own: Own) -> str | None:
     return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None
 
 
-@rule(
-    "bulk-file-again",
-    WARNING,
-    "choice 7",
-    "A file that was refused is sent again unchanged",
-    "Correct the errors of the status reply, and send it with a new MsgId.",
-    ("bulk_initiation",),
-)
+@rule("bulk-file-again", WARNING, "choice 7", ("bulk_initiation",))
 def file_again(event: Observation, own: Own) -> str | None:
+    """A file that was refused is sent again unchanged.
+
+    Correct the errors of the status reply, and send it with a new MsgId.
+    """
     if event.body is None or (not event.accepted and event.status != 400):
         return None
     key = (event.client, event.body)
@@ -275,12 +279,14 @@ def _unused(own: Own, bank: Bank) -> Iterator[Open]:
     "bulk-address-unused",
     WARNING,
     "service 4.6",
-    "The address of a file expired unused, and no new one was requested",
-    "Ask for the status again when the PSU is there: it brings a fresh address.",
     ("bulk_status", "bulk_cancellation", PSU_RETURNS, *INITIATIONS[-1:]),
     close=_unused,
 )
 def bulk_unused(event: Observation, own: Own) -> str | None:
+    """The address of a file expired unused, and no new one was requested.
+
+    Ask for the status again when the PSU is there: it brings a fresh address.
+    """
     found = event.bank.bulks.get(event.subject or "")
     if found is None:
         return None

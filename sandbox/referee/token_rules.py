@@ -14,13 +14,15 @@ SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_ver
     "token-replaced",
     ERROR,
     "service 3.5",
-    "An access token that was replaced is used",
-    "Keep one pair per scope, and use the new one everywhere as soon as it is there.",
     refused=True,
     also=("token",),
     only=lambda kind: kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED",
 )
 def replaced(event: Observation, own: Own) -> str | Proof | None:
+    """An access token that was replaced is used.
+
+    Keep one pair per scope, and use the new one everywhere as soon as it is there.
+    """
     if event.operation == "token":
         if event.accepted:
             own[event.client] = event.ended, event.exchange, event.code is not None
@@ -36,28 +38,21 @@ def replaced(event: Observation, own: Own) -> str | Proof | None:
     return Proof(f"{how} replaced it in call {by.request_id}: one pair per client, PSU and scope", (by,))
 
 
-@rule(
-    "token-foreign",
-    ERROR,
-    "choice 2",
-    "A token of another client is used",
-    "Keep the tokens of each registration apart.",
-    refused=True,
-)
+@rule("token-foreign", ERROR, "choice 2", refused=True)
 def foreign(event: Observation, own: Own) -> str | None:
+    """A token of another client is used.
+
+    Keep the tokens of each registration apart.
+    """
     return "the token belongs to another client" if event.why == "of another client" else None
 
 
-@rule(
-    "token-expired-again",
-    ERROR,
-    "service 3.5",
-    "An expired access token is used again after it was refused",
-    "Renew the token when its hour is over, or at the first 401.",
-    refused=True,
-    only=refused_as("ACCESS_TOKEN_REFUSED"),
-)
+@rule("token-expired-again", ERROR, "service 3.5", refused=True, only=refused_as("ACCESS_TOKEN_REFUSED"))
 def expired_again(event: Observation, own: Own) -> str | None:
+    """An expired access token is used again after it was refused.
+
+    Renew the token when its hour is over, or at the first 401.
+    """
     if event.why != "expired":
         return None
     key = (event.client, event.bearer)
@@ -67,15 +62,12 @@ def expired_again(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule(
-    "token-refresh-race",
-    ERROR,
-    "service 3.5",
-    "Two refreshes with one token at once",
-    "Let one caller refresh while the others wait: only one of the two new pairs is valid.",
-    ("token",),
-)
+@rule("token-refresh-race", ERROR, "service 3.5", ("token",))
 def race(event: Observation, own: Own) -> str | None:
+    """Two refreshes with one token at once.
+
+    Let one caller refresh while the others wait: only one of the two new pairs is valid.
+    """
     if event.refresh is None:
         return None
     key = (event.client, event.refresh)
@@ -86,15 +78,12 @@ def race(event: Observation, own: Own) -> str | None:
     return f"call {other[1]} with the same refresh token was under way"
 
 
-@rule(
-    "token-refresh-reused",
-    ERROR,
-    "service 3.5",
-    "A refresh token is used a second time",
-    "Store the new pair before using it; the old one is invalid.",
-    ("token",),
-)
+@rule("token-refresh-reused", ERROR, "service 3.5", ("token",))
 def refresh_reused(event: Observation, own: Own) -> str | None:
+    """A refresh token is used a second time.
+
+    Store the new pair before using it; the old one is invalid.
+    """
     if event.refresh is None:
         return None
     key = (event.client, event.refresh)
@@ -105,16 +94,12 @@ def refresh_reused(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule(
-    "token-refreshed-always",
-    WARNING,
-    "service 2.6",
-    "Valid tokens are refreshed again and again",
-    "Use an access token for its hour (expires_in), then refresh.",
-    ("token",),
-    refused=False,
-)
+@rule("token-refreshed-always", WARNING, "service 2.6", ("token",), refused=False)
 def refreshed_always(event: Observation, own: Own) -> str | None:
+    """Valid tokens are refreshed again and again.
+
+    Use an access token for its hour (expires_in), then refresh.
+    """
     given = own.pop((event.client, event.refresh), None)
     if given is not None:
         early = (event.at - given[0]) * 2 < event.bank.settings.access_token_life
@@ -123,16 +108,12 @@ def refreshed_always(event: Observation, own: Own) -> str | None:
     return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
 
 
-@rule(
-    "token-refreshed-late",
-    ADVICE,
-    "service 4.8",
-    "Tokens are refreshed only after a call was refused",
-    "Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.",
-    ("token",),
-    refused=False,
-)
+@rule("token-refreshed-late", ADVICE, "service 4.8", ("token",), refused=False)
 def refreshed_late(event: Observation, own: Own) -> str | None:
+    """Tokens are refreshed only after a call was refused.
+
+    Refresh shortly before expires_in is over: every PSU that meets a 401 waits for two calls more.
+    """
     if event.refresh is None:
         return None
     before = event.before
@@ -142,66 +123,48 @@ def refreshed_late(event: Observation, own: Own) -> str | None:
     return f"{times} refreshes in a row came after a 401" if times == LATE_MAX else None
 
 
-@rule(
-    "client-secret-in-form",
-    WARNING,
-    "service 4.8",
-    "The client's secret is sent in the form",
-    "Send client_id and secret in the Authorization header alone; forms are written into logs.",
-    ("token",),
-)
+@rule("client-secret-in-form", WARNING, "service 4.8", ("token",))
 def secret_in_form(event: Observation, own: Own) -> str | None:
+    """The client's secret is sent in the form.
+
+    Send client_id and secret in the Authorization header alone; forms are written into logs.
+    """
     return "the form has a field client_secret" if event.secret_in_form else None
 
 
-@rule(
-    "scope-wrong",
-    ERROR,
-    "service 5.6",
-    "A token of one scope is used for another",
-    "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
-    refused=True,
-    only=refused_as("ACCESS_DENIED"),
-)
+@rule("scope-wrong", ERROR, "service 5.6", refused=True, only=refused_as("ACCESS_DENIED"))
 def scope_wrong(event: Observation, own: Own) -> str | None:
+    """A token of one scope is used for another.
+
+    Payments take a PIS token, accounts one of AIS (or CAF, for its one account).
+    """
     return f"the token is {event.why}" if event.why.startswith("of the scope") else None
 
 
-@rule(
-    "scope-version",
-    ERROR,
-    "service 9.2",
-    "A token call asks for a version that does not serve the scope",
-    "Ask for version 3 with AIS and PIS, version 2 with CAF.",
-    ("token",),
-    refused=True,
-    only=refused_as("NOT_ACCEPTABLE"),
-)
+@rule("scope-version", ERROR, "service 9.2", ("token",), refused=True, only=refused_as("NOT_ACCEPTABLE"))
 def scope_version(event: Observation, own: Own) -> str | None:
+    """A token call asks for a version that does not serve the scope.
+
+    Ask for version 3 with AIS and PIS, version 2 with CAF.
+    """
     return event.why if "does not serve" in event.why else None
 
 
-@rule(
-    "secret-in-address",
-    ERROR,
-    "service 5.5",
-    "A token or a secret is part of an address",
-    "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
-    only=lambda kind: kind.queried,
-)
+@rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.queried)
 def in_address(event: Observation, own: Own) -> str | None:
+    """A token or a secret is part of an address.
+
+    Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.
+    """
     return _secret_in_query(event)
 
 
-@rule(
-    "secret-on-redirection",
-    ERROR,
-    "service 5.3",
-    "A token or a secret is part of the address that the PSU is sent to",
-    "Append only the state, as the PSU's browser sees the address.",
-    (PSU_OPENS,),
-)
+@rule("secret-on-redirection", ERROR, "service 5.3", (PSU_OPENS,))
 def on_redirection(event: Observation, own: Own) -> str | None:
+    """A token or a secret is part of the address that the PSU is sent to.
+
+    Append only the state, as the PSU's browser sees the address.
+    """
     return _secret_in_query(event)
 
 
@@ -221,54 +184,39 @@ def is_secret(event: Observation, value: str) -> bool:
     return client is not None and value == client.secret
 
 
-@rule(
-    "token-where-none",
-    WARNING,
-    "service 5.6",
-    "An access token is sent where none is needed",
-    "Bulk files and consent addresses take no token; send one only where it is used.",
-    NO_TOKEN,
-    only=lambda kind: kind.bearing,
-)
+@rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.bearing)
 def where_none(event: Observation, own: Own) -> str | None:
+    """An access token is sent where none is needed.
+
+    Bulk files and consent addresses take no token; send one only where it is used.
+    """
     return "Authorization was sent"
 
 
-@rule(
-    "token-chunked",
-    ERROR,
-    "service 4.8",
-    "The form of a token call is sent in chunks",
-    "Send a Content-Length: chunked transfer is not supported here.",
-    ("token",),
-    refused=True,
-)
+@rule("token-chunked", ERROR, "service 4.8", ("token",), refused=True)
 def chunked(event: Observation, own: Own) -> str | None:
+    """The form of a token call is sent in chunks.
+
+    Send a Content-Length: chunked transfer is not supported here.
+    """
     return "Transfer-Encoding is chunked" if event.input == "Transfer-Encoding" else None
 
 
-@rule(
-    "token-fields-mixed",
-    ERROR,
-    "service 4.8",
-    "A token call mixes the fields of both variants",
-    "Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.",
-    ("token",),
-    refused=True,
-)
+@rule("token-fields-mixed", ERROR, "service 4.8", ("token",), refused=True)
 def mixed(event: Observation, own: Own) -> str | None:
+    """A token call mixes the fields of both variants.
+
+    Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.
+    """
     return f"{event.input} {event.why[3:]}" if event.why.startswith("it does not go with") else None
 
 
-@rule(
-    "credentials-again",
-    ERROR,
-    "service 5.4",
-    "Refused credentials are sent again",
-    "Stop at the first 401 of a token call: the client_id or its secret is wrong.",
-    ("token",),
-)
+@rule("credentials-again", ERROR, "service 5.4", ("token",))
 def credentials_again(event: Observation, own: Own) -> str | None:
+    """Refused credentials are sent again.
+
+    Stop at the first 401 of a token call: the client_id or its secret is wrong.
+    """
     if event.error != "CREDENTIALS_REFUSED":
         own.pop(event.client, None)
         return None
@@ -277,17 +225,12 @@ def credentials_again(event: Observation, own: Own) -> str | None:
     return "the credentials were refused in the call before too" if again else None
 
 
-@rule(
-    "token-gone-initiation",
-    WARNING,
-    "choice 2",
-    "An initiation is sent again with a token that was refused",
-    "Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.",
-    PAYMENTS,
-    refused=True,
-    only=refused_as("ACCESS_TOKEN_REFUSED"),
-)
+@rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, refused=True, only=refused_as("ACCESS_TOKEN_REFUSED"))
 def initiation_again(event: Observation, own: Own) -> str | None:
+    """An initiation is sent again with a token that was refused.
+
+    Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.
+    """
     if event.bearer is None or event.why != "unknown":
         return None
     key = (event.client, event.bearer)

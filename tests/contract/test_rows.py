@@ -130,10 +130,10 @@ AXIS: Additions = {
 RULE: Additions = {
     "referee/attendance_rules.py": (
         (
-            '@rule(\n    "psu-involved-always"',
-            '@rule("deleted-on-monday", WARNING, "choice 13", "A payment is deleted on a Monday", "Wait.",\n'
-            '    ("payment_cancellation",), refused=False)\n'
+            '@rule("psu-involved-always"',
+            '@rule("deleted-on-monday", WARNING, "choice 13", ("payment_cancellation",), refused=False)\n'
             "def on_monday(event: Observation, own: Own) -> str | None:\n"
+            '    """A payment is deleted on a Monday.\n\n    Wait.\n    """\n'
             '    return "a Monday" if event.at.weekday() == 0 else None\n\n\n',
         ),
     ),
