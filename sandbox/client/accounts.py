@@ -12,6 +12,8 @@ from sandbox.client.reply import Reply, field, maybe, number
 from sandbox.client.transport import VERSIONS, Caller, query_text, segment
 
 CAPITAL = re.compile(r"(?<=[a-z])[A-Z]")
+TEXTS = ("counterparty_account", "counterparty_info", "communication", "communication_type", "remittance_info")
+PENDING = ("PDNG", "PNDG")
 DATE = 10  # characters of a date, also where a time follows it
 
 
@@ -117,14 +119,6 @@ def _transaction(reply: Reply, entry: Any) -> Transaction:
         field(reply, "currency", within=entry),
         field(reply, "execution_date", within=entry)[:DATE],
         (maybe(reply, "value_date", within=entry) or "")[:DATE] or None,
-        *(
-            maybe(reply, name, within=entry)
-            for name in (
-                "counterparty_account",
-                "counterparty_info",
-                "communication",
-                "communication_type",
-                "remittance_info",
-            )
-        ),
+        **{name: maybe(reply, name, within=entry) for name in TEXTS},
+        pending=maybe(reply, "status", within=entry) in PENDING,
     )

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.client.flows import Flow
+from sandbox.client.languages import languages_of
 from sandbox.client.reply import Reply
 from sandbox.client.transport import segment
 from sandbox.contract import kinds
@@ -117,8 +118,9 @@ class Consent:
 
     @property
     def address(self) -> str:
-        """The one in the client's language, else the first."""
-        return self.addresses.get(self.language) or next(iter(self.addresses.values()))
+        """The one in the language that the client likes best, else the first."""
+        fitting = (self.addresses[name] for name in languages_of(self.language) if name in self.addresses)
+        return next(fitting, next(iter(self.addresses.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A booked transaction (choice 8)."""
+    """A transaction (choice 8)."""
 
     transaction_ref: str
     amount: Decimal
@@ -161,6 +163,7 @@ class Transaction:
     communication: str | None
     communication_type: str | None
     remittance_info: str | None
+    pending: bool = False  # signed and not booked yet: such a line is not counted (service 2.8 does not show it)
 
 
 @dataclass(frozen=True, slots=True)

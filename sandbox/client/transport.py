@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 
 from sandbox.client.flows import Flow, new_flow
+from sandbox.client.languages import accept_language
 from sandbox.client.reply import NotJson, Refused, Reply, Unreadable, read_json
 from sandbox.client.signing import Signer
 from sandbox.contract.operations import OPERATIONS
@@ -129,7 +130,7 @@ class Caller:
         headers = {
             "Request-ID": str(uuid4()),
             "Accept": self.accept(version),
-            "Accept-Language": self.language,
+            "Accept-Language": accept_language(self.language),
             "Client-ID": self.client_id,
             "Redirect-URI": self.redirect_uri if flow is None else flow.redirect_uri,
         }

@@ -60,31 +60,39 @@ def create_app(line: Line) -> Flask:
 
 def callback() -> Response | tuple[str, int]:
     """Where the bank sends customers back to. The state says whose return it is: no other visitor's counts here."""
-    errand = visitor().errands.pop(request.args.get("state", ""), None)
+    owner, state = visitor(), request.args.get("state", "")
+    errand = owner.errands.pop(state, None)
     if errand is None:
         return trouble("This return is not yours", "Nobody was sent to the bank with it, or it was used before.", 400)
-    address = f"{request.base_url}?{request.query_string.decode()}"
+    if not errand.place:
+        errand.place = lead_back(errand, f"{request.base_url}?{request.query_string.decode()}")
+    owner.remember(errand)  # a browser may come twice, as after a reload: it is led on, and no code is exchanged again
+    return go(errand.place)
+
+
+def lead_back(errand: Errand, address: str) -> str:
+    """Takes what the callback brings; the answer is the page on which the customer goes on."""
     try:
         code = returned(address, errand.flow)
     except CallbackRefused:
         return refused_at_the_bank(errand)
     if errand.order is not None:
         paying.came_back(line_of(), errand.order, errand, code)
-        return go(f"/orders/{errand.order.number}")
+        return f"/orders/{errand.order.number}"
     viewing.came_back(visitor(), errand, code)
-    return go(errand.back)
+    return errand.back
 
 
-def refused_at_the_bank(errand: Errand) -> Response:
+def refused_at_the_bank(errand: Errand) -> str:
     """The customer said no, which is their good right: the page says what that means, and offers to try again."""
     if errand.order is not None:
         paying.attempt_of(errand.order, errand).looked = None  # news: the bank is asked again
-        return go(f"/orders/{errand.order.number}")
+        return f"/orders/{errand.order.number}"
     link = visitor().link
     if errand.renews and link is not None:
         link.renewal = None  # its address was used up
     visitor().notice = "You gave us no access at your bank. That is fine."
-    return go(errand.back)
+    return errand.back
 
 
 # What every answer carries

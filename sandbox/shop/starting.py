@@ -8,12 +8,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import click
 from waitress import create_server
 
 from sandbox.app import assemble, first_beginning
-from sandbox.client import Manual, Refused
+from sandbox.client import Manual, Refused, Signer
 from sandbox.machine import machine_time
 from sandbox.serve.server import in_background
 from sandbox.shop.app import CALLBACK, create_app
@@ -56,10 +57,7 @@ def run(options: DemoOptions) -> None:
         demo = Demo(bank_url, key, frozenset({HOST, address}))
         if options.rate is not None:
             run_at(demo, options.rate)
-        client_id, secret = options.client_id, options.secret
-        if client_id is None or secret is None:
-            client_id, secret = register(demo, f"{home}{CALLBACK}")
-        line = Line(bank_url, client_id, secret, f"{home}{CALLBACK}", demo.now, manual=manual_of(demo))
+        line = line_of(demo, options, bank_url, f"{home}{CALLBACK}")
         app = create_app(line)
         demo.join(app)
         server = create_server(app, sockets=[door], threads=THREADS, ident=None)
@@ -74,6 +72,21 @@ def run(options: DemoOptions) -> None:
         finally:
             ended.set()
             server.close()
+
+
+def line_of(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> Line:
+    """The shop's line to its bank, as the bank's manual has it; with signatures where the bank demands them."""
+    settings = settings_of(demo)
+    signer = Signer(demo.now) if settings["signatures"] == "strict" else None
+    client_id, secret = options.client_id, options.secret
+    if client_id is None or secret is None:
+        client_id, secret = register(demo, callback, signer)
+    elif signer is not None:
+        raise click.ClickException(
+            f"the bank demands signatures, and {client_id} has no key here. Leave --client-id out: the shop registers "
+            "its own."
+        )
+    return Line(bank_url, client_id, secret, callback, demo.now, manual=Manual.of(settings), signer=signer)
 
 
 def greet(home: str, bank_url: str, demo: Demo, key: str | None) -> None:
@@ -94,10 +107,11 @@ def qr_code(address: str) -> str:
     return drawn.getvalue()
 
 
-def register(demo: Demo, callback: str) -> tuple[str, str]:
+def register(demo: Demo, callback: str, signer: Signer | None = None) -> tuple[str, str]:
     """The shop as a TPP of its own name; one that an earlier demo left is changed."""
     secret = secrets.token_urlsafe(24)
     client = {"secret": secret, "name": SHOP, "roles": ["PIS", "AIS"], "redirect_uris": [callback], "active": True}
+    client["keys"] = [] if signer is None else [signer.public]
     try:
         try:
             demo.controls.call("POST", "/clients", {"client_id": CLIENT_ID, **client})
@@ -146,10 +160,10 @@ def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -
         yield f"http://{address}:{served.rpartition(':')[2]}"
 
 
-def manual_of(demo: Demo) -> Manual:
+def settings_of(demo: Demo) -> dict[str, Any]:
     """What a third party reads in its bank's manual: how this bank decided where the service is silent."""
     try:
-        return Manual.of(demo.controls.call("GET", "/settings").body["settings"])
+        return demo.controls.call("GET", "/settings").body["settings"]  # type: ignore[no-any-return]
     except LOST as lost:
         raise click.ClickException(f"the bank's settings could not be read: {lost}") from None
 

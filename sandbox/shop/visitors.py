@@ -79,6 +79,7 @@ class Errand:
     order: Order | None = None  # None: for access to accounts
     back: str = "/accounts"
     renews: bool = False  # a second authentication, after which no code comes
+    place: str = ""  # where the return led, once it was taken
 
 
 @dataclass

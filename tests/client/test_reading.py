@@ -5,6 +5,7 @@ from datetime import date
 from decimal import Decimal
 from urllib.parse import parse_qs, parse_qsl
 
+import httpx
 import pytest
 
 from sandbox.client import Client, Reply, Tokens, Unreadable
@@ -40,6 +41,30 @@ def test_each_scope_has_its_version_of_consent(
 def test_of_two_consent_addresses_the_clients_language_is_taken(bank: Bank) -> None:
     assert "/consent/fr?" in bank.says(answer(200, [DUTCH, FRENCH])).client.consent_addresses().address
     assert "/consent/nl?" in bank.says(answer(200, [DUTCH])).client.consent_addresses().address
+
+
+@pytest.mark.parametrize(
+    "language, header, place",
+    [
+        ("nl-BE, fr;q=0.5", "nl-BE, nl, fr;q=0.5", "nl"),
+        ("nl;q=0.4,fr-BE;q=0.6", "nl;q=0.4, fr-BE;q=0.6, fr;q=0.6", "fr"),
+        ("de, nl, nl-NL", "de, nl, nl-NL", "nl"),
+        ("en", "en", "nl"),
+        ("fr;q=much, nl; q=0.1", "fr;q=much, nl; q=0.1", "nl"),
+    ],
+)
+def test_the_language_that_is_liked_best_is_taken_and_a_region_does_not_stand_alone(
+    language: str, header: str, place: str
+) -> None:
+    asked: list[httpx.Request] = []
+
+    def serve(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return answer(200, [DUTCH, FRENCH])
+
+    client = Client(BANK, language=language, http=httpx.Client(transport=httpx.MockTransport(serve)))
+    assert f"/consent/{place}?" in client.consent_addresses().address
+    assert asked[0].headers["Accept-Language"] == header
 
 
 @pytest.mark.parametrize("body", [[], {}, [{"language": "fr"}]])

@@ -277,7 +277,8 @@ def test_a_foreign_state_is_refused_and_buys_nothing(
         assert reply.status_code == 400 and "not yours" in reply.text
     assert "token" not in calls()
     assert guest.come_back(callback).headers["Location"] == path
-    assert guest.come_back(callback).status_code == 400  # a state is used once
+    assert guest.come_back(callback).headers["Location"] == path  # as after a reload
+    assert stranger.come_back(callback).status_code == 400
     assert calls().count("token") == 1
 
 

@@ -1,20 +1,23 @@
 """What only the demo has: a bar with the bank's clock. The shop itself knows of no sandbox."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
+from click import ClickException
 from click.testing import CliRunner
 from flask import Flask
 
 import sandbox.shop
 from sandbox.client import Controls
 from sandbox.commands.demo import demo as command
+from sandbox.shop.app import create_app
 from sandbox.shop.demo import STEPS, Demo
 from sandbox.shop.goods import SHOP
 from sandbox.shop.line import machine_now
-from sandbox.shop.starting import qr_code, register
+from sandbox.shop.starting import DemoOptions, line_of, qr_code, register
 from tests.conftest import HERE
 from tests.shop.guest import HOME, Guest, seen
 
@@ -99,6 +102,18 @@ def test_the_shop_registers_under_its_own_name_and_again(demo: Demo, controls: C
         client_id, secret = register(demo, callback)
         row = next(one for one in controls.listed("clients") if one["client_id"] == client_id)
         assert (row["name"], row["redirect_uris"]) == (SHOP, [callback]) and len(secret) >= 24
+
+
+def test_where_the_bank_demands_signatures_the_shop_registers_a_key_and_signs(
+    demo: Demo, controls: Controls, http: httpx.Client
+) -> None:
+    controls.call("PATCH", "/settings", {"variants": {"signatures": "strict", "signature_over": "headers"}})
+    line = replace(line_of(demo, DemoOptions(), HERE, f"{HOME}/callback"), http=http)
+    guest = Guest(create_app(line), controls)
+    path, address = guest.order()
+    assert guest.sign(address).headers["Location"] == path and "Signed" in guest.text(path)
+    with pytest.raises(ClickException, match="Leave --client-id out"):
+        line_of(demo, DemoOptions(client_id="demo-tpp", secret="demo-secret"), HERE, f"{HOME}/callback")
 
 
 def test_the_qr_code_is_drawn_for_a_camera() -> None:

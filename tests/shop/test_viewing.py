@@ -52,6 +52,20 @@ def test_a_customer_connects_and_sees_balances_and_every_transaction(
     assert findings() == []
 
 
+def test_what_is_signed_and_not_booked_yet_is_marked(guest: Guest, controls: Controls) -> None:
+    controls.call("PATCH", "/settings", {"variants": {"pending_items": "shown"}})
+    guest.connect()
+    assert "not booked yet" not in guest.text("/accounts/0")
+    _, address = guest.order("BE16539100001774")
+    controls.psu.approve(address, "alice")
+    controls.clock.advance("61s")
+    assert "not booked yet" not in guest.text("/accounts/0")
+    _, address = guest.order("BE16539100001774")
+    controls.clock.advance("61s")
+    controls.psu.approve(address, "alice")
+    assert guest.text("/accounts/0").count("Signed, and not booked yet") == 1
+
+
 def test_pages_of_the_shop_follow_each_other(guest: Guest, calls: Calls) -> None:
     guest.connect()
     first = guest.get("/accounts/0").text

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 from werkzeug.test import TestResponse
 
@@ -21,7 +22,8 @@ COUNT = re.compile(r"Page 1 of \d+ · (\d+) transactions")
 
 
 class Customer(Guest):
-    """A guest who tries again in a minute where the shop says that the bank is busy."""
+    """A guest who tries again in a minute where the shop says that the bank is busy, and comes back twice where the
+    bank's page sends the browser twice."""
 
     def __init__(self, bank: Bank) -> None:
         def now() -> datetime:
@@ -41,6 +43,18 @@ class Customer(Guest):
     def _kept(self, reply: TestResponse) -> TestResponse:
         assert reply.status_code < 500 or reply.status_code in BUSY, seen(reply)
         return super()._kept(reply)
+
+    def sign(self, address: str, customer: str | None = "alice", **chosen: Any) -> TestResponse:
+        asked = {"address": address, "customer": customer, **chosen}
+        way = self.controls.call("POST", "/psu/approve", asked)
+        if way.body["redirect"] is None:
+            raise NoCallback(way, "the browser did not come back")
+        first = self.come_back(way.body["redirect"])
+        if way.body.get("times", 1) == 1 or first.status_code != 303:
+            return first
+        again = self.come_back(way.body["redirect"])
+        assert (again.status_code, again.headers["Location"]) == (303, first.headers["Location"]), seen(again)
+        return again
 
     def again(self, ask: Callable[[], TestResponse]) -> TestResponse:
         for _ in range(TRIES):
@@ -111,7 +125,7 @@ def refuses(bank: Bank) -> None:
 LINES: dict[int, int] = {}  # of each period, as the bank of today shows them: it is always run first
 
 
-def reads(bank: Bank) -> None:
+def shows_accounts(bank: Bank) -> None:
     """Balances, and each transaction once: of 90 days, of a year, and after 91 days with a second authentication."""
     customer = Customer(bank)
     customer.connects("bram")
@@ -142,4 +156,6 @@ def assert_statement(customer: Customer, days: int, began: datetime) -> None:
         assert "No transactions in this period" in page, page
 
 
-JOURNEYS: Mapping[str, Callable[[Bank], None]] = {journey.__name__: journey for journey in (buys, refuses, reads)}
+JOURNEYS: Mapping[str, Callable[[Bank], None]] = {
+    journey.__name__: journey for journey in (buys, refuses, shows_accounts)
+}

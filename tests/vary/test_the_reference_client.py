@@ -1,53 +1,76 @@
 """The reference client withstands what the bank could have decided otherwise within the service's word.
 
-`make withstand` takes every pair of values of every two axes; here each value is taken once, and a few rows of pairs.
+`make withstand` takes every pair of values of every two axes. Here each value is taken once, in a flow that feels it,
+and each flow meets many values at once.
 """
 
 from collections.abc import Iterator
-from random import Random
 
 import pytest
 
 import sandbox
 from sandbox.client import CallbackRefused, ForeignCallback, NoCallback, Refused
 from sandbox.contract.axis import Axis, Value
+from sandbox.contract.reference_flows import FLOWS as TABLE
+from sandbox.contract.reference_flows import NOT_FELT
 from sandbox.contract.variants import AXES
-from sandbox.testing import Bank, Start
+from sandbox.testing import Start
 from sandbox.testing.server import world_of
-from sandbox.vary.axes import space_of
-from sandbox.vary.cover import find_cover
-from tests.vary.flows import FLOWS, ORDER, Flow, breaks_of, trial_of, verdict_on
+from tests.vary.flows import FLOWS
+from tests.vary.flows_of_payments import pays
+from tests.vary.line import bank_here
+from tests.vary.steps import ORDER
+from tests.vary.trying import Stage, every_value_once
 
 BY_THE_BANK = ("foreign", "late", "other_flow")  # codes that the client cannot tell from good ones
-ROWS = 2  # of the covering set of pairs, for each flow
 CALLBACKS = [(axis, value) for axis in AXES.values() if axis.topic == "callback" for value in axis.values]
+ROWS = every_value_once()[1:]
+WIRE = {"connection": "closed", "body_pieces": "pieces", "header_case": "lower"}
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Bank]:
-    with sandbox.running() as bank:
-        yield bank
+def stage() -> Iterator[Stage]:
+    with bank_here() as (bank, way):
+        yield Stage(bank, way)
 
 
-@pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
-def test_it_withstands_every_value_of_every_axis_that_it_meets(server: Bank, flow: Flow) -> None:
-    verdict = verdict_on(server, flow, 1)
-    assert breaks_of(verdict) == []
-    assert len(verdict.withstood) > 30
+def is_felt(axis: str, value: str) -> bool:
+    return f"{axis}={value}" not in NOT_FELT
 
 
-@pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS)
-def test_it_withstands_some_rows_of_pairs(server: Bank, flow: Flow) -> None:
-    rows = find_cover(space_of(AXES, topics=["money", "tokens", "accounts", "surprises"]), 1).variants
-    trial = trial_of(server, flow)
-    for row in Random(flow.__name__).sample(rows[1:], ROWS):
-        assert trial(row).failed == [], str(row)
+@pytest.mark.parametrize("name", FLOWS)
+def test_it_withstands_every_value_of_the_axes_that_it_shows(stage: Stage, name: str) -> None:
+    """What passes differs from that of today, so the value was met, and the flow came to its end."""
+    today = stage.play(FLOWS[name], {})
+    assert today.result.passed, today.result.failure
+    for axis in TABLE[name].axes:
+        for value in AXES[axis].values[1:]:
+            if value.within:
+                found = stage.play(FLOWS[name], {axis: value.name})
+                assert found.result.passed, f"{axis}={value.name}: {found.result.failure}"
+                assert axis in found.met, f"{axis}={value.name} was not met"
+                assert (found.passed != today.passed) == is_felt(axis, value.name), f"{axis}={value.name}"
+
+
+@pytest.mark.parametrize("number, name", list(enumerate(FLOWS)), ids=FLOWS)
+def test_it_withstands_many_values_at_once(stage: Stage, number: int, name: str) -> None:
+    """Of the few rows in which every value occurs, each flow takes one."""
+    assert stage.breaks(FLOWS[name], [ROWS[number % len(ROWS)]]) == []
+
+
+def test_it_withstands_connections_that_end_and_bodies_in_pieces() -> None:
+    """Only sockets have connections."""
+    with sandbox.running() as server, world_of(server, "wire", Start(), WIRE) as bank:
+        pays(bank)
+        answer = server.controls.desk.http.get(f"{bank.base_url}/accounts")
+        assert ("connection", "close") in answer.headers.items()
+        assert b"response-id" in dict(answer.headers.raw)
 
 
 @pytest.mark.parametrize("axis, value", CALLBACKS, ids=lambda one: one.name)
-def test_it_refuses_exactly_the_callbacks_that_it_must(server: Bank, axis: Axis, value: Value) -> None:
+def test_it_refuses_exactly_the_callbacks_that_it_must(stage: Stage, axis: Axis, value: Value) -> None:
     """A code of nobody's is refused by the bank; every other forgery by the client, before a call is made."""
-    with world_of(server, f"{axis.name}-{value.name}", Start(), {axis.name: value.name}) as bank:
+    with world_of(stage.bank, f"{axis.name}-{value.name}", Start(), {axis.name: value.name}) as bank:
         began = [bank.tpp.pay(**ORDER) for _ in "12"]
         refuses = axis.name in ("callback_error", "refusal_callback")
         psu = bank.psu.refuse if refuses else bank.psu.approve

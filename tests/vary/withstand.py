@@ -5,9 +5,11 @@ from time import process_time
 
 import click
 
-import sandbox
-from tests.vary.flows import FLOWS, breaks_of, verdict_on
+from sandbox.vary.verdict import Verdict
+from tests.vary.flows import FLOWS
+from tests.vary.line import bank_here
 from tests.vary.shopping import JOURNEYS
+from tests.vary.trying import Stage
 
 STRENGTH = 2
 ALL = {f"client_{name}": flow for name, flow in FLOWS.items()} | {
@@ -17,10 +19,10 @@ ALL = {f"client_{name}": flow for name, flow in FLOWS.items()} | {
 
 def main(names: list[str]) -> int:
     broken = 0
-    with sandbox.running() as bank:
+    with bank_here() as (bank, way):
         for name in names or ALL:
             began = process_time()
-            verdict = verdict_on(bank, ALL[name], STRENGTH)
+            verdict = Stage(bank, way).verdict(ALL[name], STRENGTH)
             found = breaks_of(verdict)
             broken += len(found)
             click.echo(
@@ -29,6 +31,11 @@ def main(names: list[str]) -> int:
                 )
             )
     return 1 if broken else 0
+
+
+def breaks_of(verdict: Verdict) -> list[str]:
+    flaky = [f"flaky: {text}" for text in verdict.flaky.values()]
+    return [f"{one.variant}: {one.result.failure}" for one in verdict.breaks] + flaky
 
 
 if __name__ == "__main__":

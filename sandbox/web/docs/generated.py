@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sandbox.contract.axis import MARKS, TOPICS
+from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
 from sandbox.contract.variants import AXES
 from sandbox.web.docs.controls import rows as control_rows
 from sandbox.web.docs.tables import TABLES
@@ -30,12 +31,27 @@ def of_table(name: str, title: str, about: str, code: int = 1) -> Callable[[], s
 
 
 def axes() -> str:
-    parts = ["# Axes", f"Points on which a real bank may have decided otherwise. {MARKS}"]
+    felt = {axis for row in FLOWS.values() for axis in row.axes}
+    about = (
+        f"Points on which a real bank may have decided otherwise. {MARKS}\n\n"
+        "The reference client and the demo shop withstand every value that is not marked !, and refuse what is. For "
+        f"{len(felt)} of the {len(AXES)} axes the last column names the flow of the client that shows it; for the "
+        "rest it says why a right client does not feel them. [The flows](#flows-of-the-reference-client) follow."
+    )
+    parts = ["# Axes", about]
     for topic in TOPICS:
         found = [axis for axis in AXES.values() if axis.topic == topic]
-        rows = [(f"`{one.name}`", ", ".join(one.marked), one.about, one.brings, one.clause) for one in found]
+        rows = [
+            (f"`{one.name}`", ", ".join(one.marked), one.about, one.brings, one.clause, evidence(one.name))
+            for one in found
+        ]
+        head = ("axis", "values", "about", "brings to light", "clause", "withstood")
         if rows:
-            parts += [f"## {topic.capitalize()}", table(("axis", "values", "about", "brings to light", "clause"), rows)]
+            parts += [f"## {topic.capitalize()}", table(head, rows)]
+    flows = [(f"`{name}`", row.words, ", ".join(row.axes)) for name, row in FLOWS.items()]
+    parts += ["## Flows of the reference client", table(("flow", "what the client does", "axes that it shows"), flows)]
+    values = [(f"`{name}`", why) for name, why in NOT_FELT.items() if "=" in name]
+    parts += ["Single values that a right client does not feel:", table(("value", "why"), values)]
     return "\n\n".join(parts) + "\n"
 
 

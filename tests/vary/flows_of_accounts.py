@@ -1,0 +1,259 @@
+"""What the reference client does with consents, tokens and accounts at a bank that may differ."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from sandbox.client import Refused, Tokens, code_from, returned
+from sandbox.shop.line import seconds_of
+from sandbox.testing import Bank
+from tests.vary.steps import (
+    BUSY,
+    attempt,
+    consent,
+    demand_refusal,
+    iban_of,
+    logical_id,
+    now,
+    pay,
+    sign,
+    status,
+)
+
+FIRST_DAY = date(2027, 2, 8)
+OLD: dict[str, Any] = {"date_from": date(2026, 6, 1), "date_to": date(2026, 11, 1)}  # more than 90 days ago
+OVER = ("NO_ACTIVE_CONSENT", "FAILED_SECURITY_VALIDATION")
+
+
+def looks_at_accounts(bank: Bank) -> None:
+    """Balances and currencies of accounts of one and of several currencies."""
+    for customer in ("alice", "bram", "atelier"):
+        tokens = consent(bank, customer)
+        for entry in bank.tpp.accounts(tokens):
+            account = bank.tpp.account(entry.logical_id, tokens)
+            assert account.iban == entry.iban and account.multicurrency == bool(account.other_compartments)
+            assert account.balance > 0 and all(part.balance > 0 for part in account.other_compartments)
+            assert account.type
+
+
+def reads(bank: Bank) -> None:
+    """Each line once, with its sign, its currency and bare dates, however the bank cuts its pages."""
+    tokens = consent(bank, "bram")
+    place = logical_id(bank, tokens, iban_of(bank, "bram"))
+    every = list(bank.tpp.all_transactions(place, tokens, date_from=FIRST_DAY, currency="EUR"))
+    assert len(every) == len({line.transaction_ref for line in every}) > 10
+    assert all(line.execution_date >= "2027-02-08" and len(line.execution_date) == 10 for line in every)
+    assert all(line.value_date is None or len(line.value_date) == 10 for line in every)
+    assert {line.amount < 0 for line in every} == {True, False}
+    whole = list(bank.tpp.all_transactions(place, tokens, date_from=FIRST_DAY, currency="EUR", pagesize=len(every)))
+    assert {line.transaction_ref for line in whole} == {line.transaction_ref for line in every}
+    mixed = list(bank.tpp.all_transactions(place, tokens, date_from=FIRST_DAY))
+    assert {line.transaction_ref for line in mixed if line.currency == "EUR"} == {one.transaction_ref for one in every}
+    foreign = attempt(lambda: bank.tpp.transactions(place, tokens, date_from=FIRST_DAY, currency="JPY"))
+    assert isinstance(foreign, Refused) or foreign.transactions == ()
+
+
+def reads_history(bank: Bank) -> None:
+    """Pages of the last year: where the bank wants the customer for one, it says so, and the reading goes on there."""
+    tokens = consent(bank)
+    place = logical_id(bank, tokens, iban_of(bank, "alice"))
+    silent = attempt(lambda: bank.tpp.transactions(place, tokens, with_sca=False, currency="EUR", **OLD))
+    assert isinstance(silent, Refused) or silent.transactions == ()
+    found, key, more = 0, None, True
+    while more:
+        page = partial(
+            bank.tpp.transactions,
+            place,
+            tokens,
+            psu_involved=True,
+            pagesize=50,
+            next_page_key=key,
+            currency="EUR",
+            **OLD,
+        )
+        answer = attempt(page)
+        if isinstance(answer, Refused):
+            answer = authenticated(bank, tokens, answer, page)
+        found, key = found + len(answer.transactions), answer.next_page_key
+        more = key is not None
+        bank.clock.advance("6m")
+    assert found > 100
+
+
+def authenticated(bank: Bank, tokens: Tokens, refused: Refused, page: Callable[[], Any]) -> Any:
+    """The page again, after the customer was at the bank."""
+    assert refused.says("SCA_REQUIRED"), refused
+    again = bank.tpp.renewal(refused)
+    assert returned(bank.psu.approve(again.address, customer="alice"), again.flow) is None
+    return page()
+
+
+def renews(bank: Bank) -> None:
+    """After 91 days and after 191: what wants the customer leads to them, and without consent there is a new one."""
+    tokens = consent(bank)
+    for days in (91, 100):
+        bank.clock.advance(f"{days}d")
+        fresh = attempt(partial(bank.tpp.refresh, tokens))
+        if isinstance(fresh, Refused):
+            assert fresh.says(*OVER), fresh
+            fresh = consent(bank)
+        tokens = fresh
+        place = logical_id(bank, tokens, iban_of(bank, "alice"))
+        for read in (bank.tpp.account, bank.tpp.transactions):
+            answer = attempt(partial(read, place, tokens))
+            if isinstance(answer, Refused):
+                authenticated(bank, tokens, answer, partial(read, place, tokens))
+
+
+def consents_late(bank: Bank) -> None:
+    """The address of a consent is over: a new one is asked for."""
+    asked = bank.tpp.consent_addresses()
+    bank.clock.advance("5m")
+    callback = attempt(partial(bank.psu.approve, asked.address, customer="alice"))
+    if isinstance(callback, Refused):
+        asked = bank.tpp.consent_addresses()
+        callback = bank.psu.approve(asked.address, customer="alice")
+    assert bank.tpp.accounts(bank.tpp.tokens_from(callback, asked.flow))
+
+
+def consents_again(bank: Bank) -> None:
+    """A second consent for another account: what the newest tokens list is what may be read, by its IBAN."""
+    ibans = [iban_of(bank, "bakkerij", place) for place in range(2)]
+    first = consent(bank, "bakkerij", ibans[:1])
+    before = logical_id(bank, first, ibans[0])
+    second = consent(bank, "bakkerij", ibans[1:])
+    attempt(partial(bank.tpp.accounts, first))
+    listed = {entry.iban: entry.logical_id for entry in bank.tpp.accounts(second)}
+    assert ibans[1] in listed
+    if ibans[0] not in listed:
+        demand_refusal(partial(bank.tpp.account, before, second))
+        second = consent(bank, "bakkerij", ibans)
+        listed = {entry.iban: entry.logical_id for entry in bank.tpp.accounts(second)}
+    for iban in ibans:
+        assert bank.tpp.account(listed[iban], second).iban == iban
+
+
+def serves_two_customers(bank: Bank) -> None:
+    """One customer's tokens may end when another comes: that one is asked again, and each reads their own."""
+    for customer, other in (("alice", "bram"), ("bram", "alice")):
+        tokens = consent(bank, customer)
+        consent(bank, other)
+        entries = attempt(partial(bank.tpp.accounts, tokens))
+        if isinstance(entries, Refused):
+            demand_refusal(partial(bank.tpp.refresh, tokens))
+            entries = bank.tpp.accounts(consent(bank, customer))
+        assert iban_of(bank, customer) in {entry.iban for entry in entries}
+
+
+def exchanges_twice(bank: Bank) -> None:
+    """A code is exchanged twice, or with another flow's verifier: where its tokens are lost, there is a new consent."""
+    asked = bank.tpp.consent_addresses()
+    code = code_from(bank.psu.approve(asked.address, customer="alice"), asked.flow)
+    tokens = bank.tpp.exchange(code, asked.flow)
+    demand_refusal(partial(bank.tpp.exchange, code, asked.flow))
+    assert_reads_or_begins_again(bank, attempt(partial(bank.tpp.refresh, tokens)))
+    asked = bank.tpp.consent_addresses()
+    code = code_from(bank.psu.approve(asked.address, customer="alice"), asked.flow)
+    wrong = replace(asked.flow, verifier=asked.flow.verifier[::-1])
+    demand_refusal(partial(bank.tpp.exchange, code, wrong))
+    assert_reads_or_begins_again(bank, attempt(partial(bank.tpp.exchange, code, asked.flow)))
+
+
+def assert_reads_or_begins_again(bank: Bank, tokens: Tokens | Refused) -> None:
+    if isinstance(tokens, Refused):
+        assert tokens.status == 401
+        tokens = consent(bank)
+    assert bank.tpp.accounts(tokens)
+
+
+def loses_access(bank: Bank) -> None:
+    """Withdrawn, of another scope, of another client: none of that is tried again, and none is taken for another."""
+    tokens = consent(bank)
+    bank.psu.withdraw("demo-tpp", "alice")
+    demand_refusal(partial(bank.tpp.accounts, tokens), *OVER)
+    assert bank.tpp.accounts(consent(bank))
+    payment = pay(bank)
+    demand_refusal(partial(bank.tpp.accounts, sign(bank, payment)))
+    stranger = bank.client("other-tpp", "other-secret")
+    refused = demand_refusal(partial(stranger.status, payment))
+    assert refused.status in (403, 404)
+
+
+def confirms(bank: Bank) -> None:
+    """The balance of one account, for a shop that wants to know whether funds are there."""
+    iban = iban_of(bank, "bram")
+    asked = attempt(partial(bank.tpp.consent_addresses, "CAF", iban=iban))
+    if isinstance(asked, Refused):
+        assert asked.says("INVALID_TPP"), asked
+        bank.controls.call("PUT", "/clients/demo-tpp", {"roles": ["PIS", "AIS", "CAF"]})
+        asked = bank.tpp.consent_addresses("CAF", iban=iban)
+    tokens = bank.tpp.tokens_from(bank.psu.approve(asked.address, customer="bram"), asked.flow)
+    tokens = bank.tpp.refresh(tokens)
+    assert tokens.logical_id is not None
+    account = bank.tpp.account(tokens.logical_id, tokens)
+    assert account.iban == iban and account.balance > 0
+    attempt(partial(bank.tpp.transactions, tokens.logical_id, tokens))
+
+
+def asks_in_two_languages(bank: Bank) -> None:
+    """The customer's page is in the language that they like best, and a refusal is known by its word."""
+    tpp = bank.client(language="nl-BE, fr;q=0.5")
+    asked = tpp.consent_addresses()
+    assert asked.address == asked.addresses["nl"]
+    tokens = tpp.tokens_from(bank.psu.approve(asked.address, customer="bram"), asked.flow)
+    demand_refusal(partial(tpp.account, "nobody", tokens))
+    refused = demand_refusal(partial(tpp.pay, creditor_iban="BE00", creditor_name="Jan", amount="1.00"))
+    assert refused.says("INVALID_INPUT") and refused.error_description
+
+
+def waits_as_asked(bank: Bank) -> None:
+    """A bank that is busy is asked again when it says, or later; what is lost on its way at once."""
+    payment = pay(bank)
+    for _ in range(25):
+        patient(bank, partial(status, bank, payment))
+    reader = Reader(bank, "alice")
+    for _ in range(6):
+        patient(bank, reader.balance)
+    bank.settings(requests_per_minute=4)
+    bank.clock.advance("2m")
+    other = bank.client("other-tpp", "other-secret")
+    patient(bank, reader.renew)
+    for _ in range(3):
+        patient(bank, partial(status, bank, payment))
+    demand_refusal(partial(patient, bank, partial(other.status, payment)))
+    patient(bank, reader.read)
+
+
+class Reader:
+    """A customer's balance, with tokens that are renewed before each call, as one may come days after the other."""
+
+    def __init__(self, bank: Bank, customer: str) -> None:
+        self.bank, self.tokens = bank, consent(bank, customer)
+        self.place = logical_id(bank, self.tokens, iban_of(bank, customer))
+
+    def renew(self) -> None:
+        self.tokens = self.bank.tpp.refresh(self.tokens)
+
+    def read(self) -> Decimal:
+        return self.bank.tpp.account(self.place, self.tokens).balance
+
+    def balance(self) -> Decimal:
+        self.renew()
+        return self.read()
+
+
+def patient(bank: Bank, call: Callable[[], object]) -> object:
+    """The answer, after as many waits as it takes: as long as the bank says, else twice as long each time."""
+    for tries in range(40):
+        try:
+            return call()
+        except Refused as refused:
+            if refused.status not in BUSY:
+                raise
+            if refused.status == 429:
+                seconds = seconds_of(refused.retry_after, now(bank))
+                bank.clock.advance(f"{seconds if refused.retry_after else min(seconds << tries, 86400)}s")
+    raise AssertionError("the bank is busy for ever")

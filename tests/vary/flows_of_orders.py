@@ -1,0 +1,281 @@
+"""What the reference client does with standing orders and files at a bank that may differ."""
+
+import csv
+import io
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from sandbox.client import Initiation, Kind, Reference, Refused, Status
+from sandbox.files.samples import sample
+from sandbox.testing import Bank
+from tests.vary.steps import (
+    ORDER,
+    PAID,
+    about,
+    approve,
+    attempt,
+    cancel,
+    consent,
+    day,
+    go_to,
+    iban_of,
+    is_approved,
+    lines_since,
+    own_reference,
+    paid,
+    pay,
+    sign,
+    status,
+)
+
+PAIN, CSV = "pain.001", "csv"
+FILE = "three-bulks.pain.001.001.03.xml"
+ACTIVE = ("PDNG", "PNDG", "ACWP")
+HEAD = (
+    *("debtor_iban", "requested_execution_date", "creditor_name", "creditor_iban", "creditor_bic", "amount"),
+    *("currency", "endtoend_identification", "remittance_structured", "remittance_unstructured"),
+)
+
+
+def begin(bank: Bank, start: date, **changes: Any) -> Initiation:
+    terms = {"frequency": "MONTHLY"} | ORDER | changes
+    return bank.tpp.pay_regularly(start_date=start, **terms)
+
+
+# Standing orders
+
+
+def orders(bank: Bank) -> None:
+    """From the signature over the first execution to the end, which the client brings about."""
+    order = begin(bank, day(bank, 1), frequency="WEEKLY")
+    tokens = sign(bank, order)
+    assert status(bank, order) in ACTIVE
+    bank.clock.advance("2s")
+    assert status(bank, order) in ACTIVE
+    bank.clock.advance("8d")
+    assert status(bank, order) == "ACWP"
+    tokens = bank.tpp.refresh(tokens)
+    details = bank.tpp.details(order, tokens)
+    assert Decimal(str(details["instructed_amount"]["amount"])) == Decimal("12.50")
+    for _ in range(2):
+        assert cancel(bank, order, tokens)
+
+
+def orders_for_a_while(bank: Bank) -> None:
+    """After its last execution an order is over, whatever its status says."""
+    own, last = own_reference(bank, "ENDS"), day(bank, 16)
+    order = begin(bank, day(bank, 2), frequency="WEEKLY", end_date=last, endtoend_identification=own)
+    approve(bank, order)
+    bank.clock.advance("40d")
+    found = bank.tpp.status(order)
+    assert found.status in ("CANC", "ACWP") and found.reason in (None, "CONTRACT_ENDED", "DS02")
+    assert len(list(about(lines_since(bank, "alice", last - timedelta(20)), own))) == 3
+
+
+def orders_by_the_month(bank: Bank) -> None:
+    """The day of an execution is what the account says, not what the client reckons."""
+    own, other = (own_reference(bank, word) for word in ("ULTIMO", "ASCENSION"))
+    consent(bank)
+    for start, reference in ((date(2027, 3, 31), own), (date(2027, 5, 6), other)):
+        approve(bank, begin(bank, start, endtoend_identification=reference))
+    go_to(bank, date(2027, 5, 10), 9)
+    lines = lines_since(bank, "alice", date(2027, 3, 25))
+    days = [line.execution_date for line in about(lines, own)]
+    assert "2027-03-31" in days and len(set(days)) == len(days) <= 2
+    (once,) = about(lines, other)
+    assert "2027-05-06" <= once.execution_date <= "2027-05-10"
+
+
+def rents(bank: Bank) -> None:
+    """An execution lacked money: what the bank does not try again is paid by hand, and the rent is paid once."""
+    own, poor = own_reference(bank, "RENT"), iban_of(bank, "poor")
+    consent(bank, "poor")
+    terms = {"debtor_iban": poor, "amount": "900.00", "endtoend_identification": own}
+    order = begin(bank, date(2027, 4, 1), **terms)
+    approve(bank, order, "poor")
+    began = date(2027, 4, 2)
+    go_to(bank, began, 12)
+    assert status(bank, order) in ("ACWP", "CANC")
+    bank.book(poor, "1000.00")
+    go_to(bank, date(2027, 4, 9), 12)
+    if not [line for line in about(lines_since(bank, "poor", began), own) if line.amount < 0]:
+        approve(bank, pay(bank, **terms), "poor")
+        bank.clock.advance("3d")
+    debits = [line for line in about(lines_since(bank, "poor", began), own) if line.amount < 0]
+    assert [line.amount for line in debits] == [Decimal("-900.00")]
+
+
+def forgets_an_order(bank: Bank) -> None:
+    """Nobody signed in time: an order that waits for ever cannot be signed at its old address."""
+    first = begin(bank, day(bank, 5))
+    bank.clock.advance("61m")
+    assert status(bank, first) in ("PATC", "CANC")
+    assert not is_approved(bank, first, "alice")
+    second = begin(bank, day(bank, 5))
+    assert is_approved(bank, second, "alice")
+    bank.clock.advance("1h")
+    assert status(bank, second) == "ACWP" and status(bank, first) != "ACWP"
+
+
+def orders_for_today(bank: Bank) -> None:
+    """Where an order may not begin today, it begins tomorrow."""
+    order = attempt(lambda: begin(bank, day(bank)))
+    if isinstance(order, Refused):
+        order = begin(bank, day(bank, 1))
+    assert is_approved(bank, order, "alice")
+    bank.clock.advance("1h")
+    assert status(bank, order) == "ACWP"
+
+
+# Files
+
+
+def send(bank: Bank, name: str, message: str, reference: str | None = None) -> Initiation:
+    return bank.tpp.send_file(sample(name, day(bank), message), reference=reference or message)
+
+
+def validated(bank: Bank, sent: Initiation) -> Status:
+    bank.clock.advance("10m")
+    return bank.tpp.status(sent)
+
+
+def sends(bank: Bank) -> None:
+    """A file of three bulks, from its validation to the money; it is found by one of its references."""
+    own = own_reference(bank, "MARCH")
+    sent = send(bank, FILE, own, f"{own}-R")
+    assert all(row.status == "RCVD" for row in bank.tpp.status(sent).bulks)
+    bank.clock.advance("3m")
+    bank.tpp.status(sent)
+    bank.clock.advance("7m")
+    bank.tpp.status(sent)
+    found = bank.tpp.status(sent)
+    assert found.sca_address is not None
+    sums = {row.payment_information_id: (row.number_of_transactions, row.control_sum) for row in found.bulks}
+    assert sums["A-WAGES"] == (2, Decimal("4310.00"))
+    bank.psu.approve(found.sca_address)
+    bank.clock.advance("2m")
+    assert status(bank, sent) not in ("RCVD", "PATC", "RJCT", "CANC")
+    bank.clock.advance("5d")
+    references = [sent.external, Reference(PAIN, own, Kind.BULK, external=True)]
+    found_by = [one for one in references if not isinstance(attempt(partial(bank.tpp.status, one)), Refused)]
+    done = bank.tpp.status(found_by[0])
+    assert {done.status, *(row.status for row in done.bulks)} <= set(PAID)
+
+
+def books_a_file(bank: Bank) -> None:
+    """The sum of the lines is the sum of the file, however many lines there are."""
+    began = day(bank)
+    before = bakery_total(bank, began)
+    approve_file(bank, send(bank, FILE, own_reference(bank, "BOOKS")))
+    bank.clock.advance("5d")
+    reserve = Decimal("100.00")  # of the file, from the bakery's second account
+    assert before - bakery_total(bank, began) == Decimal("5405.30") - reserve
+
+
+def bakery_total(bank: Bank, since: date) -> Decimal:
+    return sum((line.amount for line in lines_since(bank, "bakkerij", since)), Decimal())
+
+
+def approve_file(bank: Bank, sent: Initiation) -> Status:
+    found = validated(bank, sent)
+    assert found.sca_address is not None
+    bank.psu.approve(found.sca_address)
+    return found
+
+
+def sends_a_bad_file(bank: Bank) -> None:
+    """What the bank refused of a file is not paid, and only that: sums say what is left."""
+    began = day(bank)
+    before = bakery_total(bank, began)
+    own = own_reference(bank, "FAULTY")
+    content = sample(FILE, began, own).replace(b"BE25168441002982", b"BE00168441002982")  # of one of two wages
+    sent = bank.tpp.send_file(content, reference=own)
+    found = validated(bank, sent)
+    if found.sca_address is not None:
+        bank.psu.approve(found.sca_address)
+    bank.clock.advance("5d")
+    done = bank.tpp.status(sent)
+    left = before - bakery_total(bank, began)
+    sums = {row.payment_information_id: row for row in done.bulks}
+    wages, flour = sums["A-WAGES"], sums["A-FLOUR"]
+    assert left == sum((row.control_sum or Decimal() for row in (wages, flour) if row.status in PAID), Decimal())
+    assert done.status in ("RJCT", *PAID) and (wages.status == "RJCT" or wages.number_of_transactions == 1)
+
+
+def sends_a_table(bank: Bank) -> None:
+    """A csv with the other separator, where the first is refused; each table is taken once."""
+    for number, marks in enumerate((",;", ";,")):
+        for mark in marks:
+            sent = attempt(partial(bank.tpp.send_file, table(bank, mark, f"T-{number}"), CSV, f"T-{number}"))
+            if not isinstance(sent, Refused):
+                break
+        found = validated(bank, sent)
+        assert [row.status for row in found.bulks] == ["PATC"]
+
+
+def table(bank: Bank, mark: str, reference: str) -> bytes:
+    text = io.StringIO()
+    rows = csv.writer(text, delimiter=mark)
+    rows.writerow(HEAD)
+    debtor = iban_of(bank, "bakkerij")
+    creditor = ORDER["creditor_name"], ORDER["creditor_iban"]
+    rows.writerow([debtor, day(bank, 1), *creditor, "", "12.50", "EUR", reference, "", "Flour, or salt; both"])
+    return text.getvalue().encode()
+
+
+def sends_a_file_twice(bank: Bank) -> None:
+    """Nobody knows whether the first arrived. Only one of both is signed, and the other is cancelled."""
+    own, began = own_reference(bank, "DOUBLE"), day(bank)
+    before = bakery_total(bank, began)
+    first, second = send(bank, FILE, own), send(bank, FILE, own)
+    bank.clock.advance("10m")
+    waiting = [one for one in (first, second) if bank.tpp.status(one).status == "PATC"]
+    for more in waiting[1:]:
+        assert cancel(bank, more)
+    approve_file(bank, waiting[0])
+    bank.clock.advance("5d")
+    assert before - bakery_total(bank, began) == Decimal("5305.30")
+
+
+def forgets_a_file(bank: Bank) -> None:
+    """After an hour without a signature the status says whether it waits, with a fresh address, or is over."""
+    sent = send(bank, FILE, own_reference(bank, "FORGOTTEN"))
+    bank.clock.advance("80m")
+    found = bank.tpp.status(sent)
+    if found.sca_address is None:
+        assert found.status == "CANC"
+        sent = send(bank, FILE, own_reference(bank, "REMEMBERED"))
+        approve_file(bank, sent)
+    else:
+        bank.psu.approve(found.sca_address)
+    bank.clock.advance("5d")
+    assert status(bank, sent) in PAID
+
+
+def sends_without_money(bank: Bank) -> None:
+    """Whether the bank says so at the signature, tries again or gives up: what is not paid is cancelled."""
+    own, began = own_reference(bank, "POOR"), day(bank)
+    content = sample(FILE, began, own).replace(b"845.30", b"9000845.30").replace(b"995.30", b"9000995.30")
+    sent = bank.tpp.send_file(content.replace(b"5405.30", b"9005405.30"), reference=own)
+    found = validated(bank, sent)
+    attempt(partial(bank.psu.approve, str(found.sca_address)))
+    bank.clock.advance("40m")
+    attempt(partial(bank.tpp.cancel, sent))
+    bank.clock.advance("30d")
+    assert all(row.status in ("CANC", "RJCT") for row in bank.tpp.status(sent).bulks)
+    assert status(bank, sent) in ("CANC", "RJCT")
+
+
+def stops_a_file(bank: Bank) -> None:
+    """One bulk is paid, two are not: what is sent anew goes by the bulks, not by the file."""
+    own = own_reference(bank, "STOPPED")
+    sent = send(bank, FILE, own)
+    approve_file(bank, sent)
+    bank.clock.advance("40m")
+    attempt(partial(bank.tpp.cancel, sent))
+    found = bank.tpp.status(sent)
+    assert found.status in ("CANC", "ACSC")
+    assert sorted(row.status for row in found.bulks) == ["ACSC", "CANC", "CANC"]
+    assert paid(bank, own) == 0

@@ -1,0 +1,358 @@
+"""What the reference client does with payments at a bank that may differ."""
+
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+
+import httpx
+
+from sandbox.client import Reference, Refused, Tokens, returned
+from sandbox.testing import Bank
+from tests.vary.steps import (
+    ISCT,
+    ORDER,
+    PAID,
+    SCT,
+    SIGNED,
+    UNSIGNED,
+    XB,
+    about,
+    approve,
+    attempt,
+    cancel,
+    client_on,
+    consent,
+    day,
+    demand_refusal,
+    go_to,
+    iban_of,
+    is_approved,
+    lines_since,
+    logical_id,
+    own_reference,
+    paid,
+    pay,
+    refuse,
+    sign,
+    status,
+)
+
+SUNDAY = 6
+
+
+def pays(bank: Bank) -> None:
+    payment = pay(bank, amount="12.5")
+    bank.clock.advance("5s")
+    assert status(bank, payment) in UNSIGNED
+    tokens = sign(bank, payment)
+    assert status(bank, payment) in SIGNED
+    bank.clock.advance("5m")
+    assert status(bank, payment) in (*SIGNED, *PAID)
+    bank.clock.advance("5d")
+    assert status(bank, payment) in PAID
+    tokens = bank.tpp.refresh(tokens)
+    details = bank.tpp.details(payment, tokens)
+    assert Decimal(str(details["instructed_amount"]["amount"])) == Decimal("12.50")
+
+
+def comes_late(bank: Bank) -> None:
+    """The customer takes minutes and the client a minute: what is over is begun again, and nothing is paid twice."""
+    first, second = (own_reference(bank, word) for word in ("LATE", "LATER"))
+    payment = pay(bank, endtoend_identification=first)
+    bank.clock.advance("3m")
+    if not is_approved(bank, payment, "alice"):
+        payment = pay(bank, endtoend_identification=second)
+        assert is_approved(bank, payment, "alice")
+    bank.clock.advance("1h")
+    assert status(bank, payment) in (*SIGNED, *PAID)
+    bank.clock.advance("5d")
+    assert paid(bank, first, second) == 1
+
+
+def exchanges_late(bank: Bank) -> None:
+    """A code that is over is no end of the payment: its status needs no token."""
+    payment = pay(bank)
+    callback = approve(bank, payment)
+    bank.clock.advance("1m")
+    tokens = attempt(lambda: bank.tpp.tokens_from(callback, payment.flow))
+    if not isinstance(tokens, Refused):
+        bank.tpp.details(payment, tokens)
+    assert status(bank, payment) in (*SIGNED, *PAID)
+
+
+class Losing(httpx.BaseTransport):
+    """A line on which the reply to the first POST is lost."""
+
+    def __init__(self, line: httpx.Client) -> None:
+        self.line, self.lost = line, False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        reply = self.line.send(request)
+        if request.method == "POST" and not self.lost:
+            self.lost = True
+            raise httpx.ReadError("the reply is lost")
+        return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
+
+
+def loses_a_reply(bank: Bank) -> None:
+    """The client asks for the reply again. Where the bank has none for it, the first payment cannot be signed."""
+    first, second = (own_reference(bank, word) for word in ("LOST", "AGAIN"))
+    with httpx.Client(transport=Losing(bank.controls.desk.http)) as line:
+        tpp = client_on(bank, line)
+        payment = attempt(lambda: tpp.pay(**ORDER, endtoend_identification=first))
+        if isinstance(payment, Refused):
+            assert status(bank, Reference(SCT, first, external=True)) in UNSIGNED
+            payment = tpp.pay(**ORDER, endtoend_identification=second)
+    sign(bank, payment)
+    bank.clock.advance("5d")
+    assert paid(bank, first, second) == 1
+
+
+def begins_again(bank: Bank) -> None:
+    """The customer presses the button twice, and one order is paid once."""
+    tokens, own = sign(bank, pay(bank)), own_reference(bank, "TWICE")
+    payment = pay(bank, token=tokens, endtoend_identification=own)
+    again = attempt(lambda: pay(bank, token=tokens, endtoend_identification=own))
+    payment = payment if isinstance(again, Refused) else again
+    approve(bank, payment)
+    bank.clock.advance("5d")
+    assert paid(bank, own) == 1 and status(bank, payment) in PAID
+
+
+def finds_its_own(bank: Bank) -> None:
+    """A reference that fits two payments names neither; the bank's own id does."""
+    own = own_reference(bank, "SAME")
+    tokens = sign(bank, pay(bank))
+    first = pay(bank, endtoend_identification=own)
+    attempt(lambda: pay(bank, endtoend_identification=own, amount="20.00"))
+    attempt(lambda: bank.tpp.status(first.external))
+    attempt(lambda: bank.tpp.cancel(first.external, tokens))
+    assert cancel(bank, first, tokens)
+
+
+def is_refused(bank: Bank) -> None:
+    """The customer says no, or never comes: the status says so, whatever the callback was."""
+    declined = pay(bank)
+    refuse(bank, declined)
+    forgotten = pay(bank)
+    assert bank.tpp.status(forgotten).reason is None
+    bank.clock.advance("61m")
+    for one, reasons in ((declined, ("PSU_REFUSED", "DS02")), (forgotten, ("TIME_OUT", "TM01"))):
+        found = bank.tpp.status(one)
+        assert found.status == "CANC" and found.reason in (None, *reasons)
+
+
+def cancels(bank: Bank) -> None:
+    """What is cancelled stays so however often it is asked for; what is too late is paid."""
+    soon, later = (pay(bank, requested_execution_date=day(bank, ahead)) for ahead in (1, 2))
+    sign(bank, soon)
+    tokens = sign(bank, later)
+    go_to(bank, day(bank, 1), 0, 30)
+    tokens = bank.tpp.refresh(tokens)
+    stopped = cancel(bank, soon, tokens)
+    for _ in range(2):
+        assert cancel(bank, later, tokens)
+    abroad = pay(bank, XB, currency="USD")
+    assert not cancel(bank, abroad, tokens)
+    bank.clock.advance("7d")
+    assert (status(bank, soon) in PAID) != stopped
+
+
+def pays_on_a_sunday(bank: Bank) -> None:
+    today = day(bank)
+    go_to(bank, today + timedelta((SUNDAY - today.weekday()) % 7 or 7), 12)
+    payment = pay(bank)
+    sign(bank, payment)
+    bank.clock.advance("3h")
+    assert status(bank, payment) in (*SIGNED, *PAID)
+    bank.clock.advance("2d")
+    assert status(bank, payment) in PAID
+
+
+def pays_at_once(bank: Bank) -> None:
+    payment = pay(bank, ISCT)
+    sign(bank, payment)
+    bank.clock.advance("5s")
+    assert status(bank, payment) in PAID  # never PDNG
+    bank.clock.advance("10s")
+    assert status(bank, payment) in PAID
+
+
+def lacks_money_on_the_day(bank: Bank) -> None:
+    """However often the bank tries again: until it says RJCT, nobody pays in another way."""
+    own = own_reference(bank, "SHORT")
+    terms = {"debtor_iban": iban_of(bank, "poor"), "amount": "900.00", "endtoend_identification": own}
+    payment = pay(bank, **terms, requested_execution_date=day(bank, 3))
+    sign(bank, payment, "poor")
+    bank.clock.advance("3d")
+    for _ in range(TRIES_OF_A_PAYMENT):
+        found = bank.tpp.status(payment)
+        if found.status not in ("PDNG", "PNDG"):
+            break
+        bank.clock.advance("1d")
+    assert found.status == "RJCT" and found.reason in (None, "AM04")
+    assert paid(bank, own) == 0
+
+
+TRIES_OF_A_PAYMENT = 30  # days
+
+
+def gets_its_money_back(bank: Bank) -> None:
+    """A status is no proof that the money is gone: what came back stands in the account."""
+    own = own_reference(bank, "BACK")
+    payment = pay(bank, endtoend_identification=own)
+    sign(bank, payment)
+    bank.await_(payment, "ACSP")
+    bank.move(payment, "RJCT", "AC04")
+    assert status(bank, payment) in ("RJCT", *PAID)
+    assert sum(line.amount for line in about(lines_since(bank, "alice", day(bank)), own)) == 0
+
+
+def lacks_money(bank: Bank) -> None:
+    """Funds are missing at the POST, or on the account that the customer picks: another account pays, once."""
+    demand_refusal(lambda: pay(bank, debtor_iban=iban_of(bank, "poor"), amount="900.00"), "INSUFFICIENT_FUNDS")
+    first, second = (own_reference(bank, word) for word in ("PICK", "ANEW"))
+    payment = pay(bank, amount="900.00", endtoend_identification=first)
+    if not is_approved(bank, payment, "poor") and status(bank, payment) in UNSIGNED:
+        assert is_approved(bank, payment, "alice")
+    elif status(bank, payment) in ("CANC", "RJCT"):
+        payment = pay(bank, amount="900.00", endtoend_identification=second)
+        assert is_approved(bank, payment, "alice")
+    bank.clock.advance("5d")
+    assert status(bank, payment) in PAID and paid(bank, first, second) == 1
+
+
+def pays_when_it_may(bank: Bank, product: str = SCT, **terms: object) -> int:
+    """The days that it took until the customer's own limits let the payment pass."""
+    for days in range(8):
+        payment = attempt(partial(pay, bank, product, debtor_iban=iban_of(bank, "limited"), **terms))
+        if not isinstance(payment, Refused) and is_approved(bank, payment, "limited"):
+            return days
+        bank.clock.advance("1d")
+    raise AssertionError("it may never pay")
+
+
+def keeps_to_limits(bank: Bank) -> None:
+    """Over a limit nothing is paid, wherever the bank says so; on another day it is."""
+    own = own_reference(bank, "OVER")
+    terms = {"debtor_iban": iban_of(bank, "limited"), "amount": "900.00", "endtoend_identification": own}
+    payment = attempt(lambda: pay(bank, **terms))
+    if isinstance(payment, Refused):
+        assert payment.says("FORBIDDEN")
+    else:
+        assert not is_approved(bank, payment, "limited")
+        assert status(bank, payment) in (*UNSIGNED, "CANC")
+    assert pays_when_it_may(bank, amount="200.00", requested_execution_date=day(bank, 20)) == 0
+    assert pays_when_it_may(bank, amount="200.00") in (0, 1)
+    go_to(bank, day(bank, 10 - day(bank).weekday()), 9)  # a Thursday
+    for _ in "12":
+        assert pays_when_it_may(bank, ISCT, amount="240.00") == 0
+        bank.clock.advance("1d")
+    bank.clock.advance("2d")
+    assert pays_when_it_may(bank, amount="100.00") in (0, 3, 4)
+    assert paid(bank, own) == 0
+
+
+def pays_from_any_account(bank: Bank) -> None:
+    """From a savings account, and to the account that pays: where the bank refuses, it says so at the POST."""
+    current, savings = (iban_of(bank, "alice", place) for place in range(2))
+    for debtor in (current, savings):
+        payment = attempt(partial(pay, bank, debtor_iban=debtor, creditor_iban=current))
+        if not isinstance(payment, Refused):
+            assert is_approved(bank, payment, "alice")
+
+
+def cosigns(bank: Bank) -> None:
+    """One of two signatures is missing after an hour: the status says whether to wait or to begin again."""
+    first, second = (own_reference(bank, word) for word in ("HALF", "WHOLE"))
+    terms = {"debtor_iban": iban_of(bank, "notaris"), "amount": "80.00"}
+    payment = pay(bank, **terms, endtoend_identification=first)
+    approve(bank, payment, "notaris")
+    assert status(bank, payment) == "PATC"
+    bank.clock.advance("61m")
+    if status(bank, payment) == "CANC":
+        payment = pay(bank, **terms, endtoend_identification=second)
+        approve(bank, payment, "notaris")
+    bank.psu.sign(payment.payment_id, "griet")
+    bank.clock.advance("5d")
+    assert status(bank, payment) in PAID and paid(bank, first, second) == 1
+
+
+def writes_names(bank: Bank) -> None:
+    """A name with an accent is written without, where the bank takes no other, at once or at the settlement."""
+    references: list[str] = []
+    for name in ("Hélène Dupré", "Helene Dupre"):
+        references.append(own_reference(bank, f"NAME-{len(references)}"))
+        payment = attempt(partial(pay, bank, creditor_name=name, endtoend_identification=references[-1]))
+        if isinstance(payment, Refused):
+            continue
+        sign(bank, payment)
+        bank.clock.advance("5d")
+        if status(bank, payment) in PAID:
+            break
+        assert status(bank, payment) == "RJCT"
+    assert paid(bank, *references) == 1
+
+
+def keeps_books(bank: Bank) -> None:
+    """What left the account is what its booked lines say: each payment once, and fees beside."""
+    began, iban = day(bank), iban_of(bank, "alice")
+    tokens = consent(bank)
+    place = logical_id(bank, tokens, iban)
+    before = bank.tpp.account(place, tokens).balance
+    waits = pay(bank, debtor_iban=iban, requested_execution_date=day(bank, 2))
+    approve(bank, waits)
+    reserved = before - bank.tpp.account(place, tokens).balance
+    assert reserved in (0, Decimal("12.50"))
+    assert booked(bank, place, tokens, began) == 0
+    for product, currency in ((SCT, "EUR"), (ISCT, "EUR"), (XB, "USD")):
+        approve(bank, pay(bank, product, currency=currency, debtor_iban=iban))
+    bank.clock.advance("4d")
+    tokens = bank.tpp.refresh(tokens)
+    assert status(bank, waits) in PAID
+    assert bank.tpp.account(place, tokens).balance == before + booked(bank, place, tokens, began)
+
+
+def booked(bank: Bank, place: str, tokens: Tokens, since: object) -> Decimal:
+    """The sum of the new lines that are booked; those that wait are not counted."""
+    lines = list(bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR", psu_involved=True))
+    assert all(line.value_date is None or line.value_date >= line.execution_date for line in lines if not line.pending)
+    return sum((line.amount for line in lines if not line.pending), Decimal())
+
+
+def pays_with_a_token(bank: Bank) -> None:
+    """No code is needed where a token was used: whatever comes beside is left alone."""
+    tokens = sign(bank, pay(bank))
+    assert bank.tpp.details(pay(bank), tokens).get("psu_name") is None  # nobody was there yet
+    payment = pay(bank, token=tokens)
+    returned(approve(bank, payment), payment.flow)
+    assert bank.tpp.details(payment, tokens)["psu_name"]
+    assert status(bank, payment) in (*SIGNED, *PAID)
+
+
+def is_called_back_twice(bank: Bank) -> None:
+    """The browser comes back as often as it likes: the code is exchanged once."""
+    payment, flows = pay(bank), {}
+    flows[payment.flow.state] = payment.flow
+    callback = approve(bank, payment)
+    found = []
+    for _ in range(2):
+        flow = flows.pop(payment.flow.state, None)
+        if flow is not None:
+            found.append(bank.tpp.tokens_from(callback, flow))
+    (tokens,) = found
+    bank.tpp.details(payment, tokens)
+
+
+def signs_by_another_method(bank: Bank) -> None:
+    """The customer signs by the method that the bank has, and the client waits."""
+    for methods in (("app", "card_reader"), ("card_reader", "app")):
+        payment = pay(bank)
+        assert payment.sca_address is not None
+        for method in methods:
+            callback = attempt(partial(bank.psu.approve, payment.sca_address, customer="alice", method=method))
+            if not isinstance(callback, Refused):
+                break
+            assert status(bank, payment) in UNSIGNED
+        bank.tpp.tokens_from(callback, payment.flow)
+        assert status(bank, payment) in (*SIGNED, *PAID)

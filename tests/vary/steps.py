@@ -1,0 +1,177 @@
+"""What the flows of the reference client share: a customer who signs and consents, and refusals that are read."""
+
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time, timedelta
+from functools import partial
+from itertools import count
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sandbox.client import (
+    CallbackRefused,
+    Client,
+    Initiation,
+    Manual,
+    NoCallback,
+    Reference,
+    Refused,
+    Signer,
+    Tokens,
+    Transaction,
+    returned,
+)
+from sandbox.testing import Bank
+
+ORDER: dict[str, Any] = {"creditor_iban": "BE68539007547034", "creditor_name": "Jan Peeters", "amount": "12.50"}
+SCT, ISCT, XB = "sepa-credit-transfers", "instant-sepa-credit-transfers", "cross-border-credit-transfers"
+UNSIGNED = ("RCVD", "PATC")
+SIGNED = ("PDNG", "PNDG", "ACSP")
+PAID = ("ACSC", "ACSP")
+BUSY = (429, 502, 503, 504)
+TRIES = 30
+BRUSSELS = ZoneInfo("Europe/Brussels")
+
+Flow = Callable[[Bank], None]
+
+
+def patiently(flow: Flow, bank: Bank) -> None:
+    """Where the bank is busy and nobody knows what was done, the customer begins again."""
+    for _ in range(TRIES):
+        try:
+            return flow(bank)
+        except Refused as refused:
+            if refused.status not in BUSY:
+                raise
+            bank.clock.advance("61s")
+    raise AssertionError("the bank is busy for ever")
+
+
+def attempt(call: Callable[[], Any]) -> Any:
+    """The reply, or the refusal; a bank that is busy is no refusal."""
+    try:
+        return call()
+    except Refused as refused:
+        if refused.status in BUSY or refused.status // 100 != 4 or not (refused.error and refused.error_code):
+            raise
+        return refused
+
+
+def demand_refusal(call: Callable[[], Any], *errors: str) -> Refused:
+    refused = attempt(call)
+    assert isinstance(refused, Refused)
+    assert not errors or refused.says(*errors), refused
+    return refused
+
+
+def now(bank: Bank) -> datetime:
+    return bank.clock.get().now
+
+
+def day(bank: Bank, ahead: int = 0) -> date:
+    return now(bank).astimezone(BRUSSELS).date() + timedelta(ahead)
+
+
+def go_to(bank: Bank, on: date, hour: int, minute: int = 0) -> None:
+    bank.clock.set(datetime.combine(on, time(hour, minute), BRUSSELS))
+
+
+def iban_of(bank: Bank, customer: str, place: int = 0) -> str:
+    ibans: list[str] = next(row["accounts"] for row in bank.customers if row["customer"] == customer)
+    return ibans[place]
+
+
+def own_reference(bank: Bank, word: str) -> str:
+    """One that this world has not met."""
+    standing = {row["order"]["endtoend_identification"] for row in (*bank.payments, *bank.standing_orders)}
+    sent = {row["message_id"] for row in bank.bulk_payments}
+    return next(name for name in (f"{word}-{number}" for number in count(1)) if name not in standing | sent)
+
+
+# Paying
+
+
+def pay(bank: Bank, product: str = SCT, **changes: Any) -> Initiation:
+    return bank.tpp.pay(product, **ORDER | changes)
+
+
+def approve(bank: Bank, initiation: Initiation, customer: str = "alice") -> str:
+    """The callback."""
+    assert initiation.sca_address is not None
+    return bank.psu.approve(initiation.sca_address, customer=customer)
+
+
+def sign(bank: Bank, initiation: Initiation, customer: str = "alice") -> Tokens:
+    return bank.tpp.tokens_from(approve(bank, initiation, customer), initiation.flow)
+
+
+def is_approved(bank: Bank, initiation: Initiation, customer: str) -> bool:
+    """Whether the customer came back with a signature; else the bank refused it on its page, or at the callback."""
+    try:
+        callback = attempt(partial(approve, bank, initiation, customer))
+        if isinstance(callback, Refused):
+            return False
+        returned(callback, initiation.flow)
+    except (CallbackRefused, NoCallback):
+        return False
+    return True
+
+
+def refuse(bank: Bank, initiation: Initiation, customer: str = "alice") -> None:
+    """The customer says no, and no code comes back."""
+    assert initiation.sca_address is not None
+    try:
+        code = returned(bank.psu.refuse(initiation.sca_address, customer=customer), initiation.flow)
+    except (CallbackRefused, NoCallback):
+        return
+    raise AssertionError(f"a refusal brought {code}")
+
+
+def status(bank: Bank, target: Initiation | Reference) -> str:
+    return bank.tpp.status(target).status
+
+
+def paid(bank: Bank, *references: str) -> int:
+    """How many payments of these references were paid, as the tester sees it."""
+    rows = [row for row in bank.payments if row["order"]["endtoend_identification"] in references]
+    return sum(row["status"] in PAID for row in rows)
+
+
+def cancel(bank: Bank, target: Initiation | Reference, tokens: Tokens | None = None) -> bool:
+    """Whether it is cancelled now: the status says so, whatever the reply to the DELETE was."""
+    attempt(partial(bank.tpp.cancel, target, tokens))
+    return status(bank, target) == "CANC"
+
+
+# Reading
+
+
+def consent(bank: Bank, customer: str = "alice", accounts: list[str] | None = None) -> Tokens:
+    asked = bank.tpp.consent_addresses()
+    callback = bank.psu.approve(asked.address, customer=customer, accounts=accounts)
+    return bank.tpp.tokens_from(callback, asked.flow)
+
+
+def logical_id(bank: Bank, tokens: Tokens, iban: str) -> str:
+    return next(entry.logical_id for entry in bank.tpp.accounts(tokens) if entry.iban == iban)
+
+
+def lines_since(bank: Bank, customer: str, since: date) -> list[Transaction]:
+    """All lines of the customer's first account, by a consent of the moment."""
+    tokens = consent(bank, customer)
+    place = logical_id(bank, tokens, iban_of(bank, customer))
+    return list(bank.tpp.all_transactions(place, tokens, date_from=since, currency="EUR"))
+
+
+def about(lines: list[Transaction], reference: str) -> Iterator[Transaction]:
+    """The lines that name a reference of the client's own."""
+    texts = ((line, f"{line.remittance_info} {line.communication}") for line in lines)
+    return (line for line, text in texts if reference in text)
+
+
+# Other clients
+
+
+def client_on(bank: Bank, http: Any, signer: Signer | None = None) -> Client:
+    """The same client on another line."""
+    manual, signer = Manual.of(bank.settings()), signer or bank.tpp.caller.signer
+    return Client(bank.base_url, http=http, manual=manual, signer=signer)
