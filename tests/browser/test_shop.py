@@ -158,6 +158,24 @@ def test_without_scripts_the_order_still_tells_when_it_is_paid(tour: Tour, tpp: 
     tour.demand_quiet()
 
 
+@pytest.mark.parametrize("tour", [False], indirect=True, ids=["without"])
+def test_a_browser_that_comes_back_twice_ends_at_its_order(tour: Tour, tpp: Tpp) -> None:
+    """Once in a frame of the bank's page and once by itself; one code is exchanged."""
+    ways = {"callback_arrival": "twice", "callback_parameters": "more", "callback_encoding": "percent"}
+    assert tpp.control("PATCH", "/settings", variants=ways).status_code == 200
+    page = tour.page
+    page.goto(tour.home)
+    tour.press("Add to basket: Stoneware mug")
+    page.get_by_role("link", name="Basket").click()
+    tour.press("Pay € 18.00")
+    tour.log_in("alice")
+    tour.choose()
+    tour.sign()
+    expect(page.locator("#state h2")).to_have_text("Signed, and not settled yet")
+    assert len([url for url in tour.asked if url.startswith(f"{tour.home}/callback?")]) == 2
+    assert [row["operation"] for row in tpp.listed("requests")].count("token") == 1
+
+
 @pytest.mark.parametrize("tour", [True], indirect=True, ids=["with scripts"])
 def test_what_goes_wrong_has_pages_too(tour: Tour, tpp: Tpp) -> None:
     page = tour.page

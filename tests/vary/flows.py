@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tests.vary import flows_of_accounts as accounts
+from tests.vary import flows_of_money as money
 from tests.vary import flows_of_orders as orders
 from tests.vary import flows_of_payments as payments
 from tests.vary import flows_of_proofs as proofs
@@ -19,14 +20,14 @@ ALL: tuple[Flow, ...] = (
     payments.cancels,
     payments.pays_on_a_sunday,
     payments.pays_at_once,
-    payments.lacks_money_on_the_day,
-    payments.gets_its_money_back,
-    payments.lacks_money,
-    payments.keeps_to_limits,
-    payments.pays_from_any_account,
+    money.lacks_money_on_the_day,
+    money.gets_its_money_back,
+    money.lacks_money,
+    money.keeps_to_limits,
+    money.pays_from_any_account,
     payments.cosigns,
     payments.writes_names,
-    payments.keeps_books,
+    money.keeps_books,
     payments.pays_with_a_token,
     payments.is_called_back_twice,
     payments.signs_by_another_method,

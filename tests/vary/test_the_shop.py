@@ -32,7 +32,7 @@ def test_it_withstands_every_value(stage: Stage, name: str) -> None:
 
 
 def test_the_table_says_which_axes_it_meets(stage: Stage) -> None:
-    """The banks asks for a certificate before all else, so that every call meets this axis; the shop has none."""
+    """Every call meets the axis of client certificates, and the shop has none."""
     met: set[str] = set()
     for journey in JOURNEYS.values():
         with world_of(stage.bank, "shop", Start()) as bank:

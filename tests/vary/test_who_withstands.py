@@ -6,6 +6,7 @@ from sandbox.contract.reference_flows import FLOWS as TABLE
 from sandbox.contract.reference_flows import NOT_FELT, SHOP, evidence
 from sandbox.contract.variants import AXES
 from sandbox.web.docs.generated import PAGES
+from sandbox.web.docs.tables import TABLES
 from tests.vary.flows import FLOWS
 
 ELSEWHERE = {
@@ -46,6 +47,9 @@ def test_the_reference_says_of_each_axis_who_shows_it() -> None:
         assert evidence(name) in line and axis.about[:30] in line
     for name, row in TABLE.items():
         assert f"| `{name}` | {row.words}" in page
+    head, rows = TABLES["variants"]()
+    place = head.index("withstood")
+    assert {row[0]: row[place] for row in rows} == {name: evidence(name).replace("`", "") for name in AXES}
 
 
 def test_the_guide_counts_as_the_table_does() -> None:

@@ -10,8 +10,9 @@ from sandbox.contract.fields import FIELDS, PAYMENT
 from sandbox.contract.moves import MOVES
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
+from sandbox.contract.reference_flows import evidence
 from sandbox.contract.settings import Settings
-from sandbox.contract.variants import AXES
+from sandbox.contract.variants import AXES, Axis
 from sandbox.referee.table import TABLE as REFEREE
 
 Row = tuple[str, ...]
@@ -82,12 +83,16 @@ def referee() -> Table:
 def variants() -> Table:
     outside = {True: "", False: "not within"}
     return table(
-        ("axis", "topic", "values", "text", "brings to light", "within"),
+        ("axis", "topic", "values", "text", "brings to light", "within", "withstood"),
         (
-            (row.name, row.topic, " ".join(row.marked), row.about, row.brings, outside[row.within], row.clause)
+            (*axis_cells(row), outside[row.within], evidence(row.name).replace("`", ""), row.clause)
             for row in AXES.values()
         ),
     )
+
+
+def axis_cells(row: Axis) -> Row:
+    return row.name, row.topic, " ".join(row.marked), row.about, row.brings
 
 
 TABLES = {one.__name__: one for one in (moves, errors, operations, products, settings, referee, variants)}
