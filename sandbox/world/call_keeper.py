@@ -4,11 +4,13 @@ import threading
 from contextlib import ExitStack
 from itertools import islice
 from logging import getLogger
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.trails import Trail
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 log = getLogger("sandbox")
 AT_ONCE = 20  # worlds in one transaction: an answer waits for no more than that
@@ -31,7 +33,7 @@ class Trailed(Protocol):
 class CallKeeper:
     """One thread for all worlds of a server; it begins with the first call."""
 
-    def __init__(self, store: StateStore) -> None:
+    def __init__(self, store: "StateStore") -> None:
         self._store = store
         self._touched: dict[int, Trailed] = {}
         self._lock = threading.Lock()  # of a round

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from logging import getLogger
+from typing import TYPE_CHECKING
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
@@ -16,14 +18,17 @@ from sandbox.world.counters import Tally
 from sandbox.world.history import History
 from sandbox.world.line import Line
 from sandbox.world.log import checkpoint
+from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Peer
-from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.played_step import PlayedStep
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.room import USUAL, Room
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Life, Terms, World
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 log = getLogger("sandbox")
 FETCHES = 5  # tries to have a world for which several servers ask
@@ -37,7 +42,7 @@ class Worlds:
         self,
         beginning: Beginning,
         machine_time: Callable[[], float],
-        store: StateStore | None = None,
+        store: "StateStore | None" = None,
         room: Room = USUAL,
         guarded: bool = False,
     ) -> None:
@@ -167,10 +172,7 @@ class Worlds:
 
     def settle(self, name: str, life: Life, *, replacing: bool = False) -> World:
         """Make a world that goes on from a life led elsewhere."""
-
-        def make() -> World:
-            return World.from_life(name, life, self.machine_time, self.store, not replacing)
-
+        make = partial(World.from_life, name, life, self.machine_time, self.store, not replacing)
         return self._settle(name, replacing, make)
 
     def _settle(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
@@ -259,8 +261,7 @@ class Worlds:
             world.holds.release_all()
             if self._awake.get(world.name) is world:
                 del self._awake[world.name]
-        held = world.in_memory
-        if held is not None:
+        if (held := world.in_memory) is not None:
             held.release()
 
     def _returned(self, world: World) -> None:

@@ -4,10 +4,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import nsmallest
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from sandbox.world.log.state_store import Listed, StateStore
 from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import Listed, StateStore
 
 PAGE = 500  # worlds that are read at once
 
@@ -53,7 +56,9 @@ class SharedRoll(Roll):
     """What another server may change is looked up each time, unless this server has the world. There is one object for
     a world at a time, for as long as anybody holds it; a world in memory is held by the registry."""
 
-    def __init__(self, store: StateStore, machine_time: Callable[[], float], adopt: Callable[[World], object]) -> None:
+    def __init__(
+        self, store: "StateStore", machine_time: Callable[[], float], adopt: Callable[[World], object]
+    ) -> None:
         self.find = self._look_up
         self._store = store
         self._machine_time = machine_time
@@ -89,7 +94,7 @@ class SharedRoll(Roll):
             del self._makers[name]
             added.set()
 
-    def _world(self, row: Listed) -> World:
+    def _world(self, row: "Listed") -> World:
         maker, added = self._makers.get(row.name, (0, None))
         if added is not None and maker != threading.get_ident():
             added.wait()

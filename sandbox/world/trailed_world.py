@@ -4,15 +4,17 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sandbox.world.beginning import Beginning, nth_id
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
 from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded
-from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.trails import Trail, write_rest
 from sandbox.world.steady_clock import SteadyClock
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 
 @runtime_checkable
@@ -54,7 +56,7 @@ class TrailedWorld(ABC):
     _calls_kept: int
     _lock: threading.RLock
     _row: int
-    _store: StateStore | None
+    _store: "StateStore | None"
 
     @property
     @abstractmethod

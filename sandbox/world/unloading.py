@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -22,12 +22,15 @@ from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded, Log
 from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.collector import collector_at_rest
-from sandbox.world.log.state_store import StateFileError, StateStore
+from sandbox.world.log.format import StateFileError
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.trailed_world import Kept, TrailedWorld, bytes_of, each_kept, with_rest
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 MUCH = 1_000  # events
 
@@ -45,7 +48,7 @@ class Unloadable(TrailedWorld):
     one under its name.
     """
 
-    def _name(self, name: str, machine_time: Callable[[], float], store: StateStore | None, row: int = 0) -> None:
+    def _name(self, name: str, machine_time: Callable[[], float], store: "StateStore | None", row: int = 0) -> None:
         self.name = name
         self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store

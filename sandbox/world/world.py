@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.bank import payments, standing_orders
 from sandbox.bank.state import Bank
@@ -19,10 +19,12 @@ from sandbox.world.files_ahead import Unread
 from sandbox.world.loaded import Acts, Log
 from sandbox.world.log import apart
 from sandbox.world.log.memory_log import MemoryLog
-from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 # What only adds to a bank changes nothing that earlier calls are judged by, unless an axis lets it renew an address.
 ADDING = frozenset((payments.initiate, standing_orders.initiate))
@@ -56,7 +58,7 @@ class World(Paced):
     """A bank that is entered only by `enter`, `act` and `ask`, one caller at a time."""
 
     def __init__(
-        self, name: str, beginning: Beginning, machine_time: Time, store: StateStore | None = None, new: bool = False
+        self, name: str, beginning: Beginning, machine_time: Time, store: "StateStore | None" = None, new: bool = False
     ) -> None:
         self._name(name, machine_time, store)
         self._new = new
@@ -81,7 +83,7 @@ class World(Paced):
         return StoredLog(self._store, self._backlog)
 
     @classmethod
-    def unloaded(cls, name: str, store: StateStore, row: int, beginnings: Any, machine_time: Time) -> "World":
+    def unloaded(cls, name: str, store: "StateStore", row: int, beginnings: Any, machine_time: Time) -> "World":
         """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
         (beginning, opening), pace, faults = beginnings
         world = cls.__new__(cls)
@@ -91,7 +93,7 @@ class World(Paced):
 
     @classmethod
     def from_life(
-        cls, name: str, life: Life, machine_time: Time, store: StateStore | None = None, new: bool = False
+        cls, name: str, life: Life, machine_time: Time, store: "StateStore | None" = None, new: bool = False
     ) -> "World":
         """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
         beginning, pace, opening = life.beginning, life.pace, life.beginning.at

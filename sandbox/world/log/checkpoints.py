@@ -3,11 +3,13 @@
 import threading
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.world.log.marks import Head, mark_of
-from sandbox.world.log.place import Place
-from sandbox.world.log.writer import Writer
+
+if TYPE_CHECKING:
+    from sandbox.world.log.place import Place
+    from sandbox.world.log.writer import Writer
 
 PIECE = """INSERT INTO pieces VALUES (?, ?, ?, ?)
   ON CONFLICT (world, acts, number) DO UPDATE SET content = excluded.content"""
@@ -28,7 +30,7 @@ class Checkpoint(NamedTuple):
 class Checkpoints:
     """The last one of each world."""
 
-    def __init__(self, connection: Place, writer: Writer) -> None:
+    def __init__(self, connection: "Place", writer: "Writer") -> None:
         self.connection = connection
         self.writer = writer
         self._lock = threading.Lock()

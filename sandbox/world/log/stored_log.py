@@ -5,19 +5,21 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.collector import collector_at_rest
-from sandbox.world.log.format import program
+from sandbox.world.log.format import StateFileError, program
 from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.packed_log import PackedLog
 from sandbox.world.log.play import Astray, play
-from sandbox.world.log.state_store import StateFileError, StateStore
 from sandbox.world.log.world_rows import row_of
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 
 class StoredLog:
@@ -25,7 +27,7 @@ class StoredLog:
 
     folded = None
 
-    def __init__(self, store: StateStore, backlog: Backlog) -> None:
+    def __init__(self, store: "StateStore", backlog: Backlog) -> None:
         self.store = store
         self.backlog = backlog
         self.world = backlog.world

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b, sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoint import read_plain
 from sandbox.world.log.checkpoints import PIECE
 from sandbox.world.log.marks import mark_of
-from sandbox.world.log.place import Database, Place
+
+if TYPE_CHECKING:
+    from sandbox.world.log.place import Database, Place
 
 FORM = "trail 1"
 CALLS = -1  # stands where a checkpoint has its number of acts
@@ -48,7 +50,7 @@ class Rest(NamedTuple):
 class Trails:
     """Writes several in one transaction, and reads one."""
 
-    def __init__(self, connection: Place) -> None:
+    def __init__(self, connection: "Place") -> None:
         self.connection = connection
 
     def keep(self, trails: Sequence[Trail]) -> None:
@@ -59,7 +61,7 @@ class Trails:
                 if self.connection.is_there(trail.world):
                     self._keep(database, trail)
 
-    def _keep(self, database: Database, trail: Trail) -> None:
+    def _keep(self, database: "Database", trail: Trail) -> None:
         world = trail.world
         if trail.calls:
             content = pickle.dumps(list(trail.calls), protocol=5)

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.codec import encode_text
-from sandbox.world.log.connection import Connection
 from sandbox.world.log.format import ACT, NAMELESS, OF_A_WORLD, StateFileError
 from sandbox.world.log.marks import ActRow, Head, act_mark, mark_of, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.removal import remove
+
+if TYPE_CHECKING:
+    from sandbox.world.log.connection import Connection
 
 SLICE = 500  # acts in one transaction
 REMOVE_SLICE = (
@@ -31,7 +33,7 @@ Beside = Callable[[Callable[[], None]], None]  # has work done while calls are a
 class WorldRows:
     """The rows of worlds as they begin and are dropped."""
 
-    def __init__(self, connection: Connection, beside: Beside) -> None:
+    def __init__(self, connection: "Connection", beside: Beside) -> None:
         self.connection = connection
         self._beside = beside
 
