@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from sandbox.contract.settings import Settings
-from sandbox.referee.stream import REFEREE, watch_acts
+from sandbox.referee.listening import REFEREE, watch_acts
 from sandbox.scenario.model import Scenario, scenario_beginning
 from sandbox.scenario.reading import load
-from sandbox.seed import load_fixtures
 from sandbox.web.api.addresses import BANK
 from sandbox.web.api.app import App
 from sandbox.web.api.app import route as route_bank
@@ -34,8 +33,8 @@ def first_beginning(
     seed: int = 0, at: datetime | None = None, rate: float = 1.0, scenario: Scenario | None = None, life: str = "off"
 ) -> Beginning:
     """What a server starts from: the default scenario, unless another is given."""
-    server = Beginning(load_fixtures(), seed, at, rate, settings=Settings(life=life))
-    return scenario_beginning(scenario or load("default"), server)
+    scenario = scenario or load("default")
+    return scenario_beginning(scenario, Beginning(scenario.fixtures, seed, at, rate, settings=Settings(life=life)))
 
 
 def assemble(

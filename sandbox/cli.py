@@ -1,216 +1,84 @@
-"""The command `bank-sandbox`."""
+"""The command `bank-sandbox`: its words, and where each is defined. A command is imported when it is called."""
 
-import os
-import secrets
-import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, MutableMapping
 
 import click
 
-from sandbox.commands import actions, calls, completion, demo, docs, requests, tpp_calls, transfer, values
-from sandbox.commands.access_options import AccessOptions, access_options
-from sandbox.commands.bulk import bulk
-from sandbox.commands.capacity_options import CapacityOptions, capacity_options
-from sandbox.commands.clock import clock
-from sandbox.commands.collection import collection
-from sandbox.commands.cover import cover
-from sandbox.commands.docs import commands_page
-from sandbox.commands.film import film
-from sandbox.commands.generated import add_generated
-from sandbox.commands.greeting import greeting
-from sandbox.commands.greeting import opened as openable
-from sandbox.commands.health import health
-from sandbox.commands.lift import lift
-from sandbox.commands.openapi import openapi
-from sandbox.commands.options import Instant, Seed, SeedText, option
-from sandbox.commands.pki import pki
-from sandbox.commands.referee import coverage, referee
-from sandbox.commands.scenario import scenario
-from sandbox.commands.screen import table
-from sandbox.commands.state import state as state_group
-from sandbox.commands.state_options import StateOptions, state_options
-from sandbox.commands.variants import variants
-from sandbox.commands.vary import vary
-from sandbox.machine import machine_time, stopwatch
-from sandbox.web.controls.rows import CONTROLS
+from sandbox.lazy import load
 
-if TYPE_CHECKING:
-    from sandbox.world.beginning import Beginning
-    from sandbox.world.log.opening import Sync
-    from sandbox.world.played_step import PlayedStep
-    from sandbox.world.registry import Worlds
+# The other commands are made of the rows of the controls, which also add to the groups (commands/generated.py).
+DEFINED = {
+    "bulk": "sandbox.commands.bulk:bulk",
+    "clock": "sandbox.commands.clock:clock",
+    "collection": "sandbox.commands.collection:collection",
+    "completion": "sandbox.commands.completion:completion",
+    "consent": "sandbox.commands.tpp_calls:consent",
+    "count": "sandbox.commands.calls:count",
+    "coverage": "sandbox.commands.referee:coverage",
+    "demo": "sandbox.commands.demo:demo",
+    "docs": "sandbox.commands.docs:docs",
+    "explain": "sandbox.commands.actions:explain",
+    "export": "sandbox.commands.transfer:export",
+    "faults": "sandbox.commands.actions:faults",
+    "file": "sandbox.commands.tpp_calls:file",
+    "film": "sandbox.commands.film:film",
+    "fork": "sandbox.commands.actions:fork",
+    "health": "sandbox.commands.health:health",
+    "hold": "sandbox.commands.calls:hold",
+    "import": "sandbox.commands.transfer:take",
+    "lift": "sandbox.commands.lift:lift",
+    "move": "sandbox.commands.actions:move",
+    "openapi": "sandbox.commands.openapi:openapi",
+    "order": "sandbox.commands.tpp_calls:order",
+    "pay": "sandbox.commands.tpp_calls:pay",
+    "pki": "sandbox.commands.pki:pki",
+    "psu": "sandbox.commands.actions:psu",
+    "referee": "sandbox.commands.referee:referee",
+    "release": "sandbox.commands.calls:release",
+    "requests": "sandbox.commands.requests:requests",
+    "reset": "sandbox.commands.actions:reset",
+    "rewind": "sandbox.commands.actions:rewind",
+    "scenario": "sandbox.commands.scenario:scenario",
+    "serve": "sandbox.commands.serve:serve",
+    "settings": "sandbox.commands.actions:settings",
+    "state": "sandbox.commands.state:state",
+    "tables": "sandbox.commands.tables:tables",
+    "trigger": "sandbox.commands.values:trigger",
+    "values": "sandbox.commands.values:values",
+    "variants": "sandbox.commands.variants:variants",
+    "vary": "sandbox.commands.vary:vary",
+    "verify": "sandbox.commands.calls:verify",
+}
 
 
-# Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
-# status was told 3,520 times a second by 1 thread, 3,280 by 2 and 3,140 by 4; a bare Flask view was about as fast with
-# each. But a call that takes long, such as a large file or a reset, must not hold the others up.
-THREADS = 4
+class Commands(MutableMapping[str, click.Command]):
+    """The commands by their first word, each imported or made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, click.Command] = {}
+
+    def __getitem__(self, word: str) -> click.Command:
+        if word not in self._found:
+            defined = load(DEFINED[word]) if word in DEFINED else None
+            if defined is None or isinstance(defined, click.Group):
+                defined = load("sandbox.commands.generated:complete")(word, defined)
+            self._found[word] = defined
+        return self._found[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**DEFINED, **load("sandbox.commands.generated:first_words")(), **self._found})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __setitem__(self, word: str, command: click.Command) -> None:
+        self._found[word] = command
+
+    def __delitem__(self, word: str) -> None:
+        raise TypeError("a command is never taken away")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(commands=Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
-
-
-main.add_command(bulk)
-main.add_command(referee)
-main.add_command(coverage)
-main.add_command(collection)
-main.add_command(film)
-main.add_command(health)
-main.add_command(openapi)
-main.add_command(scenario)
-main.add_command(lift)
-main.add_command(variants)
-variants.add_command(cover)
-main.add_command(vary)
-main.add_command(clock)
-for room in (actions, calls, completion, demo, docs, requests, transfer, tpp_calls, values):
-    for command in room.COMMANDS:
-        main.add_command(command)
-add_generated(main, CONTROLS)
-main.add_command(pki)
-main.add_command(state_group)
-
-
-@main.command()
-@option("--host", default="127.0.0.1", help="The address to listen on.")
-@option("--port", default=8080, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
-@option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
-@option(
-    "--seed",
-    type=SeedText(),
-    default=None,
-    help="Same seed, same bytes. Left out, one is drawn; on a network its secret part is not shown.",
-)
-@option("--at", type=Instant(), default=None, help="Start time of the bank's clock, such as 2027-03-01T09:00.")
-@option("--frozen", is_flag=True, help="Freeze the bank's clock until it is moved.")
-@option(
-    "--threads",
-    default=THREADS,
-    type=click.IntRange(1, 64),
-    help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
-)
-@option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
-@state_options
-@capacity_options
-@access_options
-def serve(
-    scenario: str,
-    seed: Seed | None,
-    at: datetime | None,
-    frozen: bool,
-    state: str | None,
-    sync: "Sync",
-    lease: timedelta,
-    advertise: str | None,
-    peers_key: str | None,
-    log: str,
-    worlds_max: int,
-    put_away_after: timedelta,
-    acts_kept: int | None,
-    history_mb: int,
-    **doors: Any,
-) -> None:
-    """Serves the bank until it is told to stop."""
-    from sandbox.app import assemble
-    from sandbox.serve.access_log import announcer
-    from sandbox.web.docs.site import tell
-    from sandbox.world.log.collector import tend
-
-    kept = StateOptions(state, sync, lease, advertise, peers_key)
-    kept.demand_key()
-    tenancy, opened = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
-    opened.demand_closed()
-    signal.signal(signal.SIGTERM, _stop)
-    guarded = seed is None and opened.on_a_network
-    beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
-    worlds, close = kept.open(beginning, tenancy.room, guarded)
-    worlds.play = play_later(worlds)
-    tell("commands", lambda: commands_page(main))
-    app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
-    address, run = opened.open_bank(app)
-    peers = kept.join(worlds, address, opened.pki)
-    if peers is not None:
-        peers.stand_before(app, "bank")
-        signal.signal(signal.SIGTERM, lambda number, frame: drain_first(lambda: peers.drain(worlds.line.end)))
-    controls = opened.open_controls(worlds, address, peers) or (address if opened.lock.here else None)
-    tend(stopwatch)
-    click.echo(greeting(address, controls, worlds, opened.lock.key is not None), err=True)
-    click.echo(f"listening on {openable(address)}")
-    sys.stdout.flush()
-    try:
-        run()
-    finally:
-        close()
-
-
-def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
-    """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
-
-    def play(name: str) -> "Iterator[PlayedStep]":
-        from sandbox.player.live import player_of
-
-        return player_of(worlds, machine_time)(name)
-
-    return play
-
-
-def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
-    """What the options say wins over what the scenario says; without a seed one is drawn."""
-    from sandbox.app import first_beginning
-    from sandbox.reader.tree import ScenarioErrors
-    from sandbox.scenario.reading import load
-    from sandbox.world.beginning import PEOPLE_SEEDS, SECRET_BYTES
-
-    try:
-        content = load(scenario)
-    except ScenarioErrors as errors:
-        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
-    if seed is None:
-        number = secrets.randbelow(PEOPLE_SEEDS) if content.seed is None else content.seed
-        seed = Seed(number, secrets.token_hex(SECRET_BYTES) if content.seed is None or guarded else "")
-    beginning = replace(first_beginning(scenario=content, life="on"), seed=seed.number, secret=seed.secret)
-    if at is not None:
-        beginning = replace(beginning, at=at)
-    return replace(beginning, rate=0.0) if frozen else beginning
-
-
-def drain_first(drain: "Callable[[], None]") -> None:
-    """Calls are answered meanwhile; a second signal ends the server at once."""
-    signal.signal(signal.SIGTERM, _stop)
-
-    def work() -> None:
-        try:
-            drain()
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=work, name="drain", daemon=True).start()
-
-
-def _stop(number: int, frame: Any) -> None:
-    """Also as the first process of a container, where nothing stops by itself."""
-    raise SystemExit(0)
-
-
-@main.command()
-@click.argument(
-    "names",
-    nargs=-1,
-    type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee", "variants"]),
-)
-def tables(names: tuple[str, ...]) -> None:
-    """Prints the tables that the bank follows, each row with its clause."""
-    from sandbox.web.docs.tables import TABLES
-
-    for name in names or tuple(TABLES):
-        click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
-        head, rows = TABLES[name]()
-        click.echo(table(rows, head))

@@ -72,6 +72,7 @@ BROKEN: tuple[tuple[Check, House], ...] = (
         imports_point_inward,
         {"sandbox.seed": "def f():\n    from sandbox.cli import main", "sandbox.cli": "def main(): pass"},
     ),
+    (imports_point_inward, {"sandbox.world.world": "load('sandbox.web.api.app:route')", "sandbox.web.api.app": ""}),
     (
         imports_point_inward_inside_a_room,
         {"sandbox.bank.records": "from sandbox.bank import state", "sandbox.bank.state": ""},

@@ -28,7 +28,7 @@ class Customer:
     channel_blocked: bool = False
     fees: tuple[tuple[str, Money], ...] = ()  # of paid services: urgent, instant (choice 5)
     # How they may sign in the bank's own channels; app and biometrics where they activated them (service 5.7).
-    methods: tuple[str, ...] = ("card_reader",)
+    methods: tuple[str, ...] = (CARD_READER,)
     limit_day: Money | None = None  # these three for accounts that are opened later; each account has its own
     limit_week: Money | None = None
     countries: tuple[str, ...] | None = None

@@ -163,6 +163,3 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     except ScenarioErrors as errors:
         raise click.ClickException(f"it cannot be read:\n{errors}") from None
     return {"scenario": read_yaml(path.read_text(encoding="utf-8-sig"), name_or_file).plain()}
-
-
-COMMANDS = (explain, fork, rewind, reset, move, psu, settings, faults)

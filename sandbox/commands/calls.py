@@ -92,6 +92,3 @@ def release(far: RemoteWorld, name: str) -> None:
     """Lets the call go that is held at the barrier NAME."""
     far.control("release", name=name)
     far.tell({"released": name}, lambda: f"{name} is released")
-
-
-COMMANDS = (count, verify, hold, release)

@@ -15,6 +15,3 @@ def completion(context: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None
     click.echo(found(context.find_root().command, {}, PROGRAM, VARIABLE).source())
-
-
-COMMANDS = (completion,)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import option
-from sandbox.commands.remote import URL, RemoteWorld
+from sandbox.commands.options import URL, option
+from sandbox.commands.remote import RemoteWorld
 
 if TYPE_CHECKING:
     from sandbox.vary.cover import Cover

@@ -28,6 +28,3 @@ def demo(
     if lan and bank is not None:
         raise click.UsageError("--lan starts a bank of its own; leave --bank out.")
     run(DemoOptions(port, bank_port, bank, key, lan, rate, client_id, secret))
-
-
-COMMANDS = (demo,)

@@ -17,10 +17,11 @@ PROGRAM = "bank-sandbox"
 def docs(context: click.Context, output: Path) -> None:
     """Writes the documentation as static files, with its search. A running sandbox serves it at /_sandbox/docs."""
     from sandbox.web.docs import site
-    from sandbox.web.docs.app import asset
+    from sandbox.web.docs.added_pages import add_page
+    from sandbox.web.docs.views import asset
 
     group = context.find_root().command
-    site.tell("commands", lambda: commands_page(group))
+    add_page("commands", lambda: commands_page(group))
     count = site.write_site(output, asset)
     click.echo(f"{count} pages: {output / 'index.html'}")
 
@@ -38,8 +39,8 @@ def commands_page(group: click.Command) -> str:
 def _of(command: click.Command, name: str) -> Iterator[str]:
     """A command and those below it."""
     if isinstance(command, click.Group):
-        for word, inner in sorted(command.commands.items()):
-            yield from _of(inner, f"{name} {word}")
+        for word in sorted(command.commands):
+            yield from _of(command.commands[word], f"{name} {word}")
         if not command.invoke_without_command:
             return
     arguments = " ".join(
@@ -55,6 +56,3 @@ def _of(command: click.Command, name: str) -> Iterator[str]:
         yield "\n".join(
             ["| option | what it does |", "| --- | --- |", *(f"| {names} | {words} |" for names, words in rows)]
         )
-
-
-COMMANDS = (docs,)

@@ -8,15 +8,28 @@ from marshmallow import fields
 
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.web.controls.control_row import Command, Control, each_command, type_of
+from sandbox.web.controls.rows import CONTROLS
 
 TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
 LEFT_OUT = (None, "", ())  # values of an option that was not given
 
 
-def add_generated(main: click.Group, rows: Iterable[Control]) -> None:
-    """Adds the commands that their rows describe, each to its group."""
+def first_words() -> dict[str, None]:
+    """The words with which the commands of the controls begin."""
+    return {command.name.split()[0]: None for _, command in each_command(CONTROLS) if command.about}
+
+
+def complete(word: str, group: click.Group | None) -> click.Command:
+    """The command of that word: a group with all that the rows add to it, or one that a row describes whole."""
+    main = click.Group(commands={} if group is None else {word: group})
+    add_generated(main, CONTROLS, word)
+    return main.commands[word]
+
+
+def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") -> None:
+    """Adds the commands that their rows describe, each to its group; all, or those that begin with a word."""
     for row, command in each_command(rows):
-        if command.about:
+        if command.about and word in ("", command.name.split()[0]):
             _group_of(main, command).add_command(command_of(row, command))
 
 

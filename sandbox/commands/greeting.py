@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sandbox.commands.options import Seed
-from sandbox.commands.remote import URL
+from sandbox.commands.options import URL, Seed
 
 PROGRAM = "bank-sandbox"
 EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}  # listens there; nobody can open that

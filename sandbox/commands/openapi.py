@@ -19,7 +19,7 @@ from sandbox.machine import machine_time
 def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
     """Writes the bank's interface as an OpenAPI 3.1 document."""
     from sandbox.banking.calendar import brussels_date
-    from sandbox.web.docs.app import bank_document, controls_document
+    from sandbox.web.docs.views import bank_document, controls_document
 
     today = brussels_date(datetime.fromtimestamp(machine_time(), UTC))
     root = url.rstrip("/")

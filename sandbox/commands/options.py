@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
+URL = "http://127.0.0.1:8080"  # of a sandbox that was started without options
+
 
 def option(name: str, *names: str, **more: Any) -> Callable[..., Any]:
     """An option that can also be set in the environment, as SANDBOX_ and its name."""

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 import click
 
-from sandbox.commands.options import option
+from sandbox.commands.options import URL, option
 from sandbox.commands.screen import limited, meter, table
 from sandbox.web.controls.control_row import Control, fill_path, find_command
 from sandbox.web.controls.rows import CONTROLS
@@ -19,7 +19,6 @@ from sandbox.web.controls.rows import CONTROLS
 if TYPE_CHECKING:
     from sandbox.client import Controls
 
-URL = "http://127.0.0.1:8080"
 CARRIED_WITHIN = 600.0  # seconds for a whole world
 PORTION = 1 << 16  # bytes that are sent at once
 SHARED = ("url", "world", "key", "as_json")

@@ -61,6 +61,3 @@ def fits(row: Mapping[str, Any], filters: Mapping[str, str | None]) -> bool:
         and (client is None or row["client_id"] == client)
         and (text is None or text.casefold() in looked_at.casefold())
     )
-
-
-COMMANDS = (requests,)

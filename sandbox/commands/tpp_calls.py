@@ -177,6 +177,3 @@ def _consented(found: dict[str, Any]) -> str:
         return f"refused; sent to {found['redirect']}"
     lines = [f"access token   {found['access_token']}", f"refresh token  {found['refresh_token']}"]
     return "\n".join([*lines, *(f"{one['iban']}  {one['logical_id']}" for one in found["accounts"])])
-
-
-COMMANDS = (pay, order, file, consent)

@@ -45,6 +45,3 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:
     path = f"/import?{urlencode(query)}" if query else "/import"
     made = json.loads(far.carry("POST", path, packed))
     far.tell(made, lambda: f"world {made['name']} with {made['acts']} acts: {face_of(made['clock'])}")
-
-
-COMMANDS = (export, take)

@@ -128,6 +128,3 @@ def lead_on(far: RemoteWorld, one: "WellKnownValue", made: "Initiation", custome
 
 def wait(far: RemoteWorld, made: "Initiation", status: str) -> None:
     far.controls.call("POST", "/await", {"payment_id": made.reference.id, "status": status, "within": "30d"})
-
-
-COMMANDS = (values, trigger)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandbox.commands.cover import cover
+
 if TYPE_CHECKING:
     from sandbox.contract.axis import Axis
 
@@ -55,3 +57,6 @@ def _print_table(rows: "list[Axis]") -> None:
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     console.print(table)
     console.print(f"{len(rows)} axes. {MARKS}")
+
+
+variants.add_command(cover)

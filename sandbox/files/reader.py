@@ -5,9 +5,9 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from sandbox.contract.settings import Settings
-from sandbox.files import csv_lines, pain001, stream
 from sandbox.files.admission import Breathe, Content, admit_csv, admit_xml, never
 from sandbox.files.report import Report
+from sandbox.lazy import load
 
 Kind = Literal["pain.001", "csv"]
 
@@ -47,13 +47,18 @@ def read_file(
 ) -> Report:
     """Validates an admitted file; calls `breathe` every few milliseconds."""
     if kind == "csv":
-        return csv_lines.Reader(today, days_ahead_max).read(content, breathe)
-    return pain001.Reader(today, days_ahead_max, with_rulebook=rules_edition > 1).read(content, breathe)
+        reader = load("sandbox.files.csv_lines:Reader")(today, days_ahead_max)
+    else:
+        reader = load("sandbox.files.pain001:Reader")(today, days_ahead_max, with_rulebook=rules_edition > 1)
+    report: Report = reader.read(content, breathe)
+    return report
 
 
 def breaths_of(kind: Kind, content: bytes) -> int:
     """About how often `read_file` calls `breathe`."""
-    return content.count(b"\n") // csv_lines.LINES_A_BREATH if kind == "csv" else len(content) // stream.PIECE
+    if kind == "csv":
+        return content.count(b"\n") // int(load("sandbox.files.csv_lines:LINES_A_BREATH"))
+    return len(content) // int(load("sandbox.files.stream:PIECE"))
 
 
 def read_packed(reading: Reading, breathe: Breathe = never) -> Report:

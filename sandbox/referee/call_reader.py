@@ -16,8 +16,9 @@ from sandbox.bank import statements
 from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
 from sandbox.contract.errors import Error, Refusal
+from sandbox.referee.fingerprints import fingerprint
 from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
-from sandbox.referee.observations import Likeness, Observation, fingerprint
+from sandbox.referee.observations import Likeness, Observation
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
 from sandbox.world.calls import Exchange

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import blake2b
-from os import urandom
 from typing import Any, NamedTuple
 
 from sandbox.bank.grants import Grant
@@ -20,12 +18,6 @@ class Nothing(dict[str, Any]):
 
 
 NOTHING: Mapping[str, Any] = Nothing()
-_KEY = urandom(16)  # of this program's life alone, so that a print tells nothing to anyone else
-
-
-def fingerprint(text: str | bytes) -> bytes:
-    """A keyed hash of a secret, which cannot be reversed."""
-    return blake2b(text.encode() if isinstance(text, str) else text, digest_size=12, key=_KEY).digest()
 
 
 class Likeness(NamedTuple):

@@ -12,8 +12,9 @@ from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
 from sandbox.referee.call_reader import NAME_MAX, content_of
+from sandbox.referee.fingerprints import fingerprint
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
-from sandbox.referee.observations import Observation, fingerprint
+from sandbox.referee.observations import Observation
 from sandbox.web.api.call_record import body_of
 from sandbox.world.calls import Exchange
 

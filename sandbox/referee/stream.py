@@ -8,28 +8,24 @@ from itertools import chain
 from pickle import UnpicklingError
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Response
 
 from sandbox.bank.state import Bank
-from sandbox.contract.errors import Refusal
 from sandbox.referee.call_reader import observe_call
 from sandbox.referee.kinds import ACTS, Key, Kind
-from sandbox.referee.observations import Observation, fingerprint
+from sandbox.referee.observations import Observation
 from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
 from sandbox.referee.rule import Found, KindRules, Met, Own, Proof, Rule
 from sandbox.referee.table import TABLE
-from sandbox.web.api.call_lines import Calls, Listener
+from sandbox.web.api.call_lines import Calls
 from sandbox.world.calls import Exchange
-from sandbox.world.log.format import StateFileError
-from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
 KINDS_MAX = 4096
 PACKED = ("_own", "_found", "_callbacks", "_met", "counts", "moves", "_facts", "_calls")
 TRIMMED_EVERY = 256  # calls
 FOUND_MAX = 100  # findings kept of one rule; of more only their number
-PSU_PATHS = ("/psu/", "/_sandbox/psu/")
 
 
 class Referee:
@@ -249,29 +245,10 @@ def judge_in(world: World, *stream: Observation) -> None:
 
 
 def judge_calls(world: World, bank: Bank, calls: Calls) -> None:
-    """Judges calls of the bank's interface, some time after their replies."""
-    if bank.settings.referee == "on":
-        judge_in(world, *[observe_call(bank, record, exchange) for record, exchange in calls])
+    """Judges calls of the bank's interface."""
+    judge_in(world, *[observe_call(bank, record, exchange) for record, exchange in calls])
 
 
-def judge_act(environ: dict[str, Any], response: Response, worlds: Worlds) -> None:
-    """Judges a request of a page or a control after its reply, if it was an act of a customer."""
-    if not environ["PATH_INFO"].startswith(PSU_PATHS):
-        return
-    with suppress(StateFileError, Refusal):  # of a world that cannot be read back, or was dropped meanwhile
-        world = worlds.get_or_default(environ["sandbox.world"])
-        if world.settings.referee == "on":
-            world.look(lambda bank: judge_in(world, *acts_of(bank, environ, response)))
-
-
-REFEREE = Listener(judge_calls, judge_act, fingerprint)
-
-
-def watch_acts(app: Flask, worlds: Worlds) -> None:
-    """Adds the referee to an app that serves the controls alone."""
-
-    def after(response: Response) -> Response:
-        judge_act(request.environ, response, worlds)
-        return response
-
-    app.after_request(after)
+def judge_act(environ: dict[str, Any], response: Response, world: World) -> None:
+    """Judges a request of a page or a control, if it was an act of a customer."""
+    world.look(lambda bank: judge_in(world, *acts_of(bank, environ, response)))

@@ -9,8 +9,7 @@ import orjson
 
 from sandbox.banking.durations import write_instant
 from sandbox.serve.call_line import LONGEST, call_line
-from sandbox.web.api.call_lines import Announce
-from sandbox.web.controls.registers import error_of
+from sandbox.web.api.call_lines import Announce, error_of
 from sandbox.world.calls import Exchange
 
 

@@ -11,7 +11,7 @@ from sandbox import testing
 from sandbox.app import first_beginning
 from sandbox.bank.twin import twin_of
 from sandbox.banking.durations import read_instant
-from sandbox.cli import beginning_of
+from sandbox.commands.serve import beginning_of
 from sandbox.contract.settings import Settings
 from sandbox.machine import machine_time
 from sandbox.scenario.model import scenario_beginning

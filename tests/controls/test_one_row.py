@@ -17,7 +17,7 @@ from sandbox.app import assemble
 from sandbox.commands.generated import add_generated
 from sandbox.commands.remote import RemoteWorld
 from sandbox.web.api.replies import json_response
-from sandbox.web.console import app as console
+from sandbox.web.console import answering as console
 from sandbox.web.console import templating
 from sandbox.web.console.actions import actions_of
 from sandbox.web.controls.app import route, view_of

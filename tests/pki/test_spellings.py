@@ -11,7 +11,7 @@ from flask import Flask
 
 from sandbox.app import assemble, assemble_controls
 from sandbox.serve.server import in_background
-from sandbox.web.console.templating import FILES
+from sandbox.web.console.desk import FILES
 from sandbox.web.controls.hosts import Hosts
 from sandbox.web.controls.lock import OPEN, Lock
 from sandbox.world.registry import Worlds

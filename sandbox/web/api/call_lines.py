@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from flask import Response
 
 from sandbox.bank.state import Bank
+from sandbox.contract.errors import Error
 from sandbox.web.api.call import Call
 from sandbox.web.api.call_contents import Content, content_of
 from sandbox.web.api.call_record import CallRecord
@@ -91,3 +92,9 @@ def client_of(call: Call) -> str | None:
     if call.operation.bank_headers:
         return call.header("Client-ID")
     return call.world.look(client_named, call.header("Authorization"))
+
+
+def error_of(exchange: Exchange) -> dict[str, str | None]:
+    """What the reply of a refused call says in `error` and `error_code`."""
+    row = Error[exchange.error].value if exchange.error else None
+    return {"error": row and row.error, "error_code": row and row.code}

@@ -1,6 +1,6 @@
 """The callback page of a world, and the calls of the demo client that it leads to (choice 10)."""
 
-from flask import Flask, Response
+from flask import Response
 
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -10,7 +10,8 @@ from sandbox.files.samples import SAMPLES
 from sandbox.scenario.values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.api_call import send
-from sandbox.web.console.demo_tpp import STEPS, Verifiers, subject_of_state
+from sandbox.web.console.demo_tpp import STEPS, subject_of_state
+from sandbox.web.console.desk import Verifiers
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
@@ -23,70 +24,63 @@ Check = tuple[bool | None, str]  # whether it holds, None where the page cannot 
 WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
 
 
-class CallbackPages:
-    """The views. The verifiers of the console's flows are kept here, as a TPP keeps its own."""
+def new(visit: Visit) -> Response:
+    """Forms for a payment, a standing order, a file and a consent."""
+    return draw(visit, "new", here="/console/new", products=tuple(PRODUCTS), samples=SAMPLES, frequencies=FREQUENCIES)
 
-    def __init__(self, bank: Flask) -> None:
-        self.bank = bank
-        self.verifiers = Verifiers()
 
-    def new(self, visit: Visit) -> Response:
-        """Forms for a payment, a standing order, a file and a consent."""
-        return draw(
-            visit, "new", here="/console/new", products=tuple(PRODUCTS), samples=SAMPLES, frequencies=FREQUENCIES
-        )
+def values(visit: Visit) -> Response:
+    """The well-known values of this world's scenario, each with a button that makes one."""
+    found = visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules)))
+    return draw(visit, "values", here="/console/values", values=found, steps=MAKES)
 
-    def values(self, visit: Visit) -> Response:
-        """The well-known values of this world's scenario, each with a button that makes one."""
-        found = visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules)))
-        return draw(visit, "values", here="/console/values", values=found, steps=MAKES)
 
-    def callback(self, visit: Visit) -> Response:
-        """What came back, what it means, and the call that follows."""
-        args = visit.request.args
-        given = [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)]
-        code, state = args.get("code", ""), args.get("state", "")
-        subject = subject_of_state(visit.world, state) if state else None
-        scope, client, verifier = visit.world.ask(self._code, code)
-        steps: list[Next] = []
-        if code and client == DEMO_CLIENT:
-            fields = {"code": code, "redirect_uri": callback_of(visit.request)}
-            fields |= {} if verifier is None else {"verifier": verifier}
-            steps = [of_callback(scope, subject, fields)]
-        elif subject is not None and subject[0] != "consents":
-            steps = of_initiation(visit, *subject)
-        return draw(
-            visit,
-            "callback",
-            given=given,
-            others=[name[:60] for name in args if name not in PARAMETERS][:20],
-            checks=checks(visit, subject, client, verifier),
-            subject=subject if subject and subject[0] != "consents" else None,
-            steps=steps,
-            refused=args.get("error", "")[:TEXT_MAX],
-        )
+def callback(visit: Visit) -> Response:
+    """What came back, what it means, and the call that follows."""
+    args = visit.request.args
+    given = [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)]
+    code, state = args.get("code", ""), args.get("state", "")
+    subject = subject_of_state(visit.world, state) if state else None
+    scope, client, verifier = visit.world.ask(_code, code, visit.desk.verifiers)
+    steps: list[Next] = []
+    if code and client == DEMO_CLIENT:
+        fields = {"code": code, "redirect_uri": callback_of(visit.request)}
+        fields |= {} if verifier is None else {"verifier": verifier}
+        steps = [of_callback(scope, subject, fields)]
+    elif subject is not None and subject[0] != "consents":
+        steps = of_initiation(visit, *subject)
+    return draw(
+        visit,
+        "callback",
+        given=given,
+        others=[name[:60] for name in args if name not in PARAMETERS][:20],
+        checks=checks(visit, subject, client, verifier),
+        subject=subject if subject and subject[0] != "consents" else None,
+        steps=steps,
+        refused=args.get("error", "")[:TEXT_MAX],
+    )
 
-    def _code(self, bank: Bank, code: str) -> tuple[str, str | None, str | None]:
-        """Scope, client and verifier of a code that the bank gave."""
-        code_row = bank.codes.get(code)
-        if code_row is None:
-            return "", None, None
-        return code_row.grant.scope, code_row.grant.client_id, self.verifiers.of(code_row.challenge[1])
 
-    def call(self, visit: Visit) -> Response:
-        """Makes a call as the demo client, and shows the reply with what follows."""
-        step = STEPS.get(visit.path["step"])
-        if step is None:
-            raise Refusal(Error.NOT_FOUND, input="call")
-        name, form = visit.path["step"], visit.request.form
-        call = step(visit, form, "" if name in WITHOUT_PKCE else self.verifiers.new_challenge())
-        try:
-            answer = send(visit, self.bank, call)
-        except ValueError:  # a line break in a header
-            raise Refusal(
-                Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes"
-            ) from None
-        return draw(visit, "answer", call=call, answer=answer, steps=after(visit, name, form, answer), here="")
+def _code(bank: Bank, code: str, verifiers: Verifiers) -> tuple[str, str | None, str | None]:
+    """Scope, client and verifier of a code that the bank gave."""
+    code_row = bank.codes.get(code)
+    if code_row is None:
+        return "", None, None
+    return code_row.grant.scope, code_row.grant.client_id, verifiers.of(code_row.challenge[1])
+
+
+def call(visit: Visit) -> Response:
+    """Makes a call as the demo client, and shows the reply with what follows."""
+    step = STEPS.get(visit.path["step"])
+    if step is None:
+        raise Refusal(Error.NOT_FOUND, input="call")
+    name, form = visit.path["step"], visit.request.form
+    asked = step(visit, form, "" if name in WITHOUT_PKCE else visit.desk.verifiers.new_challenge())
+    try:
+        answer = send(visit, visit.desk.bank_app, asked)
+    except ValueError:  # a line break in a header
+        raise Refusal(Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes") from None
+    return draw(visit, "answer", call=asked, answer=answer, steps=after(visit, name, form, answer), here="")
 
 
 def checks(visit: Visit, subject: tuple[str, str] | None, client: str | None, verifier: str | None) -> list[Check]:

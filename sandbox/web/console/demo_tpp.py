@@ -1,18 +1,15 @@
 """The demo client at the console: what it can ask of the bank, as calls with real values (choice 10)."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
-from secrets import token_urlsafe
-from threading import Lock
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
 from sandbox.banking.calendar import brussels_date
-from sandbox.banking.pkce import EXAMPLE_CHALLENGE, EXAMPLE_VERIFIER, challenge_of, same_text
+from sandbox.banking.pkce import same_text
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT, XB
@@ -24,32 +21,9 @@ from sandbox.world.world import World
 
 Form = Mapping[str, str]
 DEMO_SECRET = "demo-secret"
-VERIFIERS_KEPT = 500
 BELGIAN = "BE68539007547034"  # valid, and of no bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
 PREFIX = {"payments": "payment", "standing-orders": "standing_order", "bulk-payments": "bulk"}
-
-
-class Verifiers:
-    """The PKCE verifiers of the console's own flows, by challenge; the oldest go first."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: OrderedDict[str, str] = OrderedDict({EXAMPLE_CHALLENGE: EXAMPLE_VERIFIER})
-
-    def new_challenge(self) -> str:
-        verifier = token_urlsafe(48)
-        challenge = challenge_of("S256", verifier)
-        with self._lock:
-            self._kept[challenge] = verifier
-            if len(self._kept) > VERIFIERS_KEPT:
-                self._kept.popitem(last=False)
-        return challenge
-
-    def of(self, challenge: str) -> str | None:
-        if challenge == EXAMPLE_CHALLENGE:
-            return EXAMPLE_VERIFIER
-        return self._kept.get(challenge)
 
 
 # The state that the console appends to an address, which its callback page can check (service 5.3).

@@ -19,6 +19,7 @@ from sandbox.referee.stream import referee_of
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.control_calls import Ask, curl_of
+from sandbox.web.console.desk import FILES
 from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
@@ -30,7 +31,6 @@ from sandbox.world.holds import PLACES
 from sandbox.world.world import World
 
 ROOM = "sandbox.web.console"
-FILES = ("console.js", "console.svg")
 
 
 @cache

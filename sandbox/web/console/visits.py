@@ -10,6 +10,7 @@ from flask import Request, Response
 from sandbox.banking.pkce import same_text
 from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
+from sandbox.web.console.desk import Desk
 from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import forms
 from sandbox.world.registry import Worlds
@@ -20,14 +21,21 @@ SESSION_COOKIE = "sandbox-console"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One request of a page; `key` is what guards the controls, if anything does."""
+    """One request of a page."""
 
-    worlds: Worlds
+    desk: Desk
     world: World
     request: Request
     path: Mapping[str, str]
     session: str
-    key: str | None = None
+
+    @property
+    def worlds(self) -> Worlds:
+        return self.desk.worlds
+
+    @property
+    def key(self) -> str | None:
+        return self.desk.key
 
     @property
     def prefix(self) -> str:

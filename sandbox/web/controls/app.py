@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -44,7 +44,7 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 
 def view_of(row: Control) -> View:
-    """The view of a row. An unknown view or parameter fails here, at the start of the server."""
+    """The view of a row. An unknown view or parameter fails here; a test asks for all of them."""
     module, _, function = row.view.rpartition(".")
     view = getattr(import_module(f"sandbox.web.controls.{module}"), function)
     names = _parameters(view)
@@ -59,12 +59,15 @@ def _parameters(view: Callable[..., Any]) -> tuple[str, ...]:
 
 def route(app: Flask, worlds: Worlds, rows: Iterable[Control] = CONTROLS) -> None:
     for row in rows:
-        add_route(app, row.method, f"/_sandbox{row.path}", row.endpoint, _endpoint(view_of(row), worlds))
+        add_route(app, row.method, f"/_sandbox{row.path}", row.endpoint, _endpoint(row, worlds))
 
 
-def _endpoint(view: View, worlds: Worlds) -> Callable[..., Response]:
+def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
+    """The module of the view is imported when the control is first called."""
+    view = cache(partial(view_of, row))
+
     def endpoint(**path: str) -> Response:
-        outcome = view(ControlCall(worlds, request, path, lambda: here(worlds)))
+        outcome = view()(ControlCall(worlds, request, path, lambda: here(worlds)))
         return outcome if isinstance(outcome, Response) else json_response(outcome)
 
     return endpoint

@@ -38,7 +38,7 @@ class Control(NamedTuple):
 
     method: str
     path: str
-    view: str  # `module.function` in this package; the function gets what its parameters name (view_calls.py)
+    view: str  # `module.function` in this package; the function gets what its parameters name (app.py)
     words: str
     body: Schema | None = None  # reads it and documents it, under the schema's own name
     example: Any = None  # of the body

@@ -1,7 +1,7 @@
 """Whether the sandbox is ready, what the referee found, and what a run has met (choice 10)."""
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Request, Response
 
@@ -10,9 +10,12 @@ from sandbox.referee.coverage import coverage_of
 from sandbox.referee.report import Report, as_json, report_of
 from sandbox.referee.rule import Severity
 from sandbox.web.controls.request_bodies import refuse
-from sandbox.world.log.state_store import StateFileError, StateStore
+from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from sandbox.world.log.state_store import StateStore
 
 
 def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
     return {"status": "ready", **state_of(worlds.store)}
 
 
-def state_of(store: StateStore) -> dict[str, Any]:
+def state_of(store: "StateStore") -> dict[str, Any]:
     """The state file's figures in the health of a bank that is ready."""
     shown: dict[str, Any] = {}
     if store.progress is not None:

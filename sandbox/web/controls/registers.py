@@ -10,10 +10,9 @@ from sandbox.bank.records import Account, Client, Customer, Fact
 from sandbox.bank.state import Bank
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
-from sandbox.contract.errors import Error
 from sandbox.referee.report import call_of
+from sandbox.web.api.call_lines import error_of
 from sandbox.web.controls.long_lists import list_reply, pieces_of
-from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
 
@@ -130,9 +129,3 @@ def _fact(fact: Fact) -> dict[str, Any]:
 def requests(world: World, query: dict[str, Any]) -> dict[str, Any]:
     exchanges = world.calls_after(query.get("since", 0))
     return {"requests": [call_of(one) | error_of(one) | {"rule": one.rule} for one in exchanges]}
-
-
-def error_of(exchange: Exchange) -> dict[str, str | None]:
-    """What the reply of a refused call says in `error` and `error_code`."""
-    row = Error[exchange.error].value if exchange.error else None
-    return {"error": row and row.error, "error_code": row and row.code}

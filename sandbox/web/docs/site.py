@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.docs import generated
+from sandbox.web.docs.added_pages import ADDED
 from sandbox.web.docs.controls import rows
 from sandbox.web.docs.markdown import html_of, title_of
 from sandbox.web.docs.tables import TABLES
@@ -44,12 +45,6 @@ TITLES = {
 }
 
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
-_pages: dict[str, Callable[[], str]] = {}
-
-
-def tell(slug: str, page: Callable[[], str]) -> None:
-    """Gives a page that only an outer room can make, such as the commands."""
-    _pages[slug] = page
 
 
 def folder() -> Traversable:
@@ -66,7 +61,7 @@ def text_of(slug: str) -> str:
     if slug not in SLUGS:
         raise Refusal(Error.NOT_FOUND, input="page")
     if slug == "commands":
-        return _pages[slug]() if slug in _pages else "# Commands\n\n`bank-sandbox --help` lists them.\n"
+        return ADDED[slug]() if slug in ADDED else "# Commands\n\n`bank-sandbox --help` lists them.\n"
     made = generated.PAGES.get(slug)
     return made() if made else (folder() / f"{slug}.md").read_text(encoding="utf-8")
 

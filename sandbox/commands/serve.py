@@ -1,0 +1,159 @@
+"""The command `bank-sandbox serve`."""
+
+import os
+import secrets
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox.commands.access_options import AccessOptions, access_options
+from sandbox.commands.capacity_options import CapacityOptions, capacity_options
+from sandbox.commands.docs import commands_page
+from sandbox.commands.greeting import greeting
+from sandbox.commands.greeting import opened as openable
+from sandbox.commands.options import Instant, Seed, SeedText, option
+from sandbox.commands.state_options import StateOptions, state_options
+from sandbox.machine import machine_time, stopwatch
+from sandbox.world.log.collector import collector_at_rest, tend
+
+if TYPE_CHECKING:
+    from sandbox.world.beginning import Beginning
+    from sandbox.world.log.opening import Sync
+    from sandbox.world.played_step import PlayedStep
+    from sandbox.world.registry import Worlds
+
+
+# Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's
+# status was told 3,520 times a second by 1 thread, 3,280 by 2 and 3,140 by 4; a bare Flask view was about as fast with
+# each. But a call that takes long, such as a large file or a reset, must not hold the others up.
+THREADS = 4
+
+
+@click.command()
+@option("--host", default="127.0.0.1", help="The address to listen on.")
+@option("--port", default=8080, type=click.IntRange(0, 65535), help="The port; 0 for a free one.")
+@option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
+@option(
+    "--seed",
+    type=SeedText(),
+    default=None,
+    help="Same seed, same bytes. Left out, one is drawn; on a network its secret part is not shown.",
+)
+@option("--at", type=Instant(), default=None, help="Start time of the bank's clock, such as 2027-03-01T09:00.")
+@option("--frozen", is_flag=True, help="Freeze the bank's clock until it is moved.")
+@option(
+    "--threads",
+    default=THREADS,
+    type=click.IntRange(1, 64),
+    help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
+)
+@option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
+@state_options
+@capacity_options
+@access_options
+@click.pass_context
+def serve(
+    context: click.Context,
+    /,
+    scenario: str,
+    seed: Seed | None,
+    at: datetime | None,
+    frozen: bool,
+    state: str | None,
+    sync: "Sync",
+    lease: timedelta,
+    advertise: str | None,
+    peers_key: str | None,
+    log: str,
+    worlds_max: int,
+    put_away_after: timedelta,
+    acts_kept: int | None,
+    history_mb: int,
+    **doors: Any,
+) -> None:
+    """Serves the bank until it is told to stop."""
+    with collector_at_rest():  # nothing of what comes now goes again
+        from sandbox.app import assemble
+        from sandbox.serve.access_log import announcer
+        from sandbox.web.docs.added_pages import add_page
+
+        kept = StateOptions(state, sync, lease, advertise, peers_key)
+        kept.demand_key()
+        tenancy, opened = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
+        opened.demand_closed()
+        signal.signal(signal.SIGTERM, _stop)
+        guarded = seed is None and opened.on_a_network
+        beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
+        worlds, close = kept.open(beginning, tenancy.room, guarded)
+        worlds.play = play_later(worlds)
+        add_page("commands", lambda: commands_page(context.find_root().command))
+        app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
+        address, run = opened.open_bank(app)
+        peers = kept.join(worlds, address, opened.pki)
+        if peers is not None:
+            peers.stand_before(app, "bank")
+            signal.signal(signal.SIGTERM, lambda number, frame: drain_first(lambda: peers.drain(worlds.line.end)))
+        controls = opened.open_controls(worlds, address, peers) or (address if opened.lock.here else None)
+        tend(stopwatch)
+    click.echo(greeting(address, controls, worlds, opened.lock.key is not None), err=True)
+    click.echo(f"listening on {openable(address)}")
+    sys.stdout.flush()
+    try:
+        run()
+    finally:
+        close()
+
+
+def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
+    """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
+
+    def play(name: str) -> "Iterator[PlayedStep]":
+        from sandbox.player.live import player_of
+
+        return player_of(worlds, machine_time)(name)
+
+    return play
+
+
+def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
+    """What the options say wins over what the scenario says; without a seed one is drawn."""
+    from sandbox.app import first_beginning
+    from sandbox.reader.tree import ScenarioErrors
+    from sandbox.scenario.reading import load
+    from sandbox.world.beginning import PEOPLE_SEEDS, SECRET_BYTES
+
+    try:
+        content = load(scenario)
+    except ScenarioErrors as errors:
+        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
+    if seed is None:
+        number = secrets.randbelow(PEOPLE_SEEDS) if content.seed is None else content.seed
+        seed = Seed(number, secrets.token_hex(SECRET_BYTES) if content.seed is None or guarded else "")
+    beginning = replace(first_beginning(scenario=content, life="on"), seed=seed.number, secret=seed.secret)
+    if at is not None:
+        beginning = replace(beginning, at=at)
+    return replace(beginning, rate=0.0) if frozen else beginning
+
+
+def drain_first(drain: "Callable[[], None]") -> None:
+    """Calls are answered meanwhile; a second signal ends the server at once."""
+    signal.signal(signal.SIGTERM, _stop)
+
+    def work() -> None:
+        try:
+            drain()
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=work, name="drain", daemon=True).start()
+
+
+def _stop(number: int, frame: Any) -> None:
+    """Also as the first process of a container, where nothing stops by itself."""
+    raise SystemExit(0)

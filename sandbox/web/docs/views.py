@@ -1,0 +1,90 @@
+"""Views of the reference: two documents, a page that explains the choices, the documentation, and Swagger UI."""
+
+from datetime import date
+from functools import cache, lru_cache
+from importlib.resources import files
+
+import orjson
+from flask import Response, request
+
+from sandbox.banking.calendar import brussels_date
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.variants import Pairs
+from sandbox.web.api.addresses import CALLBACK, bank_root_of, root_of
+from sandbox.web.api.app import here
+from sandbox.web.docs import site
+from sandbox.web.docs.site import ROOTS_KEPT
+from sandbox.web.html.pages import page, page_headers, policy_of
+from sandbox.web.html.static_files import KIT, SHARED, content_of, serve
+from sandbox.world.registry import Worlds
+
+POLICY = policy_of(script="'self'", style="'self'", img="'self' data:", connect="'self'")
+# Swagger UI sets styles of its own while it draws; scripts stay files of this server.
+SWAGGER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+OURS = ("reference.css", "try.js", "site.css", "site.js")
+SWAGGER = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+
+
+@lru_cache(maxsize=ROOTS_KEPT)
+def bank_document(root: str, vendor: str, today: date, variants: Pairs = ()) -> bytes:
+    """The library is asked for only when somebody wants the document."""
+    from sandbox.web.docs.document import document
+    from sandbox.web.docs.parameters import CALLBACK as EXAMPLE
+
+    made = orjson.dumps(document(root, vendor, today, variants))
+    return made.replace(orjson.dumps(EXAMPLE)[1:-1], orjson.dumps(root + CALLBACK)[1:-1])
+
+
+@lru_cache(maxsize=ROOTS_KEPT)
+def controls_document(root: str) -> bytes:
+    from sandbox.web.docs.controls_document import document
+
+    return orjson.dumps(document(root))
+
+
+@cache
+def asset(name: str) -> bytes:
+    if name in OURS:
+        return content_of("sandbox.web.docs", name)
+    if name == "search-index.js":
+        return site.search_index()
+    if name in site.PICTURES:
+        return site.picture(name)
+    if name in SHARED:
+        return content_of(KIT, name)
+    if name in SWAGGER:
+        return (files("flask_swagger_ui") / "dist" / name).read_bytes()
+    raise Refusal(Error.NOT_FOUND, input="file")
+
+
+def openapi(worlds: Worlds) -> Response:
+    settings, today = here(worlds).ask(lambda bank: (bank.settings, brussels_date(bank.clock.now)))
+    return _json(bank_document(bank_root_of(request), settings.vendor, today, settings.variants))
+
+
+def controls(worlds: Worlds) -> Response:
+    return _json(controls_document(root_of(request)))
+
+
+def reference(worlds: Worlds) -> Response:
+    return _see(site.reference(root_of(request), bank_root_of(request)))
+
+
+def trial(worlds: Worlds) -> Response:
+    return _see(site.trial(root_of(request)), SWAGGER_POLICY)
+
+
+def handbook(worlds: Worlds, slug: str) -> Response:
+    return _see(site.served_page(slug, root_of(request), bank_root_of(request)))
+
+
+def static(worlds: Worlds, name: str) -> Response:
+    return serve(asset(name), name, request)
+
+
+def _see(text: str, policy: str = POLICY) -> Response:
+    return page(text, page_headers(policy))
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, content_type="application/json;charset=utf-8")
