@@ -106,18 +106,8 @@ READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which p
 @cache
 def templates() -> Environment:
     made = environment_of(ROOM)
-    made.filters |= {
-        "moment": formats.moment,
-        "machine": formats.machine,
-        "local": formats.local,
-        "took": formats.took,
-        "wall": formats.wall,
-        "clock_text": formats.clock_text,
-        "span": formats.span,
-        "money": formats.amount,
-        "account": formats.account,
-        "short": formats.short,
-    }
+    names = ("moment", "machine", "local", "took", "wall", "clock_text", "span", "account", "short")
+    made.filters |= {name: getattr(formats, name) for name in names} | {"money": formats.amount}
     made.globals |= {
         "STATUSES": tuple(Status),
         "LOOKS": LOOKS,

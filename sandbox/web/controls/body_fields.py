@@ -13,6 +13,7 @@ from sandbox.banking.durations import read_duration, read_instant
 from sandbox.banking.money import is_currency
 from sandbox.banking.names import is_world_name, nearest
 from sandbox.contract.moves import Status
+from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_fields import MISSING
 
 TEXT_MAX, TEXTS_MAX, RATE_MAX = 4096, 1000, 1_000_000
@@ -37,6 +38,13 @@ def query(**parts: fields.Field[Any]) -> Schema:
 def body(component: str, /, **parts: fields.Field[Any]) -> Schema:
     """A body, under the name of its component in the document."""
     return Body.from_dict(dict(parts), name=component)()
+
+
+def reply(component: str, /, **members: fields.Field[Any]) -> type[Schema]:
+    """A reply, under the name of its component in the document; every member is always there."""
+    for member in members.values():
+        member.required = True
+    return Schema.from_dict(dict(members), name=component)
 
 
 class Own(fields.Field[Any]):
@@ -104,8 +112,11 @@ class Part(Own, fields.Nested):
     """An object within a body."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, partial: Any = None, **more: Any) -> Any:
-        if not isinstance(value, dict) or not value.keys() <= self.schema.fields.keys():
+        if not isinstance(value, dict):
             raise self.make_error("invalid")
+        for name in value:
+            if name not in self.schema.fields:
+                raise ValidationError({name[:SHOWN_MAX]: [f"it is unknown; {suggestion(name, self.schema.fields)}"]})
         return super()._deserialize(value, attr, data, partial, **more)
 
 

@@ -4,17 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.call_contents import Content
 from sandbox.web.controls.call_matching import Find, Matcher, content_misfits, fitting, matcher_of, misfits
-from sandbox.web.controls.call_rows import read_matcher
+from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
 MATCHERS_MAX = 100  # of one order
 LISTED_MAX = 10  # calls that a refusal names
-TIMES = ("exactly", "at_least", "at_most")
 
 
 class Times(NamedTuple):
@@ -50,7 +48,7 @@ def verify(world: World, body: dict[str, Any]) -> dict[str, bool]:
         raise refuse("in_order", "an order has no times: take one of the two away")
     calls, contents = _calls_of(world)
     if order is None:
-        _demand_times(matcher_of(content, world.name), read_times(times), calls, contents)
+        _demand_times(matcher_of(content, world.name), times_of(times), calls, contents)
     else:
         _demand_order(_matchers(content, order, world), calls, contents)
     return {"verified": True}
@@ -75,22 +73,17 @@ def _matchers(shared: dict[str, Any], order: Any, world: World) -> list[Matcher]
     return found
 
 
-def read_times(value: Any) -> Times:
+def times_of(given: dict[str, int] | None) -> Times:
     """`exactly`, or `at_least` and `at_most`; left out, once or more."""
-    if value is None:
+    if given is None:
         return Times()
-    if not isinstance(value, dict) or not value:
-        raise refuse("times", "it must be an object with exactly, or with at_least and at_most")
-    for name, number in value.items():
-        if name not in TIMES:
-            raise refuse(f"times.{name[:SHOWN_MAX]}", f"it is unknown; {suggestion(name, TIMES)}")
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise refuse(f"times.{name}", "it must be a whole number of 0 or more")
-    if "exactly" in value:
-        if len(value) > 1:
+    if not given:
+        raise refuse("times", NO_TIMES)
+    if "exactly" in given:
+        if len(given) > 1:
             raise refuse("times", "exactly stands alone")
-        return Times(value["exactly"], value["exactly"])
-    times = Times(value.get("at_least", 0), value.get("at_most"))
+        return Times(given["exactly"], given["exactly"])
+    times = Times(given.get("at_least", 0), given.get("at_most"))
     if times.most is not None and times.most < times.least:
         raise refuse("times.at_most", "it is below at_least")
     return times

@@ -3,13 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields
 
 from sandbox.banking.durations import read_duration
 from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_reader import first_fault
-from sandbox.web.controls.body_fields import SPAN, Parsed, Read, body, given, query
+from sandbox.web.controls.body_fields import SPAN, Parsed, Part, Read, body, given, query, reply, whole_number
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
@@ -91,7 +91,8 @@ def read_matcher(value: Any) -> dict[str, Any]:
     return found
 
 
-TIMES = {"properties": dict.fromkeys(("exactly", "at_least", "at_most"), {"type": "integer", "minimum": 0})}
+NO_TIMES = "it must be an object with exactly, or with at_least and at_most"
+TIMES = body("CallTimes", exactly=whole_number(), at_least=whole_number(), at_most=whole_number())
 ASKED = "Headers and bodies are known of the last calls only, as many as the setting contents_kept says."
 
 CALL_ROWS: tuple[Control, ...] = (
@@ -103,7 +104,7 @@ CALL_ROWS: tuple[Control, ...] = (
         CALL_MATCHER,
         {"operation": "payment_initiation", "status": 201, "client": "demo-tpp"},
         commands=(Command("count"),),
-        reply="CallCount",
+        reply=reply("CallCount", count=fields.Integer()),
     ),
     Control(
         "POST",
@@ -115,13 +116,13 @@ CALL_ROWS: tuple[Control, ...] = (
             "CallVerification",
             **MATCHER
             | {
-                "times": given(shape={"type": "object"} | TIMES),
+                "times": Part(TIMES, why=NO_TIMES),
                 "in_order": given(about="Matchers.", shape={"type": "array", "items": {"type": "object"}}),
             },
         ),
         {"operation": "payment_initiation", "body": {"creditor_name": "Jan*"}, "times": {"at_most": 1}},
         commands=(Command("verify"),),
-        reply="VerifiedCalls",
+        reply=reply("VerifiedCalls", verified=fields.Boolean()),
     ),
     Control(
         "GET",

@@ -1,7 +1,9 @@
 """Rows of the controls that act as the customer, serve OAuth clients and list what happened."""
 
+from marshmallow import fields
+
 from sandbox.bank.records import METHODS
-from sandbox.web.controls.body_fields import SINCE, Texts, address, body, given, one_of, query, text
+from sandbox.web.controls.body_fields import SINCE, Texts, address, body, given, one_of, query, reply, text
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.scenario_rows import AFTER
 
@@ -97,7 +99,7 @@ PSU_ROWS: tuple[Control, ...] = (
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
         commands=(Command("psu withdraw"),),
         buttons=(Button("withdraw", "The consent was withdrawn."),),
-        reply="Withdrawal",
+        reply=reply("Withdrawal", withdrawn=fields.Integer()),
     ),
     Control(
         "GET",

@@ -1,23 +1,34 @@
 """Rows of the controls for scenarios, faults, settings and callbacks."""
 
-from dataclasses import fields
+from dataclasses import fields as fields_of
+
+from marshmallow import fields
 
 from sandbox.contract.settings import Settings
-from sandbox.web.controls.body_fields import SINCE, body, given
+from sandbox.web.controls.body_fields import SINCE, body, given, reply
 from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 AFTER = "?since= gives those after that number."
 SCENARIO = {"$ref": "#/components/schemas/Scenario"}
+ORDERED_FAULT = reply("OrderedFault", title=fields.String(), met=fields.Integer())
 # What the reader of scenarios reads: the fields are those of its tables, and so is their documentation.
 FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")
 
 SCENARIO_ROWS: tuple[Control, ...] = (
     Control(
-        "GET", "/scenarios", "scenario_views.every", "The scenarios that can be loaded.", reply=["ShippedScenario"]
+        "GET",
+        "/scenarios",
+        "scenario_views.every",
+        "The scenarios that can be loaded.",
+        reply=[reply("ShippedScenario", name=fields.String(), title=fields.String(), about=fields.String())],
     ),
     Control(
-        "GET", "/scenario", "scenario_views.one", "The scenario that this world began with.", reply="CurrentScenario"
+        "GET",
+        "/scenario",
+        "scenario_views.one",
+        "The scenario that this world began with.",
+        reply=reply("CurrentScenario", scenario=fields.String()),
     ),
     Control(
         "PUT",
@@ -41,7 +52,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "scenario_views.faults",
         "The fault rules of this world, and how often each was met.",
         commands=(Command("faults"),),
-        reply=["OrderedFault"],
+        reply=[ORDERED_FAULT],
     ),
     Control(
         "POST",
@@ -60,7 +71,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         201,
         commands=(Command("faults add"),),
         buttons=(Button("fault", "The fault rule stands."),),
-        reply=["OrderedFault"],
+        reply=[ORDERED_FAULT],
     ),
     Control(
         "DELETE",
@@ -85,7 +96,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "settings_views.change",
         "Changes settings from now on; scheduled events keep their times. `variants` is merged: axes that are "
         "not named stay as they are, and an axis at its first value is as it was by default.",
-        body("SettingsChange", **{row.name: given() for row in fields(Settings)}),
+        body("SettingsChange", **{row.name: given() for row in fields_of(Settings)}),
         {"unsigned_after": "5m"},
         commands=(Command("settings"),),
         buttons=(

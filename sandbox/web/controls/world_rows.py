@@ -1,6 +1,6 @@
 """Rows of the controls that concern a whole world: its clock, its file, and what its clients did."""
 
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields
 
 from sandbox.web.controls.body_fields import (
     SPAN,
@@ -13,6 +13,7 @@ from sandbox.web.controls.body_fields import (
     limit,
     query,
     rate,
+    reply,
     span,
     status,
     text,
@@ -242,7 +243,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         commands=(
             Command("timeline", "Shows what will happen next, soonest first.", columns=("at", "trigger", "subject")),
         ),
-        reply=["ComingEvent"],
+        reply=[reply("ComingEvent", at=fields.DateTime(), subject=fields.String(), trigger=fields.String())],
     ),
     Control(
         "GET",

@@ -3,10 +3,11 @@ whose clock they set, so that they work on any day and as often as they are sent
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import date
+from typing import NamedTuple
 
-from sandbox.web.docs.examples import Example, PsuStep, Step, steps
+from sandbox.web.docs.examples import PsuStep, steps
 
 DAY = date(2027, 3, 1)
 WORLD = "collection"
@@ -19,8 +20,10 @@ BODIES = {
 }
 
 
-@dataclass(frozen=True)
-class Sent:
+JSON = {"Content-Type": "application/json"}
+
+
+class Sent(NamedTuple):
     """A call as a tool sends it; `{{bank}}` and what earlier replies gave are filled in by the tool."""
 
     title: str
@@ -32,25 +35,18 @@ class Sent:
     gives: tuple[tuple[str, str], ...] = ()  # a name, and the script that finds it in the reply's body
 
 
-def calls(vendor: str) -> list[Sent]:
+def calls(vendor: str) -> Iterator[Sent]:
     """The world, then every example."""
     clock = {"clock": {"at": f"{DAY.isoformat()}T09:00"}, "replace": True}  # the collection may be run again
-    made = Sent("A world of its own", "PUT", f"{{{{server}}}}/_sandbox/worlds/{WORLD}", JSON, json.dumps(clock), 201)
-    return [made, *(sent_of(step, vendor) for step in steps(DAY))]
-
-
-JSON = {"Content-Type": "application/json"}
-
-
-def sent_of(step: Step, vendor: str) -> Sent:
-    gives = tuple((name, found(place)) for name, place in step.gives)
-    if isinstance(step, PsuStep):
-        return Sent(step.title, "POST", f"{{{{bank}}}}{step.target}", JSON, step.content, 200, gives)
-    assert isinstance(step, Example)
-    row = step.row
-    return Sent(
-        step.title, row.method, f"{{{{bank}}}}{step.target}", step.headers(vendor), step.content, row.success, gives
-    )
+    world = f"{{{{server}}}}/_sandbox/worlds/{WORLD}"
+    yield Sent("A world of its own", "PUT", world, JSON, json.dumps(clock), 201)
+    for step in steps(DAY):
+        url, gives = f"{{{{bank}}}}{step.target}", tuple((name, found(place)) for name, place in step.gives)
+        if isinstance(step, PsuStep):
+            yield Sent(step.title, "POST", url, JSON, step.content, 200, gives)
+        else:
+            headers = step.headers(vendor)
+            yield Sent(step.title, step.row.method, url, headers, step.content, step.row.success, gives)
 
 
 def found(place: str) -> str:

@@ -95,14 +95,6 @@ class Awaited(Schema):
     waited = fields.Float(required=True)
 
 
-class CallCount(Schema):
-    count = number()
-
-
-class VerifiedCalls(Schema):
-    verified = flag()
-
-
 class HeldCall(Schema):
     request_id = text()
     operation = text()
@@ -119,12 +111,6 @@ class Hold(Schema):
     when = fields.Dict(required=True)
     state = one_of("waiting", "held", "expired", "passed")
     call = fields.Nested(HeldCall, required=True, allow_none=True)
-
-
-class ComingEvent(Schema):
-    at = instant()
-    subject = text()
-    trigger = text()
 
 
 class CallSummary(Schema):
@@ -190,21 +176,6 @@ class Coverage(Schema):
     cells = fields.Dict(
         keys=fields.String(), values=fields.Dict(keys=fields.String(), values=fields.Boolean()), required=True
     )
-
-
-class ShippedScenario(Schema):
-    name = text()
-    title = text()
-    about = text()
-
-
-class CurrentScenario(Schema):
-    scenario = text()
-
-
-class OrderedFault(Schema):
-    title = text()
-    met = number()
 
 
 class ExclusionRow(Schema):

@@ -177,8 +177,8 @@ def schema_of(row: Control, reply: Any) -> Any:
             return CLASSES.get(reply) or reference(reply)
         case tuple():
             return {"anyOf": [schema_of(row, one) for one in reply]}
-        case [name]:
-            return control_schemas.listed(row.path.rpartition("/")[2], CLASSES[name])
+        case [one]:
+            return control_schemas.listed(row.path.rpartition("/")[2], CLASSES[one] if isinstance(one, str) else one)
         case _:
             return reply
 

@@ -93,7 +93,6 @@ class PsuStep:
     title: str
     address: str  # the name under which an earlier reply gave it
     customer: str
-    accounts: tuple[str, ...] = ()
     gives: tuple[tuple[str, str], ...] = ()
 
     target = "/_sandbox/psu/approve"

@@ -127,10 +127,6 @@ class RefusedPayment(SignedPayment):
     reason = text()
 
 
-class Withdrawal(Schema):
-    withdrawn = number()
-
-
 class Currency(Schema):
     code = text()
     rate = text()

@@ -1,11 +1,12 @@
 """The replies of an operation in the document: success by version, then each refusal with its errors."""
 
+from functools import partial
 from typing import Any
 
 from sandbox.contract.operations import Operation
 from sandbox.web.docs.error_causes import Cause, causes_of, sentence
 from sandbox.web.docs.examples import accept_of
-from sandbox.web.docs.schemas import clause_marks, reference
+from sandbox.web.docs.schemas import clause_marks, described, reference
 
 ERROR = "ErrorReply"
 ON_THE_WIRE = "application/json"  # what replies are sent as; its charset is no part of the key (choice 2)
@@ -87,16 +88,16 @@ def reply_name(operation: Operation, version: int) -> str:
     return REPLIES.get(operation.name, "ConsentAddresses")
 
 
-def header(text: str, clause: str, *, required: bool = True) -> dict[str, Any]:
-    return {"description": text, "required": required, "schema": {"type": "string"}} | clause_marks(clause)
-
-
-RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0")
+header = partial(described, required=True)
+RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0", required=True)
 SIGN_AT = {"Location": header("Where the customer signs.", "choice 5")}
 HEADERS_OF: dict[str, dict[str, Any]] = {
     "payment_initiation": SIGN_AT,
     "standing_order_initiation": SIGN_AT,
-    "token": {"Cache-Control": header("no-store", "choice 8"), "Pragma": header("no-cache", "choice 8")},
+    "token": {
+        "Cache-Control": header("no-store", "choice 8"),
+        "Pragma": header("no-cache", "choice 8"),
+    },
 }
 HEADER = {
     "WWW-Authenticate": header("Bearer, or Basic at /token.", "choice 2", required=False),

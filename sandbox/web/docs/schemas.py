@@ -56,6 +56,11 @@ def clause_marks(clause: str) -> JsonSchema:
     return marks
 
 
+def described(text: str, clause: str, schema: JsonSchema | None = None, **more: Any) -> JsonSchema:
+    """A header or a parameter; a text where its schema is left out."""
+    return {"description": text, "schema": schema or {"type": "string"}} | more | clause_marks(clause)
+
+
 def new_document(
     title: str, version: str, root: str, about: str, tags: dict[str, str]
 ) -> tuple[APISpec, OpenAPIConverter]:
