@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -19,8 +18,7 @@ SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
 LOST = (httpx.TransportError, Refused, Unreadable)
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """What the bar shows: the bank's time, and how fast it goes."""
 
     time: str

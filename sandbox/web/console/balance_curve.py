@@ -2,10 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from math import ceil, floor, log10
+from typing import Any, NamedTuple
 
 from sandbox.bank.ledger import Line
 from sandbox.bank.state import Bank
@@ -19,29 +19,14 @@ RANGES = {"30d": 30, "90d": 90, "1y": 365, "all": None}
 Point = tuple[date, Decimal]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A line of the grid and its text."""
 
     at: float
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A balance by day, drawn."""
-
-    line: str
-    area: str
-    zero: float | None
-    levels: tuple[Mark, ...]
-    days: tuple[Mark, ...]
-    says: str
-    width: int = WIDE
-    height: int = HIGH
-
-
-def curve_of(bank: Bank, iban: str, currency: str, days: int | None) -> Curve:
+def curve_of(bank: Bank, iban: str, currency: str, days: int | None) -> dict[str, Any]:
     lines = bank.ledger.lines(iban, currency)
     today = bank.clock.today
     first = lines[0].on if lines else today
@@ -73,7 +58,7 @@ def thinned(points: list[Point]) -> list[Point]:
     return points if every <= 1 else [*points[:-1:every], points[-1]]
 
 
-def drawn(points: list[Point], currency: str) -> Curve:
+def drawn(points: list[Point], currency: str) -> dict[str, Any]:
     begin, end = points[0][0], points[-1][0]
     least, most = min(level for _, level in points), max(level for _, level in points)
     ticks = levels(float(least), float(most))
@@ -91,21 +76,22 @@ def drawn(points: list[Point], currency: str) -> Curve:
     if begin == end:
         steps.append(f"H{WIDE - RIGHT}")
     line = "".join(steps)
-    WIDE - RIGHT if begin == end else across(end)
     ground = up(max(low, min(0.0, high)))
     says = (
         f"From {begin} to {end}: begins at {amount(Money(points[0][1], currency))}, "
         f"lowest {amount(Money(least, currency))}, highest {amount(Money(most, currency))}, "
         f"ends at {amount(Money(points[-1][1], currency))}."
     )
-    return Curve(
-        line,
-        f"{line}V{ground:g}H{LEFT}Z",
-        up(0.0) if low < 0 < high else None,
-        tuple(Mark(up(tick), f"{tick:,.10g}") for tick in ticks),
-        tuple(Mark(across(day), f"{day:%d %b %y}" if days > 200 else f"{day:%d %b}") for day in dates(begin, end)),
-        says,
-    )
+    return {
+        "line": line,
+        "area": f"{line}V{ground:g}H{LEFT}Z",
+        "zero": up(0.0) if low < 0 < high else None,
+        "levels": [Mark(up(tick), f"{tick:,.10g}") for tick in ticks],
+        "days": [Mark(across(day), f"{day:%d %b %y}" if days > 200 else f"{day:%d %b}") for day in dates(begin, end)],
+        "says": says,
+        "width": WIDE,
+        "height": HIGH,
+    }
 
 
 def levels(least: float, most: float) -> list[float]:

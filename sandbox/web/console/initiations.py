@@ -1,10 +1,9 @@
 """Payments, standing orders and files as the console lists them. Each reads the bank inside its door."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.bank.records import Fact, Payment
 from sandbox.bank.state import Bank
@@ -20,8 +19,7 @@ PAGE = 50
 KINDS = {name: kind.label.capitalize() for name, kind in BY_LIST.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One initiation in a list."""
 
     kind: str
@@ -38,8 +36,7 @@ class Row:
     dots: tuple[Dot, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """A page of a list, and whether there is more."""
 
     rows: list[Row]
@@ -50,6 +47,11 @@ class Listed:
 
 def register_of(bank: Bank, kind: str) -> Mapping[str, Initiation]:
     return bank.register_of(BY_LIST[kind])
+
+
+def kind_of(bank: Bank, name: str) -> str | None:
+    """None for what is no initiation of its own: a customer, an account, a bulk within a file."""
+    return next((kind for kind in BY_LIST if name in register_of(bank, kind)), None)
 
 
 def page_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
@@ -156,8 +158,7 @@ def contract_lines(one: StandingOrder) -> list[tuple[str, str]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """What the console shows of one kind."""
 
     columns: Callable[[Any], Columns]
@@ -180,8 +181,7 @@ SUMMARIES: dict[Kind, Summary] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PartRow:
+class PartRow(NamedTuple):
     """A bulk of a file."""
 
     id: str

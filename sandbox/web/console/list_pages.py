@@ -17,7 +17,7 @@ from sandbox.web.api.call_contents import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
 from sandbox.web.console.api_call import bodies_of
 from sandbox.web.console.inbox import coming, inbox_of
-from sandbox.web.console.initiations import KINDS, page_of, register_of
+from sandbox.web.console.initiations import KINDS, kind_of, page_of
 from sandbox.web.console.referee_pages import findings_of
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
@@ -138,7 +138,7 @@ def call(visit: Visit) -> Response:
         "call",
         here="/console/calls",
         call=found,
-        kind=kind_about(visit, found),
+        kind=visit.world.ask(kind_of, found.subject) if found.subject else None,
         content=content,
         bodies=bodies_of(visit, found, content) if content else None,
         findings=findings_of(visit, found.seq),
@@ -146,15 +146,6 @@ def call(visit: Visit) -> Response:
         remedy=remedy_of(found),
         kept=visit.world.settings.contents_kept,
     )
-
-
-def kind_about(visit: Visit, found: Exchange) -> str | None:
-    """Where the subject of a call is shown."""
-    return None if found.subject is None else visit.world.ask(_kind_named, found.subject)
-
-
-def _kind_named(bank: Bank, name: str) -> str | None:
-    return next((kind for kind in KINDS if name in register_of(bank, kind)), None)
 
 
 def events(visit: Visit) -> Response:
@@ -165,7 +156,7 @@ def events(visit: Visit) -> Response:
 def journal(visit: Visit) -> Response:
     def read(bank: Bank) -> tuple[list[Any], bool]:
         facts, more = part_of(bank.journal, visit.number)
-        return [(fact, _kind_named(bank, fact.subject.partition("/")[0])) for fact in facts], more
+        return [(fact, kind_of(bank, fact.subject.partition("/")[0])) for fact in facts], more
 
     facts, more = visit.world.ask(read)
     return draw(visit, "journal", here="/console/journal", facts=facts, pages=pages(visit, more))

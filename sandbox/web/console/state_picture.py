@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from sandbox.bank.records import Fact
 from sandbox.contract.moves import LOOKS, MOVES, Move, Status, statuses_of
@@ -14,8 +15,7 @@ WIDE, HIGH, STEP = 104, 34, 168  # of a state, and from one to the next
 LEFT, TOP, DEEP = 12, 62, 172
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A state at its place."""
 
     status: str
@@ -31,8 +31,7 @@ class Node:
         return self.x + WIDE / 2
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """A move, or several between the same two states."""
 
     line: str
@@ -114,8 +113,7 @@ def _line(where: dict[Status, tuple[float, float]], source: Status, target: Stat
     return f"M{x1 + WIDE:g} {y1 + half:g}L{x2 - 4:g} {y2 + half:g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(NamedTuple):
     """A state in the small picture of a list."""
 
     status: str

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.contract.kinds import BY_LIST
 from sandbox.contract.moves import LOOKS, Status, Trigger
 from sandbox.web.console.formats import moment
-from sandbox.web.console.initiations import register_of, row_of
+from sandbox.web.console.initiations import kind_of, register_of, row_of
 from sandbox.world.calls import Exchange
 from sandbox.world.paced import ClockMove
 
@@ -174,11 +173,6 @@ def fact_count(bank: Bank, part: Window) -> int:
 
 def place_of(bank: Bank, at: datetime) -> int:
     return bisect_left(bank.journal, at, key=at_of)
-
-
-def kind_of(bank: Bank, name: str) -> str | None:
-    """None for what is no initiation of its own: a customer, an account, a bulk within a file."""
-    return next((kind for kind in BY_LIST if name in register_of(bank, kind)), None)
 
 
 def bar_of(bank: Bank, kind: str, name: str, place: int, window: Window) -> Bar:

@@ -16,12 +16,14 @@ from sandbox.contract.moves import Trigger
 from sandbox.contract.remedies import REMEDIES
 from sandbox.web.api.call_contents import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
+from sandbox.web.controls.registers import fact_row
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
 MOVES_SHOWN = 30  # of the subject, the last ones before the answer
 FUNDS = (Trigger.FUNDS_MISSING, Trigger.GIVEN_UP)
 NO_CALL = "No call with Request-ID {input} in world {world}. List them: `bank-sandbox requests`."
+MOVE = ("at", "from", "to", "trigger", "reason")  # of a line of the journal
 KEPT_BACK = ("seq", "decided", "variants")
 
 
@@ -63,13 +65,7 @@ def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
         return
     debtor = None if isinstance(found, Bulk) else getattr(found, "debtor", None)
     for fact in [fact for fact in found.history if fact.at <= exchange.at][-MOVES_SHOWN:]:
-        row: dict[str, Any] = {
-            "at": write_instant(fact.at),
-            "from": fact.source.value if fact.source is not None else None,
-            "to": fact.target.value if fact.target is not None else None,
-            "trigger": fact.trigger.value,
-            "reason": fact.reason,
-        }
+        row = {name: value for name, value in fact_row(fact).items() if name in MOVE}
         if fact.trigger in FUNDS and debtor is not None:
             row["balance"] = amount_row(balance_before(bank, debtor, fact))
         yield row

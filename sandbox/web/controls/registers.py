@@ -110,10 +110,10 @@ def _account(bank: Bank, account: Account) -> dict[str, Any]:
 def journal(world: World, query: dict[str, Any]) -> Response:
     since = query.get("since", 0)
     bank, count = world.ask(lambda bank: (bank, len(bank.journal)))  # it only grows, so its lines are not copied
-    return list_reply("journal", pieces=pieces_of(_fact(bank.journal[place]) for place in range(since, count)))
+    return list_reply("journal", pieces=pieces_of(fact_row(bank.journal[place]) for place in range(since, count)))
 
 
-def _fact(fact: Fact) -> dict[str, Any]:
+def fact_row(fact: Fact) -> dict[str, Any]:
     return {
         "seq": fact.seq,
         "at": write_instant(fact.at),

@@ -1,6 +1,5 @@
 """What the pages of the bank's own channel show."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sandbox.bank import channel_acts, consents, signing, signing_sessions
@@ -17,8 +16,7 @@ from sandbox.web.psu.shared_views import tpp_name
 LISTS = ("orders", "payments")
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(NamedTuple):
     """An initiation that leaves from one of the customer's accounts."""
 
     id: str
@@ -42,8 +40,7 @@ class OwnPage(NamedTuple):
     older: int
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A customer's own channel: balances, what waits for their signature, what leaves, and who reads."""
 
     customers: list[Customer]

@@ -14,8 +14,7 @@ from sandbox.banking.money import Money
 from sandbox.web.psu.shared_views import Ways, seconds_until, tpp_name, ways_of
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """A consent that stands: who may read what, since when and until when."""
 
     id: str

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.bank import accounts, bulk_checks, standing_orders
 from sandbox.bank.execution import day_of
@@ -23,8 +23,7 @@ BULKS_SHOWN = 20
 TRANSFERS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """The compartment that pays, and whose it is."""
 
     debtor: Debtor
@@ -32,16 +31,11 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class PaymentView:
-    """A single payment."""
+class SingleView:
+    """An initiation that one account pays."""
 
-    order: Order
+    order: Any
     source: Source | None  # None until the PSU picks one
-    today: date
-    due: date  # the day on which it is executed
-    taken: Money | None  # out of the debtor's compartment, where that is another currency
-
-    words = ""  # a payment's words are the plain ones
 
     @property
     def named(self) -> bool:
@@ -54,23 +48,26 @@ class PaymentView:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderView:
+class PaymentView(SingleView):
+    """A single payment."""
+
+    order: Order
+    today: date
+    due: date  # the day on which it is executed
+    taken: Money | None  # out of the debtor's compartment, where that is another currency
+
+    words = ""  # a payment's words are the plain ones
+
+
+@dataclass(frozen=True, slots=True)
+class OrderView(SingleView):
     """A standing order, with its first and its last execution."""
 
-    contract: Contract
-    source: Source | None
+    order: Contract
     first: Occurrence
     last: Occurrence | None
 
     words = "order"
-
-    @property
-    def named(self) -> bool:
-        return self.contract.debtor is not None
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return (self.source,) if self.source else ()
 
 
 @dataclass(frozen=True, slots=True)

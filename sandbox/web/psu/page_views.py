@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sandbox.bank import accounts, app_approvals, signing, signing_sessions
 from sandbox.bank.behaviours import behaviour_of
@@ -15,8 +16,7 @@ from sandbox.web.psu.initiation_views import InitiationView, view_of
 from sandbox.web.psu.shared_views import Ways, seconds_until, tpp_name, ways_of
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A compartment that the PSU may pick."""
 
     account: Account

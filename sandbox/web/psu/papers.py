@@ -129,7 +129,7 @@ def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator
 
 
 def order_lines(language: str, view: OrderView) -> Iterator[Line]:
-    contract = view.contract
+    contract = view.order
     yield "creditor", contract.creditor_name
     yield "creditor_account", grouped(contract.creditor_iban)
     yield "debtor", source(view.source)
@@ -144,7 +144,7 @@ def order_lines(language: str, view: OrderView) -> Iterator[Line]:
 
 
 def order_headline(language: str, view: OrderView) -> Line:
-    contract = view.contract
+    contract = view.order
     paid = amount(language, contract.amount) if contract.amount else say(language, "order.variable")
     return paid, contract.creditor_name
 
@@ -183,9 +183,9 @@ def _day(language: str, day: Occurrence) -> str:
 
 
 def _end(language: str, view: OrderView) -> str:
-    if view.contract.end_date is None:
+    if view.order.end_date is None:
         return say(language, "order.endless")
-    end = long_date(language, view.contract.end_date)
+    end = long_date(language, view.order.end_date)
     if view.last is None:
         return end
     return say(language, "order.last", end=end, last=long_date(language, view.last.on))

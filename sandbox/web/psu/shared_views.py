@@ -2,8 +2,8 @@
 
 import math
 from copy import copy
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sandbox.bank import signing_methods
 from sandbox.bank.grants import Session
@@ -34,8 +34,7 @@ def tpp_name(bank: Bank, client_id: str) -> str:
     return client.name if client else client_id
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """The methods that concern the customer, the one in use, and the approval that the page waits for."""
 
     offers: tuple[Offer, ...] = ()  # each with why it is refused
