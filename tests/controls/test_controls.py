@@ -259,6 +259,7 @@ def test_a_world_made_again_begins_anew(tpp: Tpp, app: Flask) -> None:
         ({"clock": "now"}, "clock"),
         ({"clock": {"rate": 1, "frozen": False}}, "clock"),
         ({"clock": {"now": MORNING}}, "clock"),
+        ({"clock": {"frosen": True}}, "did you mean 'frozen'?"),
         ({"clock": {"at": "soon"}}, "at"),
         ({"clock": {"at": None}}, "at"),
         ({"clock": {"rate": 0}}, "rate"),

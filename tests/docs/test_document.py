@@ -254,12 +254,30 @@ def test_the_schemas_of_the_controls_exclude_what_the_controls_refuse(tpp: Tpp) 
         ("POST", "/faults", "Fault", {"when": {"nth": 0}, "cut": "before"}),
         ("PATCH", "/settings", "SettingsChange", {"signatures": "sometimes"}),
         ("PUT", "/worlds/b", "NewWorld", {"clock": {"at": 7}}),
+        ("PUT", "/worlds/b", "NewWorld", {"clock": {"now": "2027-03-01T09:00"}}),
+        ("POST", "/holds", "NewHold", {"at": "after_act", "when": {"nth": 0}}),
+        ("POST", "/requests/verify", "CallVerification", {"times": {"exactly": -1}}),
+        ("POST", "/accounts", "NewAccount", {"customer": "alice", "signatures_required": 10}),
+        ("POST", "/payments/x/move", "Move", {"status": "DONE"}),
         ("POST", "/psu/withdraw", "ConsentWithdrawal", {"client_id": "demo-tpp", "customer": "alice", "scope": "PIS"}),
     ):
         schema = {"$ref": f"#/components/schemas/{name}", "components": schemas}
         assert not Draft202012Validator(schema).is_valid(body), name
         reply = tpp.http.open(f"/_sandbox{path}", method=method, json=body)
         assert reply.status_code in (400, 404), f"{name} {reply.text}"
+
+
+def test_the_document_takes_null_where_a_control_does(tpp: Tpp) -> None:
+    schemas = controls_document("http://127.0.0.1:8080")["components"]
+    for method, path, name, body, taken in (
+        ("PATCH", "/customers/alice", "CustomerChange", {"limit_day": None}, True),
+        ("PATCH", "/customers/alice", "CustomerChange", {"language": None}, False),
+        ("POST", f"/accounts/{ALICE}/transactions", "Booking", {"amount": "1.00", "currency": None}, True),
+        ("POST", f"/accounts/{ALICE}/transactions", "Booking", {"amount": None}, False),
+    ):
+        schema = {"$ref": f"#/components/schemas/{name}", "components": schemas}
+        assert Draft202012Validator(schema).is_valid(body) is taken, body
+        assert (tpp.http.open(f"/_sandbox{path}", method=method, json=body).status_code < 300) is taken, body
 
 
 def test_the_bodies_of_the_controls_work(tpp: Tpp) -> None:

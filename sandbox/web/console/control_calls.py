@@ -29,13 +29,9 @@ class Ask:
         return self.row.method
 
     @property
-    def path(self) -> str:
-        return self.row.path
-
-    @property
     def place(self) -> str:
         """The path with its names filled in."""
-        return fill_path(self.path, self.names)
+        return fill_path(self.row.path, self.names)
 
     @property
     def sent(self) -> bytes:
