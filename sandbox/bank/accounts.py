@@ -80,9 +80,9 @@ def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> Non
 
 def limit_day(bank: Bank, order: Order) -> date:
     """The day on which a payment that is signed now counts for the customer's limits."""
-    today, wanted = bank.clock.today, order.execution_date
-    later = wanted is not None and wanted > today and bank.variant("limits_day") == "execution"
-    return wanted if later and wanted else today
+    today, day = bank.clock.today, order.execution_date
+    later = day is not None and day > today and bank.variant("limits_day") == "execution"
+    return day if later and day else today
 
 
 def demand_profile(bank: Bank, account: Account, country: str | None, amount: Decimal, on: date | None = None) -> None:

@@ -85,8 +85,8 @@ class Habits:
         ahead = self._ahead if isinstance(self._ahead, list) else None
         return self.since, ahead, self.references and dict(self.references)
 
-    def restore(self, kept: tuple[Any, ...]) -> None:
-        self.since, self._ahead, references = kept
+    def restore(self, parts: tuple[Any, ...]) -> None:
+        self.since, self._ahead, references = parts
         self.references = references and defaultdict(int, references)
 
     def state(self) -> list[Any]:

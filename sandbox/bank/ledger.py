@@ -202,9 +202,9 @@ class Ledger:
             for key, lines in self._lines.items()
         }
 
-    def restore(self, kept: tuple[Any, ...]) -> Callable[[Compartment, Iterable[Line]], None]:
+    def restore(self, parts: tuple[Any, ...]) -> Callable[[Compartment, Iterable[Line]], None]:
         """The answer adds the lines that this bank had added to a compartment."""
-        touched, self._balances, self.posted = kept
+        touched, self._balances, self.posted = parts
         self._lines = {key: Lines(self.past.lines.get(key, ()), []) for key in touched}
 
         def add(key: Compartment, lines: Iterable[Line]) -> None:

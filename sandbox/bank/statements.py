@@ -153,8 +153,8 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
         return []
     if bank.variant("pending_items") == "not_shown":
         return []
-    listed = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
-    payments = [bank.payments[name] for name in reversed(listed) if name in bank.payments]
+    names = bank.leaving_from.get((bank.accounts[query.iban].owners[0], "payments"), ())
+    payments = [bank.payments[name] for name in reversed(names) if name in bank.payments]
     waiting = [one for one in payments if one.debtor in held and one.status is Status.PDNG]
     days = (query.date_from or date.min, query.date_to or date.max)
     lines = [line for line in map(_expected_line, waiting) if days[0] <= line.on < days[1]]

@@ -61,7 +61,7 @@ def signs_in(pattern: str) -> Iterator[str | tuple[str, Callable[[str], bool]]]:
 
 
 def class_of(inside: str) -> Callable[[str], bool]:
-    wanted = not inside.startswith("!")
+    includes = not inside.startswith("!")
     inside = inside.removeprefix("!")
     single, ranges, at = set[str](), list[tuple[str, str]](), 0
     while at < len(inside):
@@ -71,7 +71,7 @@ def class_of(inside: str) -> Callable[[str], bool]:
         else:
             single.add(inside[at])
             at += 1
-    return lambda found: (found in single or any(low <= found <= high for low, high in ranges)) is wanted
+    return lambda found: (found in single or any(low <= found <= high for low, high in ranges)) is includes
 
 
 def stands_at(piece: list[One], text: str, at: int) -> bool:

@@ -47,11 +47,11 @@ class AccessOptions:
         from sandbox.web.controls.lock import Lock
 
         try:
-            listed = read_hosts(self.allowed_hosts)
+            names = read_hosts(self.allowed_hosts)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--allowed-hosts") from None
         here = self.controls == "on" and self.controls_port is None
-        return Lock(self.key, here, Hosts(self.exposed, listed | {gethostname().lower()}))
+        return Lock(self.key, here, Hosts(self.exposed, names | {gethostname().lower()}))
 
     @property
     def exposed(self) -> str:
@@ -134,8 +134,8 @@ class AccessOptions:
 
         if self.tls:
             assert self.pki is not None
-            made = listen(lambda: self._tls_server(app), f"{self.host}:{self.port}")
-            return address_of("https", self.host, port_of(made)), made.run
+            server = listen(lambda: self._tls_server(app), f"{self.host}:{self.port}")
+            return address_of("https", self.host, port_of(server)), server.run
         server = listen(
             lambda: server_of(app, self.host, self.port, self.threads, self.bounds), f"{self.host}:{self.port}"
         )

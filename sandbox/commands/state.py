@@ -33,7 +33,7 @@ def copy(origin: str, target: str) -> None:
     from sandbox.world.log.format import StateFileError
     from sandbox.world.log.stores import is_address, open_store
 
-    made = not is_address(target) and not Path(target).exists()
+    is_new = not is_address(target) and not Path(target).exists()
     try:
         with copy_of(origin) as place, closing(open_store(place, serves=False, makes=False)) as source:
             demand_idle(source)
@@ -41,7 +41,7 @@ def copy(origin: str, target: str) -> None:
             with closing(open_store(target, serves=False)) as store, meter("copying", total) as step:
                 done = copy_banks(source, store, step)
     except BaseException as error:
-        if made:
+        if is_new:
             for end in COMPANIONS:
                 Path(f"{target}{end}").unlink(missing_ok=True)
         if isinstance(error, StateFileError):

@@ -60,15 +60,15 @@ class Row:
             child.clear(keep_tail=True)
             child.extend(etree.fromstring(self.stand_in))
             return
-        kept, parent, node = None, child.getparent(), child.getprevious()
+        stray, parent, node = None, child.getparent(), child.getprevious()
         while node is not self.anchor:
             before = node.getprevious()
             if node.tag != self.tag and not self.has_stray:
-                kept, self.has_stray = node, True
+                stray, self.has_stray = node, True
             else:
                 parent.remove(node)
             node = before
-        self.anchor = self.anchor if kept is None else kept
+        self.anchor = self.anchor if stray is None else stray
 
     def end(self, parent: Any) -> None:
         """Forget the last one too, now that its parent is closed."""

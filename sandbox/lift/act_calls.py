@@ -34,13 +34,13 @@ class Done:
 
     own_bank: Bank  # of no world: the acts are played in it
     given: Given
-    made: Any
+    result: Any
     session: Any = None  # of the customer at the bank's pages, as it was before the act
     address: Any = None  # of a consent, as it was before the act
 
     @property
     def refusal(self) -> Refusal | None:
-        return self.made if isinstance(self.made, Refusal) else None
+        return self.result if isinstance(self.result, Refusal) else None
 
 
 Calls = list[Recorded]
@@ -132,14 +132,14 @@ def initiate_order(done: Done) -> Calls:
 
 
 def _initiate(done: Done, path: str, body: Fields) -> Calls:
-    reply = {"payment_id": done.made.payment_id, "status": "RCVD"} | _links(done.made.sca_token)
+    reply = {"payment_id": done.result.payment_id, "status": "RCVD"} | _links(done.result.sca_token)
     return [call("POST", path, body, 201, reply, _from(done, done.given["origin"]))]
 
 
 def initiate_bulk(done: Done) -> Calls:
     headers = _from(done, done.given["origin"]) | {"PaymentInformationID": done.given["reference"]}
     text = zlib.decompress(done.given["packed"]).decode("utf-8", "replace")
-    bulk_id = done.made[0]
+    bulk_id = done.result[0]
     return [call("POST", f"bulk-payments/{done.given['kind']}", text, 201, {"payment_file_id": bulk_id}, headers)]
 
 
@@ -165,7 +165,7 @@ def _place(path: str, given: Given) -> str:
 def renew_address(done: Done) -> Calls:
     given = done.given
     bulk = bulks.find(done.own_bank, given["client_id"], given["kind"], given["reference"], external=given["external"])
-    reply = {"status": bulk.status.value} | ({"reason": bulk.reason} if bulk.reason else {}) | _links(done.made)
+    reply = {"status": bulk.status.value} | ({"reason": bulk.reason} if bulk.reason else {}) | _links(done.result)
     place = f"{_place(kinds.BULK.path, given)}/status"
     return [call("GET", place, None, 200, reply, {"Client-ID": given["client_id"]}, _named(given))]
 
@@ -174,7 +174,7 @@ def ask_consent(done: Done) -> Calls:
     given = done.given
     query = {"scope": given["scope"]} | ({"iban": given["iban"]} if given["iban"] else {})
     headers = {"Client-ID": given["client_id"], "Code-Challenge": given["challenge"][1]}
-    rows = [{"language": language, "consent_uri": token} for language, token in done.made]
+    rows = [{"language": language, "consent_uri": token} for language, token in done.result]
     return [call("GET", "consent-uris", None, 200, rows, headers, query)]
 
 
@@ -218,5 +218,5 @@ def ask_token(done: Done) -> Calls:
         row = done.refusal.error.value
         reply: dict[str, Any] = {"error": row.error, "error_code": row.code}
         return [call("POST", "token", urlencode(form), row.status, reply, headers)]
-    reply = {name: getattr(done.made, name) for name in ("access_token", "refresh_token", "sca_token", "logical_id")}
+    reply = {name: getattr(done.result, name) for name in ("access_token", "refresh_token", "sca_token", "logical_id")}
     return [call("POST", "token", urlencode(form), 200, reply, headers)]

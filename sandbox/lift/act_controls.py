@@ -16,7 +16,7 @@ def as_psu(verb: str) -> Make:
         given = done.given
         body = {name: given[name] for name in ("customer", "account", "method") if given.get(name)}
         body |= {"address": given["token"]} | ({"accounts": list(given["ibans"])} if given.get("ibans") else {})
-        return control("POST", f"psu/{verb}", body, {"redirect": done.made})
+        return control("POST", f"psu/{verb}", body, {"redirect": done.result})
 
     return answer
 
@@ -27,7 +27,7 @@ def on_page(done: Done) -> Calls:
     if done.session.address == CHANNEL:
         body = {"payment_id": done.session.subject, "customer": done.session.customer}
         return control("POST", "psu/sign" if done.given["approves"] else "psu/refuse", body)
-    callback = done.made if isinstance(done.made, str) else done.session.callback or ""
+    callback = done.result if isinstance(done.result, str) else done.session.callback or ""
     refuses = "error=" in callback or not callback
     body = {"address": done.session.address, "customer": done.session.customer}
     if refuses:
@@ -98,7 +98,7 @@ def add_account(done: Done) -> Calls:
     owners = fields.pop("owners")
     balance = {"balance": done.given["balance"].text()} if done.given["balance"] else {}
     body = {"customer": owners[0]} | {name: value for name, value in fields.items() if value} | balance
-    return control("POST", "accounts", body, {"iban": done.made.iban})
+    return control("POST", "accounts", body, {"iban": done.result.iban})
 
 
 def add_client(done: Done) -> Calls:

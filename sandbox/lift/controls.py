@@ -21,16 +21,16 @@ def lift_control(found: Lift, call: Recorded) -> None:
     words = call.path[1:]
     if not words:
         return
-    made = _step(found, call, words)
-    if made is None:
+    step = _step(found, call, words)
+    if step is None:
         if words[0] not in QUIET:
             found.unexplained.append(f"{call}: no step does what this control did")
         return
     if call.status >= 400:
-        ((_, content),) = made.items()
+        ((_, content),) = step.items()
         if isinstance(content, dict):
             content["refused"] = call.outcome.get("error", call.status)
-    found.steps.append(made)
+    found.steps.append(step)
 
 
 def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any] | None:
@@ -87,12 +87,12 @@ def _client(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_subject(
-    found: Lift, call: Recorded, word: str, body: dict[str, Any], kept: tuple[str, ...]
+    found: Lift, call: Recorded, word: str, body: dict[str, Any], names: tuple[str, ...]
 ) -> dict[str, Any] | None:
     subject = found.subjects.get(str(body.get("payment_id")))
     if subject is None:
         return None
-    return {word: {"of": subject.name} | {name: body[name] for name in kept if name in body}}
+    return {word: {"of": subject.name} | {name: body[name] for name in names if name in body}}
 
 
 def _psu(found: Lift, call: Recorded, verb: str) -> dict[str, Any] | None:

@@ -60,9 +60,9 @@ def read_world(content: bytes) -> WorldRecord:
             continue
         if done.refusal is not None:
             refused_at.add(act.at)
-        made = CALLS[act.verb](done)
-        calls += made
-        if not made and CALLS[act.verb].__name__ != "nothing":
+        answers = CALLS[act.verb](done)
+        calls += answers
+        if not answers and CALLS[act.verb].__name__ != "nothing":
             unexplained.append(f"act {number}, {act.verb}: no call of a client can stand for it")
     now = life.pace.base
     timeline.advance(bank, now)
@@ -84,12 +84,12 @@ def _done(bank: Bank, act: Act) -> Done:
     before = None if session is None else copy(session)
     address = None if session is None else bank.consent_addresses.get(session.address)
     try:
-        made: Any = VERBS[act.verb](bank, *act.arguments)
+        result: Any = VERBS[act.verb](bank, *act.arguments)
     except Refusal as refusal:
-        made = refusal
+        result = refusal
     if before is not None and session is not None:
         before.callback = session.callback
-    return Done(bank, given, made, before, address)
+    return Done(bank, given, result, before, address)
 
 
 def _statuses(bank: Bank) -> Iterator[Recorded]:

@@ -126,12 +126,12 @@ def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:
         outcome.faults.append(f"the sandbox: {refused}")
         return outcome
     stage.reply = outcome.reply
-    kept = outcome.capture or Capture(outcome.reply, str(content.get("client", "demo-tpp")))
-    if kept.tokens is not None:
-        stage.keys = kept
+    capture = outcome.capture or Capture(outcome.reply, str(content.get("client", "demo-tpp")))
+    if capture.tokens is not None:
+        stage.keys = capture
     if step.as_name is not None:
-        kept.at = stage.now() if stage.measures else None
-        stage.captures[step.as_name] = kept
+        capture.at = stage.now() if stage.measures else None
+        stage.captures[step.as_name] = capture
     waits = following is not None and following.what == "expect" and expects_refusal(step_content(following))
     outcome.faults += _judge(content, outcome, waits)
     return outcome

@@ -27,9 +27,9 @@ class _Unpacker(Reader):
 
 
 def pack(parts: tuple[Any, ...]) -> bytes:
-    kept = io.BytesIO()
-    _Packer(kept, protocol=5).dump(parts)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    _Packer(buffer, protocol=5).dump(parts)
+    return buffer.getvalue()
 
 
 def unpack(content: bytes, bank: Bank) -> Any:

@@ -44,8 +44,8 @@ def _account(node: Node, notes: Notes) -> str:
     except Wrong as wrong:
         people = notes.fixtures
         names = [] if people is None else [*people.names, *people.customers]
-        listed = f"such as {join_names(names[:LISTED_MAX])}" if names else None
-        raise Wrong(wrong.text, suggestion(found, [*sorted(notes.added), *names]) or listed) from None
+        some = f"such as {join_names(names[:LISTED_MAX])}" if names else None
+        raise Wrong(wrong.text, suggestion(found, [*sorted(notes.added), *names]) or some) from None
 
 
 def _iban_or_account(node: Node, notes: Notes) -> str:

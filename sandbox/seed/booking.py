@@ -27,8 +27,8 @@ class Booking(Chronicle):
         number = self._before.get(iban, 0) + self._bank.habits.count(iban)
         return f"P{iban[7:14]}{number:06}"
 
-    def above(self, iban: str, kept: int) -> int:
-        return minor(Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR")) - kept
+    def above(self, iban: str, least: int) -> int:
+        return minor(Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR")) - least
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
         return self._cents(iban, currency) >= cents

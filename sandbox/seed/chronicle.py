@@ -58,9 +58,9 @@ class Chronicle:
         self.references[iban] += 1
         return f"P{iban[7:14]}{self.references[iban]:06}"
 
-    def above(self, iban: str, kept: int) -> int:
+    def above(self, iban: str, least: int) -> int:
         """How many euro cents an account has beyond what it keeps."""
-        return self._balances[iban, "EUR"] - kept
+        return self._balances[iban, "EUR"] - least
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
         """Tells whether the funds cover an amount."""
