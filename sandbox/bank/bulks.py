@@ -4,7 +4,7 @@ import math
 from decimal import Decimal
 from functools import partial
 
-from sandbox.bank import accounts, bulk_checks, bulk_entries, initiations
+from sandbox.bank import accounts, bulk_checks, entries, initiations
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.execution import CLOSED, NO_FUNDS, due_at, six_on
 from sandbox.bank.initiations import Ask
@@ -82,7 +82,7 @@ def execute(bank: Bank, part: Part) -> None:
     closed = accounts.is_closed(bank, part.debtor.iban)
     if not closed and accounts.payable(bank, part.debtor) >= Money(batch.control_sum, batch.debtor_currency):
         bank.move(part, Trigger.EXECUTED)
-        bulk_entries.book(bank, part)
+        entries.book(bank, part)
         bulk.unpaid -= 1
     elif closed or part.tries >= bank.settings.recycling_tries or _is_given_up(bank, part):
         bank.move(part, Trigger.GIVEN_UP, CLOSED if closed else NO_FUNDS)

@@ -1,13 +1,15 @@
-"""Payments after the last signature: reservation, execution, recycling, settlement, return (choice 5)."""
+"""Payments after the last signature: reservation, execution, settlement, and money that comes back (choice 5)."""
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from sandbox.bank import accounts, initiations, payment_entries
-from sandbox.bank.records import Debtor, Order, Payment
+from sandbox.bank import accounts, entries, initiations
+from sandbox.bank.ledger import OUTSIDE, Entry, Posting
+from sandbox.bank.records import Debtor, Order, Payment, Refund
+from sandbox.bank.rules import DEBIT, Looks
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Part, cancellation_facts
-from sandbox.banking.calendar import at_brussels, following_banking_day, is_banking_day, next_banking_day
+from sandbox.bank.subjects import Part, Subject, cancellation_facts
+from sandbox.banking.calendar import at_brussels, brussels_date, following_banking_day, is_banking_day, next_banking_day
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
@@ -48,8 +50,8 @@ def complete(bank: Bank, payment: Payment) -> None:
     payment.counted_on = accounts.limit_day(bank, payment.order)
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
-        payment_entries.debit(bank, payment)
-        payment_entries.charge(bank, payment)
+        entries.debit(bank, payment)
+        entries.charge(bank, payment)
         bank.met("instant_settlement")
         bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
         return
@@ -80,8 +82,8 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
     settings = bank.settings_of(payment)
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
-    payment_entries.debit(bank, payment)
-    payment_entries.charge(bank, payment)
+    entries.debit(bank, payment)
+    entries.charge(bank, payment)
     rest = max(settings.settlement_ends - settings.settlement_begins, timedelta())
     bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
 
@@ -119,20 +121,18 @@ def _refused_by_beneficiary(bank: Bank, payment: Payment) -> str | None:
 def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     bank.move(payment, Trigger.SETTLED, reason)
     payment.settled = True
-    payment_entries.credit(bank, payment)
+    entries.credit(bank, payment)
 
 
 def reject(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """Rejects by a rule or a control; returns the money, or releases the reservation."""
     if payment.debited and bank.can(payment, Trigger.SETTLED) and bank.variant("after_debit") == "return":
         _settle(bank, payment)
-        payment_entries.send_back(bank, payment, "return", reason)
-        payment.returned = True
-        bank.note(payment, Trigger.RETURNED, reason)
+        send_back(bank, payment, "return", reason)
         return
     bank.move(payment, Trigger.REJECTED, reason)
     if payment.debited:
-        payment_entries.give_back(bank, payment)
+        entries.give_back(bank, payment)
         _count(bank, payment, -1)
     else:
         _let_go(bank, payment)
@@ -177,3 +177,55 @@ def _count(bank: Bank, payment: Payment, sign: int) -> None:
     assert payment.debtor is not None and payment.counted_on is not None
     key = (payment.debtor.iban, payment.counted_on)
     bank.spent[key] = bank.spent.get(key, Decimal()) + sign * accounts.cost(payment.order.amount, "EUR").number
+
+
+BOOKED_AT = 5  # hour in Brussels of a refund that would fall on a closed day
+
+
+def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
+    """A settled payment comes back once; its status stays, and the journal says what happened."""
+    if not isinstance(payment, Payment) or not payment.settled or payment.returned:
+        raise Refusal(Error.MOVE_ILLEGAL, subject=payment.id, status=payment.status.value, target=back)
+    entries.send_back(bank, payment, back, reason)
+    payment.returned = True
+    bank.note(payment, Trigger.RETURNED, reason)
+
+
+def meet_debit(bank: Bank, entry: Entry) -> None:
+    """A direct debit was booked: the first rule that fits says whether its money comes back, and when."""
+    ours = entry.postings[0]
+    account = bank.accounts[ours.account]
+    looks = Looks(
+        DEBIT,
+        "",
+        customer=account.owners[0],
+        debtor=account.iban,
+        creditor_iban=ours.counterparty_account,
+        creditor_name=ours.counterparty_name,
+        amount=-ours.amount.number,
+        currency=ours.amount.currency,
+    )
+    match = bank.rulebook.first(looks, bank.clock.now)
+    bank.rulebook.met |= match.counted
+    rule = None if match.number is None else bank.rulebook.rules[match.number]
+    then = None if rule is None else next((then for then in rule.then if then.back), None)
+    if then is None:
+        return
+    bank.refunds[entry.reference] = Refund(entry, then.back, then.reason)
+    bank.agenda.add(_open_at(bank.clock.now + then.after), entry.reference, Trigger.RETURNED)
+
+
+def refund(bank: Bank, reference: str) -> None:
+    """The same money comes back, as a second transaction."""
+    found = bank.refunds.pop(reference)
+    ours, today = found.entry.postings[0], bank.clock.today
+    postings = (ours._replace(amount=-ours.amount), Posting(OUTSIDE, ours.amount, ours.account))
+    remark = f"{found.back.upper()} {found.reason or ''}".strip()
+    entry = found.entry._replace(reference=f"{reference}R", on=today, value_on=today, postings=postings, remark=remark)
+    bank.ledger.post(entry)
+
+
+def _open_at(at: datetime) -> datetime:
+    """The instant itself on a banking day, else the morning of the next one."""
+    day = brussels_date(at)
+    return at if is_banking_day(day) else at_brussels(next_banking_day(day), BOOKED_AT)

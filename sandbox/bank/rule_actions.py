@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from sandbox.bank import bulks, effects, psu_actions, returns, signing
+from sandbox.bank import bulks, effects, execution, psu_actions, signing
 from sandbox.bank.bounded_registers import forget_first
 from sandbox.bank.grants import ConsentAddress
 from sandbox.bank.records import Callback
@@ -52,7 +52,7 @@ def by_rule(bank: Bank, found: Subject) -> None:
     try:
         with at_work(bank, found):
             if then.back:
-                returns.send_back(bank, found, then.back, then.reason)
+                execution.send_back(bank, found, then.back, then.reason)
             else:
                 effects.force(bank, found.id, then.move, then.reason)
     except Refusal:

@@ -5,7 +5,7 @@ from datetime import datetime
 from heapq import merge
 from operator import attrgetter
 
-from sandbox.bank import execution, returns, rule_actions
+from sandbox.bank import execution, rule_actions
 from sandbox.bank.clock import Promise
 from sandbox.bank.effects import effect_of
 from sandbox.bank.records import Payment
@@ -25,7 +25,7 @@ UNATTENDED: dict[Trigger, Happening] = {
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     """Runs an event, if the table of moves still allows its trigger."""
     if trigger is Trigger.RETURNED:
-        returns.refund(bank, subject_id)
+        execution.refund(bank, subject_id)
         return
     if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
         rule_actions.consents(bank, subject_id)

@@ -8,8 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures, load_fixtures
-from sandbox.seed.future import future_of, runs_before
-from sandbox.seed.past import past_of
+from sandbox.seed.life import future_of, past_of, runs_before
 
 __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 

@@ -1,13 +1,18 @@
-"""The generated past: banking days, entries and balances that never overdraw."""
+"""Booking habits: in the generated past, whose balances never overdraw, and in a running bank."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
+from sandbox.bank import accounts, execution
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Compartment, Entry, Posting
+from sandbox.bank.records import Debtor
+from sandbox.bank.state import Bank
 from sandbox.banking.calendar import DAY, following_banking_day, previous_banking_day
 from sandbox.banking.money import Money, decimals
+from sandbox.seed.habits import DEBIT, Habit
 from sandbox.seed.people import Party
 
 
@@ -132,3 +137,64 @@ def money(cents: int, currency: str) -> Money:
 def minor(amount: Money) -> int:
     """The minor units of an amount."""
     return int(amount.number.scaleb(decimals(amount.currency)))
+
+
+SHARED_MAX = 20_000  # entries: a few years of all the shipped customers
+
+
+class Booking(Chronicle):
+    """Books one occurrence of a habit. Habits do not spend funds that a payment reserved."""
+
+    def __init__(
+        self, bank: Bank, references: Mapping[str, int] | None = None, shared: dict[str, Entry] | None = None
+    ) -> None:
+        self._bank = bank
+        self._before = references or {}  # those that the past used
+        self._shared = {} if shared is None else shared  # entries of banks that live alike, by reference
+
+    def reference(self, iban: str) -> str:
+        number = self._before.get(iban, 0) + self._bank.habits.count(iban)
+        return f"P{iban[7:14]}{number:06}"
+
+    def above(self, iban: str, least: int) -> int:
+        return minor(Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR")) - least
+
+    def covers(self, iban: str, currency: str, cents: int) -> bool:
+        return self._cents(iban, currency) >= cents
+
+    def is_open(self, iban: str) -> bool:
+        return iban in self._bank.accounts and not accounts.is_closed(self._bank, iban)
+
+    def reserve(self, iban: str, habit: Habit) -> bool:
+        """A terminal reserves an amount where there are funds for it."""
+        if not self.covers(iban, habit.currency, habit.hold):
+            return False
+        self._hold(iban, habit, +1)
+        return True
+
+    def release(self, iban: str, habit: Habit) -> None:
+        self._hold(iban, habit, -1)
+
+    def _hold(self, iban: str, habit: Habit, sign: int) -> None:
+        amount = sign * money(habit.hold, habit.currency).number
+        accounts.reserve(self._bank.reserved, Debtor(iban, habit.currency), amount)
+
+    def _cents(self, iban: str, currency: str) -> int:
+        return minor(accounts.available(self._bank, Debtor(iban, currency)))
+
+    def _may(self, iban: str, currency: str, cents: int) -> bool:
+        return cents >= 0 or self._cents(iban, currency) + cents >= 0
+
+    def _gain(self, iban: str, currency: str, cents: int) -> None:
+        """It follows from the posting."""
+
+    def _write(self, note: Note, *postings: Posting) -> None:
+        entry = Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
+        kept_entry = self._shared.get(note.reference)
+        if kept_entry is None and len(self._shared) < SHARED_MAX:
+            self._shared[note.reference] = entry
+        elif kept_entry == entry:
+            entry = kept_entry
+        self._bank.ledger.post(entry)
+        if note.remark == DEBIT:
+            execution.meet_debit(self._bank, entry)

@@ -22,8 +22,8 @@ from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.contract.settings import Settings
+from sandbox.seed import life as past_module
 from sandbox.seed import load_fixtures, open_bank, past_of
-from sandbox.seed import past as past_module
 from sandbox.seed.fixtures import Fixtures
 from sandbox.seed.habits import EXCHANGE as CHANGED
 from sandbox.seed.habits import LIVES, NOBODY, SELF, WORDS

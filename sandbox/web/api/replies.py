@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import Schema, fields
 from werkzeug.datastructures import Headers
 
-from sandbox.bank.payment_entries import debit_reference
+from sandbox.bank.entries import debit_reference
 from sandbox.bank.records import Debtor, Order
 from sandbox.contract.fields import PAYMENT
 from sandbox.web.api.body_writer import BodyWriter

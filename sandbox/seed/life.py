@@ -1,7 +1,8 @@
-"""Life under the clock: the habits of a seed's people after the opening. Nothing here is drawn from the bank's mint.
+"""The life of a seed's people: their past up to the opening (choice 11), and their habits under the clock.
 
-An occurrence follows from the seed, the account, the habit and its slot alone, so it is the same however the clock gets
-there. Habits never take what an account does not have: what it cannot pay does not happen, as in its past.
+Nothing here is drawn from the bank's mint. An occurrence follows from the seed, the account, the habit and its slot
+alone, so it is the same however the clock gets there. Habits never take what an account does not have: what it cannot
+pay does not happen, as in its past.
 """
 
 from calendar import monthrange
@@ -10,11 +11,14 @@ from datetime import date, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from random import Random
+from threading import Lock
 from typing import NamedTuple
+
+from dateutil.relativedelta import relativedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.habits import Occurrence
-from sandbox.bank.ledger import Entry
+from sandbox.bank.ledger import Books, Entry
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import (
     BRUSSELS,
@@ -24,11 +28,53 @@ from sandbox.banking.calendar import (
     next_banking_day,
     previous_banking_day,
 )
-from sandbox.seed.booking import Booking
+from sandbox.seed.chronicle import Booking, Chronicle, banking_days
 from sandbox.seed.fixtures import Fixtures
 from sandbox.seed.habits import HOURS, MORNING, Habit, When
-from sandbox.seed.homes import CHANCES
-from sandbox.seed.past import PEOPLE_SEEDS, Past, whole_past_of
+from sandbox.seed.homes import CHANCES, Home
+from sandbox.seed.people import draw_people
+
+PEOPLE_SEEDS = 2**20  # seeds that agree modulo this share people, past and future
+_LOCK = Lock()  # two that ask at once get one past, made once
+
+
+class Past(NamedTuple):
+    """The books before the opening; the homes that they are about, and how many references each has used."""
+
+    books: Books
+    homes: dict[str, Home]
+    references: dict[str, int]
+
+
+def past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int = 0) -> Books:
+    """The entries before `first_day`, and those of its first runs."""
+    return whole_past_of(fixtures, seed, first_day, runs).books
+
+
+def whole_past_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
+    with _LOCK:
+        return _past(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
+
+
+@lru_cache(maxsize=16)
+def _past(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Past:
+    people = draw_people(seed)
+    homes, begins = {}, {}
+    for iban, account in fixtures.accounts.items():
+        profile = fixtures.profiles[iban]
+        homes[iban] = Home(account, profile, fixtures.customers[account.owners[0]], people, seed)
+        begins[iban] = previous_banking_day(first_day - relativedelta(months=profile.months))
+    chronicle = Chronicle()
+    if homes:
+        for day in banking_days(min(begins.values()), first_day + DAY if runs else first_day):
+            hours = HOURS if day.on < first_day else HOURS[:runs]
+            for iban, home in homes.items():
+                if day.on > begins[iban]:
+                    home.live(chronicle, day, hours)
+                elif day.on == begins[iban]:
+                    home.open(chronicle, day)
+    return Past(Books(chronicle.entries), homes, chronicle.references)
+
 
 USED_AT = 18  # hour at which a terminal reserves, on the day that the card is used
 A_WEEK = 7 * CHANCES  # chances of a habit without a day
