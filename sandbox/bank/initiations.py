@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
-from sandbox.bank.records import Asked, Order, Origin, ScaAddress
+from sandbox.bank.records import Asked, Order, Origin, Payment, ScaAddress
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Bulk, Contract, Initiation
+from sandbox.bank.subjects import UNSIGNED, Bulk, Contract, Initiation, StandingOrder
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -88,9 +88,14 @@ def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, 
         return None
     if found.origin != origin or bank.variant("reinitiation") == "new":
         return None
+    return answer(bank, ask, found)
+
+
+def answer(bank: Bank, ask: Ask, found: Payment | StandingOrder) -> InitiationReply:
+    """The reply, with a fresh address to sign at."""
     token = found.sca_token = new_address(bank, found.id, bank.settings_of(found).sca_address_life)
     remember(bank, ask, found.id, token)
-    return InitiationReply(found.id, order.endtoend_identification, found.status, token)
+    return InitiationReply(found.id, found.order.endtoend_identification, found.status, token)
 
 
 def find(

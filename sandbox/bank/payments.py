@@ -46,9 +46,7 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     else:
         bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
-    token = payment.sca_token = initiations.new_address(bank, payment.id, settings.sca_address_life)
-    initiations.remember(bank, ask, payment.id, token)
-    return InitiationReply(payment.id, order.endtoend_identification, payment.status, token)
+    return initiations.answer(bank, ask, payment)
 
 
 def demand_fit_at_post(bank: Bank, order: Order, debtor: Debtor) -> None:

@@ -51,11 +51,9 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     order.rule = bank.rulebook.take(match)
     bank.standing_orders[order.id] = order
     initiations.register(bank, order, order.reference_group, contract.endtoend_identification)
-    token = order.sca_token = initiations.new_address(bank, order.id, bank.settings_of(order).sca_address_life)
     if bank.variant("unsigned_order") == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
-    initiations.remember(bank, ask, order.id, token)
-    return InitiationReply(order.id, contract.endtoend_identification, order.status, token)
+    return initiations.answer(bank, ask, order)
 
 
 def demand_savings(bank: Bank, contract: Contract) -> None:

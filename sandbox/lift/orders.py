@@ -103,7 +103,7 @@ def _left_out(table: Body) -> tuple[str, ...]:
 
 
 def initiation(word: str, table: Body) -> Make:
-    def made(found: Lift, call: Recorded) -> Step:
+    def step(found: Lift, call: Recorded) -> Step:
         earlier = "version=1" in call.headers.get("accept", "") and table is PAYMENT
         if not call.json:
             sent = call.sent if call.sent in ("", "{}", "[]", "null") else NOT_JSON
@@ -124,7 +124,7 @@ def initiation(word: str, table: Body) -> Make:
         subject = _subject_of(found, call, word, content)
         return {word: content} | ({"as": subject.name} if subject is not None else {})
 
-    return made
+    return step
 
 
 def _subject_of(found: Lift, call: Recorded, word: str, content: dict[str, Any]) -> Subject | None:
@@ -160,7 +160,7 @@ def bulk_file(found: Lift, call: Recorded) -> Step | None:
 
 
 def on_initiation(word: str) -> Make:
-    def made(found: Lift, call: Recorded) -> Step | None:
+    def step(found: Lift, call: Recorded) -> Step | None:
         subject = found.subjects.get(call.path[2])
         if subject is None:
             return _unknown(found, call)
@@ -179,7 +179,7 @@ def on_initiation(word: str) -> Make:
             content["token"] = None
         return {word: content}
 
-    return made
+    return step
 
 
 def _unknown(found: Lift, call: Recorded) -> Step | None:

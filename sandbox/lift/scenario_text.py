@@ -12,7 +12,7 @@ from sandbox.lift.pseudonyms import FIRST_NUMBER, Pseudonyms
 from sandbox.lift.world_file import is_world_file, read_world
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.library import SHIPPED
-from sandbox.scenario.reading import load
+from sandbox.scenario.reading import load, read_content
 
 OPENING = {"EUR": "100000.00"}
 KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")  # kept of a scenario that the record loads
@@ -52,8 +52,6 @@ def _loaded(calls: Sequence[Recorded]) -> dict[str, Any]:
 
 
 def _fixtures(began: Mapping[str, Any]) -> Any:
-    from sandbox.scenario.reading import read_content
-
     parts = {name: began[name] for name in ("extends", "bank") if name in began}
     return read_content(parts, "scenario").fixtures if parts else load("default").fixtures
 

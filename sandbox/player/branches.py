@@ -7,6 +7,7 @@ to the branch whose call it let go, until that one ends or is held again.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from sandbox.client import Refused
 from sandbox.player.stage import Stage
@@ -130,14 +131,7 @@ def play_branches(stage: Stage, step: Step, plays: Sequence[Play]) -> Iterator[S
         for branch in turns.branches:
             branch.close()
     for number, result in turns.results:
-        yield StepResult(
-            result.step,
-            f"branch {number}: {result.text}",
-            result.faults,
-            result.exchanges,
-            result.skipped,
-            result.seconds,
-        )
+        yield replace(result, text=f"branch {number}: {result.text}")
     failure = next((branch.failure for branch in turns.branches if branch.failure is not None), None)
     if failure is not None:
         raise failure
