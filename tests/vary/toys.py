@@ -24,7 +24,8 @@ def variant(text: str) -> Variant:
 
 def breaking(text: str) -> Breaks:
     """Fails wherever all these choices are."""
-    return lambda found: found.holds(variant(text))
+    cause = variant(text)
+    return lambda found: found.holds(cause)
 
 
 class Toys:
@@ -40,7 +41,8 @@ class Toys:
 
     def trial(self, found: Variant) -> Run:
         self.asked.append(found)
-        results = {name: Result(not breaks(found), f"{name} saw {found}") for name, breaks in self.tests.items()}
+        text = str(found)
+        results = {name: Result(not breaks(found), f"{name} saw {text}") for name, breaks in self.tests.items()}
         return Run(results, frozenset(self.met(found)))
 
 
