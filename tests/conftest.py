@@ -12,7 +12,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.world.registry import Worlds
-from tests import collector
+from tests import authorities, collector
 from tests.documented import RECORDER
 from tests.routing import compile_once
 from tests.tpp import Tpp
@@ -21,6 +21,7 @@ from tests.tpp import Tpp
 settings.register_profile("here", deadline=None)
 settings.load_profile("here")
 compile_once()
+authorities.read_once()
 collector.rest()
 
 HERE = "http://127.0.0.1:8080"
