@@ -1,6 +1,7 @@
 """The scenarios that travel with the sandbox, each by the name of its file."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,16 +21,24 @@ class Shipped(Mapping[str, str]):
     """A mapping of names to texts, read on first use."""
 
     def __getitem__(self, name: str) -> str:
-        if name not in list(self):
+        if name not in self:
             raise KeyError(name)
         return _folder().joinpath(f"{name}{SUFFIX}").read_text(encoding="utf-8")
 
+    def __contains__(self, name: object) -> bool:
+        return name in _names()
+
     def __iter__(self) -> Iterator[str]:
-        names = (file.name for file in _folder().iterdir() if file.name.endswith(SUFFIX))
-        return iter(sorted(name.removesuffix(SUFFIX) for name in names))
+        return iter(_names())
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(_names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    names = (file.name for file in _folder().iterdir() if file.name.endswith(SUFFIX))
+    return tuple(sorted(name.removesuffix(SUFFIX) for name in names))
 
 
 SHIPPED = Shipped()
