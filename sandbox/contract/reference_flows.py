@@ -153,6 +153,6 @@ SHOP = frozenset(
 
 
 def evidence(axis: str) -> str:
-    """The flows that show an axis, the shop among them; else why no client feels it."""
+    """The flows that show an axis, the shop among them; else why no client feels it; empty for a new axis."""
     names = [f"`{name}`" for name, row in FLOWS.items() if axis in row.axes]
-    return ", ".join([*names, *(["the shop"] if axis in SHOP else [])]) if names else NOT_FELT[axis]
+    return ", ".join([*names, *(["the shop"] if axis in SHOP else [])]) if names else NOT_FELT.get(axis, "")

@@ -25,7 +25,7 @@ from tests.vary.steps import (
     lines_since,
     own_reference,
     paid,
-    pay,
+    pay_surely,
     sign,
     status,
 )
@@ -92,8 +92,8 @@ def rents(bank: Bank) -> None:
     """An execution lacked money: what the bank does not try again is paid by hand, and the rent is paid once."""
     own, poor = own_reference(bank, "RENT"), iban_of(bank, "poor")
     consent(bank, "poor")
-    terms = {"debtor_iban": poor, "amount": "900.00", "endtoend_identification": own}
-    order = begin(bank, date(2027, 4, 1), **terms)
+    terms = {"debtor_iban": poor, "amount": "900.00"}
+    order = begin(bank, date(2027, 4, 1), endtoend_identification=own, **terms)
     approve(bank, order, "poor")
     began = date(2027, 4, 2)
     go_to(bank, began, 12)
@@ -101,7 +101,7 @@ def rents(bank: Bank) -> None:
     bank.book(poor, "1000.00")
     go_to(bank, date(2027, 4, 9), 12)
     if not [line for line in about(lines_since(bank, "poor", began), own) if line.amount < 0]:
-        approve(bank, pay(bank, **terms), "poor")
+        approve(bank, pay_surely(bank, own, **terms), "poor")
         bank.clock.advance("3d")
     debits = [line for line in about(lines_since(bank, "poor", began), own) if line.amount < 0]
     assert [line.amount for line in debits] == [Decimal("-900.00")]
