@@ -25,7 +25,7 @@ from sandbox.web.api.failures import http_refusal, tell
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.api.gate import Call, judge, judge_openly
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
-from sandbox.web.api.target import Segment, WorldPath, has_dots, is_readable, text_of
+from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.registry import Worlds
@@ -67,6 +67,8 @@ NOT_THE_BANK = ("/_sandbox/", "/psu/")
 
 class App(Flask):
     """What every app of the sandbox has, also one of the controls alone: worlds in the path, one body for every no."""
+
+    url_rule_class = Route
 
     def __init__(self) -> None:
         super().__init__("sandbox", static_folder=None)

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from werkzeug.routing import UnicodeConverter
+from werkzeug.routing import Rule, UnicodeConverter
 
 PLAIN = "!$&'()*+,;=:@/"  # beside what `quote` leaves as it is: RFC 3986, 3.3
 ABSOLUTE = re.compile(r"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)  # RFC 9112, 3.2.2
@@ -53,6 +53,17 @@ class WorldPath:
         finally:
             for name in IN_CIRCLES:
                 environ.pop(name, None)
+
+
+class Route(Rule):
+    """A rule for reading paths. No address is written from one, so that werkzeug has nothing to compile for that."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        return write_no_address
+
+
+def write_no_address(rule: Rule, **values: object) -> tuple[str, str]:
+    raise AssertionError(f"the address of {rule.rule} is not written from its rule")
 
 
 class Segment(UnicodeConverter):
