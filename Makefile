@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare soak races simulate histories damage withstand pictures lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare soak races simulate histories damage withstand pictures trees lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -75,6 +75,10 @@ bench-compare: $(VENV)/stamp-test
 
 pictures: $(VENV)/stamp-test
 	$(BIN)/python -m tests.browser.pictures
+
+# After a change of the shipped people or of the default scenario: what a start reads of them.
+trees: $(VENV)/stamp-test
+	$(BIN)/python -m tests.seed.trees
 
 # After a change of what setup.cfg demands: make lock, or make lock ARGS='--upgrade [NAME]'. It needs the network.
 lock:

@@ -36,6 +36,7 @@ LATE = {
     "prometheus_client": "a counter that is read",
     "psycopg": "PostgreSQL",
     "rich": "tables on a terminal",
+    "ruamel": "YAML that was not read before",
     "sandbox.client": "commands",
     "sandbox.commands.remote": "commands",
     "sandbox.files.csv_lines": "bulk files",

@@ -7,8 +7,8 @@ from functools import lru_cache
 from sandbox.banking.countries import fixture_bytes
 from sandbox.reader.scalars import one_of
 from sandbox.reader.shapes import Either, Notes, Table
+from sandbox.reader.shipped import read_shipped
 from sandbox.reader.tree import AlreadyReported, Entry, Node, ScenarioErrors, tree_of
-from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.model import People
 from sandbox.seed.fixtures import PEOPLE, Fixtures, load_fixtures, read_fixtures
 
@@ -20,7 +20,7 @@ BANK = Either(one_of(SHIPPED, "set of fixtures"), Table(PEOPLE.fields, called="a
 @lru_cache(maxsize=4)
 def _inherited(name: str) -> Node:
     """Shipped fixtures are read once more for it, which takes long, and only a scenario that adds to them asks."""
-    return tree_of(read_yaml(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").plain(), name)
+    return tree_of(read_shipped(fixture_bytes(f"{name}.yaml").decode(), f"{name}.yaml").plain(), name)
 
 
 def read_bank(node: Node, notes: Notes, inherited: People) -> tuple[People, Fixtures]:

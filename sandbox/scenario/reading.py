@@ -10,8 +10,9 @@ from sandbox.contract.settings import Settings
 from sandbox.contract.variants import with_changes
 from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
 from sandbox.reader.shapes import Each, Leaf, Notes, Plain, Table
+from sandbox.reader.shipped import read_shipped
 from sandbox.reader.tree import AlreadyReported, Node, ScenarioError, ScenarioErrors, Wrong, quote, suggestion, tree_of
-from sandbox.reader.yaml_text import TEXT_MAX, read_yaml
+from sandbox.reader.yaml_text import TEXT_MAX
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, People, Scenario
@@ -58,7 +59,7 @@ TOP = Table(
 
 def read_scenario(text: str, name: str, library: Library = SHIPPED) -> Scenario:
     """Reads a scenario from YAML; raises ScenarioErrors."""
-    return _read(read_yaml(text, name), name, name.removesuffix(SUFFIX), library, ())
+    return _read(read_shipped(text, name), name, name.removesuffix(SUFFIX), library, ())
 
 
 def read_content(content: Any, name: str, library: Library = SHIPPED) -> Scenario:
@@ -182,7 +183,7 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
         if library is SHIPPED and parent == ROOT:
             return _shipped(ROOT)  # read once
         file = f"{parent}{SUFFIX}"
-        return _read(read_yaml(library[parent], file), file, parent, library, chain)
+        return _read(read_shipped(library[parent], file), file, parent, library, chain)
     except ScenarioErrors as faults:
         notes.errors.extend(faults.errors)
         return None

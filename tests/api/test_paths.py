@@ -86,3 +86,8 @@ def test_another_path_is_not(path: str) -> None:
 @pytest.mark.parametrize("path", ["/.", "/..", "/a/./b", "/a/../b", "/../a"])
 def test_segments_that_lead_elsewhere_are_noticed(path: str) -> None:
     assert has_dots(path)
+
+
+def test_a_route_reads_paths_and_writes_no_address(app: Flask) -> None:
+    with pytest.raises(AssertionError, match="not written from its rule"):
+        app.url_map.bind("localhost").build("payment_status", {"product": SCT, "payment_id": "1"})
