@@ -6,10 +6,59 @@ from typing import Any
 
 import click
 
-from sandbox.commands.clock import face_of
 from sandbox.commands.options import read_json
 from sandbox.commands.remote import RemoteWorld, at, cell, remote
 from sandbox.commands.screen import table
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+@remote
+def clock(far: RemoteWorld, context: click.Context) -> None:
+    """Shows the bank's clock; the words below move it."""
+    if context.invoked_subcommand is None:
+        _show(far, far.control("clock"))
+
+
+@clock.command()
+@click.argument("span")
+@remote
+def advance(far: RemoteWorld, span: str) -> None:
+    """Moves it on by SPAN, such as 61m, 2h30m or 5d; all that falls due on the way happens."""
+    _show(far, far.control("clock advance", {"advance": span}))
+
+
+@clock.command("set")
+@click.argument("time")
+@remote
+def set_to(far: RemoteWorld, time: str) -> None:
+    """Moves it on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
+    _show(far, far.control("clock set", {"set": time}))
+
+
+@clock.command()
+@remote
+def freeze(far: RemoteWorld) -> None:
+    """Lets it stand."""
+    _show(far, far.control("clock freeze", {"mode": "frozen"}))
+
+
+@clock.command()
+@click.option("--rate", type=float, default=1, show_default=True, help="Seconds of bank time per real second.")
+@remote
+def run(far: RemoteWorld, rate: float) -> None:
+    """Lets it run."""
+    _show(far, far.control("clock run", {"mode": "running", "rate": rate}))
+
+
+def _show(far: RemoteWorld, face: Any) -> None:
+    far.tell(face, lambda: face_of(face))
+
+
+def face_of(face: Any) -> str:
+    pace = "frozen" if face["mode"] == "frozen" else f"running, {face['rate']} s a second"
+    ahead = f"; next is due at {face['due_next']}" if face["due_next"] else ""
+    return f"{face['now']}, {pace}{ahead}"
 
 
 @click.command()
@@ -21,8 +70,8 @@ from sandbox.commands.screen import table
 def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
     body = {"as": name, "at": at or None, "replace": replace or None}
-    made = far.control("fork", body, name=source or _world_of(far))
-    far.tell(made, lambda: f"world {made['name']}: {face_of(made['clock'])}")
+    world = far.control("fork", body, name=source or _world_of(far))
+    far.tell(world, lambda: f"world {world['name']}: {face_of(world['clock'])}")
 
 
 @click.command()
@@ -30,8 +79,8 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
 @remote
 def rewind(far: RemoteWorld, at: str) -> None:
     """Takes the world back to AT, such as 2027-03-01T09:30; all later acts are gone."""
-    made = far.control("rewind", {"at": at}, name=_world_of(far))
-    far.tell(made, lambda: f"world {made['name']} is back at {face_of(made['clock'])}")
+    world = far.control("rewind", {"at": at}, name=_world_of(far))
+    far.tell(world, lambda: f"world {world['name']} is back at {face_of(world['clock'])}")
 
 
 def _world_of(far: RemoteWorld) -> str:
@@ -43,8 +92,8 @@ def _world_of(far: RemoteWorld) -> str:
 @remote
 def reset(far: RemoteWorld) -> None:
     """The world as it was first loaded."""
-    made = far.control("reset")
-    far.tell(made, lambda: f"world {made['name']} begins again: {face_of(made['clock'])}")
+    world = far.control("reset")
+    far.tell(world, lambda: f"world {world['name']} begins again: {face_of(world['clock'])}")
 
 
 @click.command()
@@ -147,8 +196,8 @@ def clear(far: RemoteWorld) -> None:
 @remote
 def load(far: RemoteWorld, name_or_file: str) -> None:
     """Begins the world again with a scenario: one that the server has, or a file of yours."""
-    made = far.control("scenario load", _scenario(name_or_file))
-    far.tell(made, lambda: f"world {made['name']} plays {made['scenario']}: {face_of(made['clock'])}")
+    world = far.control("scenario load", _scenario(name_or_file))
+    far.tell(world, lambda: f"world {world['name']} plays {world['scenario']}: {face_of(world['clock'])}")
 
 
 def _scenario(name_or_file: str) -> dict[str, Any]:

@@ -1,9 +1,15 @@
-"""The command `bank-sandbox docs`, and the page of the documentation that lists all commands."""
+"""The commands that write documents: `docs`, `collection`, `openapi`, `tables`; and the page that lists all commands."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import click
+import orjson
+
+from sandbox.commands.screen import table
+from sandbox.machine import machine_time
 
 PROGRAM = "bank-sandbox"
 
@@ -56,3 +62,56 @@ def _of(command: click.Command, name: str) -> Iterator[str]:
         yield "\n".join(
             ["| option | what it does |", "| --- | --- |", *(f"| {names} | {words} |" for names, words in rows)]
         )
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["http", "bruno"]))
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The address of the sandbox to call.")
+@click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
+def collection(kind: str, target: Path, url: str, vendor: str) -> None:
+    """Writes every example of the reference: as one .http file TARGET, or as a Bruno collection in the folder TARGET.
+
+    They use a new world named `collection`; a control acts as the customer."""
+    from sandbox.web.docs.collections import bruno, http_file
+
+    root = url.rstrip("/")
+    files = {"": http_file(root, vendor)} if kind == "http" else bruno(root, vendor)
+    for name, text in files.items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+@click.command()
+@click.option(
+    "--output", type=click.File("wb", lazy=True, atomic=True), default="-", help="A file; - writes to standard output."
+)
+@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="The base address in the document.")
+@click.option("--vendor", default="service", show_default=True, help="The word in application/vnd.VENDOR.api+json.")
+@click.option("--controls", is_flag=True, help="The sandbox's controls instead of the bank's interface.")
+def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
+    """Writes the bank's interface as an OpenAPI 3.1 document."""
+    from sandbox.banking.calendar import brussels_date
+    from sandbox.web.docs.views import bank_document, controls_document
+
+    today = brussels_date(datetime.fromtimestamp(machine_time(), UTC))
+    root = url.rstrip("/")
+    document = orjson.loads(controls_document(root) if controls else bank_document(root, vendor, today))
+    output.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+@click.command()
+@click.argument(
+    "names",
+    nargs=-1,
+    type=click.Choice(["moves", "errors", "operations", "products", "settings", "referee", "variants"]),
+)
+def tables(names: tuple[str, ...]) -> None:
+    """Prints the tables that the bank follows, each row with its clause."""
+    from sandbox.web.docs.tables import TABLES
+
+    for name in names or tuple(TABLES):
+        click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)
+        head, rows = TABLES[name]()
+        click.echo(table(rows, head))

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.access_options import AccessOptions, access_options
-from sandbox.commands.capacity_options import CapacityOptions, capacity_options
 from sandbox.commands.docs import commands_page
 from sandbox.commands.greeting import greeting
 from sandbox.commands.greeting import opened as openable
 from sandbox.commands.options import Instant, Seed, SeedText, option
-from sandbox.commands.state_options import StateOptions, state_options
+from sandbox.commands.state_options import CapacityOptions, StateOptions, capacity_options, state_options
 from sandbox.machine import machine_time, stopwatch
 from sandbox.world.log.collector import collector_at_rest, tend
 

@@ -1,8 +1,8 @@
-"""Options of `serve` about where worlds are kept (choice 12)."""
+"""Options of `serve` about worlds: where they are kept (choice 12), how many and how large (choice 10)."""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
     from sandbox.world.registry import Worlds
     from sandbox.world.room import Room
+
 
 PLAIN = re.compile(r"[!-~]+")
 LEASE_MIN, LEASE_MAX = timedelta(seconds=1), timedelta(minutes=5)
@@ -132,5 +133,49 @@ state_options = all_of(
         "--peers-key",
         help="With --state URL: the key by which the servers of one database know each other; better set as "
         "SANDBOX_PEERS_KEY. With it any of them answers any call.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class CapacityOptions:
+    """The values of the options of the same names."""
+
+    worlds_max: int
+    put_away_after: timedelta
+    acts_kept: int | None
+    history_mb: int
+
+    @property
+    def room(self) -> "Room":
+        from sandbox.world.room import Room
+
+        return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
+
+    def apply_to(self, beginning: "Beginning") -> "Beginning":
+        """Sets the settings of the given options; others stay those of the scenario."""
+        if self.acts_kept is None:
+            return beginning
+        return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))
+
+
+capacity_options = all_of(
+    option(
+        "--worlds-max",
+        default=10_000,
+        type=click.IntRange(1, 1_000_000),
+        help="Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",
+    ),
+    option("--put-away-after", default="30m", type=Span(), help="With --state: unload a world after this idle time."),
+    option(
+        "--history-mb",
+        default=500,
+        type=click.IntRange(1, 1_000_000),
+        help="Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
+    ),
+    option(
+        "--acts-kept",
+        type=click.IntRange(1, 1_000_000_000),
+        help="Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
     ),
 )

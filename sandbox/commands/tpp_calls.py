@@ -33,44 +33,45 @@ signing = all_of(
 
 
 def finish(
-    far: RemoteWorld, made: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
+    far: RemoteWorld, initiation: "Initiation", customer: str, refuse: bool, unsigned: bool, until: str | None
 ) -> None:
     """The customer's part, time, and what came of it."""
     tpp, found = tpp_of(far), dict[str, Any]()
     with far.kindly():
-        address = address_of(far, made)
+        address = address_of(far, initiation)
         if unsigned:
             found["address"] = address
         elif address is not None:
             act = far.controls.psu.refuse if refuse else far.controls.psu.approve
             found["redirect"] = act(address, customer)
         if until:
-            body = {"payment_id": made.reference.id, "status": until.upper(), "within": WITHIN}
+            body = {"payment_id": initiation.reference.id, "status": until.upper(), "within": WITHIN}
             far.controls.call("POST", "/await", body)
-        status = tpp.status(made)
-    kind = made.reference.kind.row
-    found = {kind.id: made.reference.id, "status": status.status, "reason": status.reason} | found
-    found["console"] = console_of(far, made)
+        status = tpp.status(initiation)
+    kind = initiation.reference.kind.row
+    found = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | found
+    found["console"] = console_of(far, initiation)
     far.tell(found, lambda: render_initiation(found))
 
 
-def console_of(far: RemoteWorld, made: "Initiation") -> str:
+def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
     """Its page in the console."""
-    return f"{far.controls.desk.base_url}/_sandbox/console/{made.reference.kind.row.list}/{made.reference.id}"
+    reference = initiation.reference
+    return f"{far.controls.desk.base_url}/_sandbox/console/{reference.kind.row.list}/{reference.id}"
 
 
-def address_of(far: RemoteWorld, made: "Initiation") -> str | None:
+def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:
     """Where it is signed. A file gets its address once it is validated, which takes bank time."""
-    if made.reference.kind.row is not BULK:
-        return made.sca_address
+    if initiation.reference.kind.row is not BULK:
+        return initiation.sca_address
     from sandbox.client import Refused
 
     try:
-        far.controls.call("POST", "/await", {"payment_id": made.reference.id, "status": "PATC", "within": "2h"})
+        far.controls.call("POST", "/await", {"payment_id": initiation.reference.id, "status": "PATC", "within": "2h"})
     except Refused as no:
         if no.status != 409:  # the file was rejected
             raise
-    return tpp_of(far).status(made).sca_address
+    return tpp_of(far).status(initiation).sca_address
 
 
 def render_initiation(found: dict[str, Any]) -> str:
@@ -97,7 +98,7 @@ def pay(
 ) -> None:  # fmt: skip
     """Initiates a payment as demo-tpp, and signs it as a customer."""
     with far.kindly():
-        made = tpp_of(far).pay(
+        initiation = tpp_of(far).pay(
             product,
             creditor_name=name,
             creditor_iban=iban,
@@ -105,7 +106,7 @@ def pay(
             currency=currency,
             requested_execution_date=on,
         )
-    finish(far, made, customer, **ending)
+    finish(far, initiation, customer, **ending)
 
 
 @click.command()
@@ -125,10 +126,10 @@ def order(
 
     with far.kindly():
         first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
-        made = tpp_of(far).pay_regularly(
+        initiation = tpp_of(far).pay_regularly(
             creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start_date=first
         )
-    finish(far, made, customer, **ending)
+    finish(far, initiation, customer, **ending)
 
 
 @click.command()
@@ -149,8 +150,8 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
             content = file.read()
         else:
             content = sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
-        made = tpp_of(far).send_file(content, kind_of(content), reference)
-    finish(far, made, customer, **ending)
+        initiation = tpp_of(far).send_file(content, kind_of(content), reference)
+    finish(far, initiation, customer, **ending)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""`bank-sandbox export` and `import`: a world of a running sandbox as one file, and back."""
+"""A world as a file: `export` and `import`, its `film`, and a scenario that `lift` makes of its calls."""
 
 import gzip
 import json
@@ -7,15 +7,16 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.clock import face_of
+from sandbox.commands.actions import face_of
 from sandbox.commands.options import write_file
 from sandbox.commands.remote import RemoteWorld, remote
 
 GZIP = b"\x1f\x8b"
+SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for exists in (True, False))
 
 
 @click.command()
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file; .gz compresses it.")
+@click.option("--output", "-o", type=TARGET, help="The file; .gz compresses it.")
 @click.option("--strip-secrets", is_flag=True, help="Replace callers' secrets; the export still replays.")
 @remote
 def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
@@ -30,7 +31,7 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=SOURCE)
 @click.option("--as", "name", help="The name of the new world; default: its name in the export.")
 @click.option("--replace", is_flag=True, help="Replace a world of that name; without, that is refused.")
 @remote
@@ -43,5 +44,50 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:
     packed = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)
     query = ({"as": name} if name else {}) | ({"replace": "true"} if replace else {})
     path = f"/import?{urlencode(query)}" if query else "/import"
-    made = json.loads(far.carry("POST", path, packed))
-    far.tell(made, lambda: f"world {made['name']} with {made['acts']} acts: {face_of(made['clock'])}")
+    world = json.loads(far.carry("POST", path, packed))
+    far.tell(world, lambda: f"world {world['name']} with {world['acts']} acts: {face_of(world['clock'])}")
+
+
+@click.command()
+@click.argument("name", metavar="WORLD")
+@click.option("--output", "-o", type=TARGET, required=True, help="The file to write.")
+@remote
+def film(far: RemoteWorld, name: str, output: Path) -> None:
+    """Writes the film of WORLD: an HTML file in which its calls, screens and states are replayed."""
+    from sandbox.client import Controls
+    from sandbox.film import render_film
+
+    desk = far.controls.desk
+    server = Controls(desk.base_url.partition("/worlds/")[0], desk.http, desk.key)
+    filmed = RemoteWorld(server if name == "default" else server.world(name), far.as_json)
+    with far.kindly():
+        filmed.demand_world()
+        text = render_film(filmed.controls, f"World {name}")
+    write_file(output, text.encode())
+    far.tell({"film": str(output)}, lambda: f"{output}: open it in a browser")
+
+
+@click.command()
+@click.argument("file", type=SOURCE)
+@click.option("-o", "target", type=TARGET, help="Write the scenario there.")
+def lift(file: Path, target: Path | None) -> None:
+    """Makes a scenario of FILE, with other names, IBANs and communications.
+
+    FILE is a HAR of a client's calls, or an export of a world (`bank-sandbox export`).
+
+    What could not be explained is listed, on stderr and at the end of the scenario."""
+    from sandbox.lift.har import HarError
+    from sandbox.lift.scenario_text import lift_file
+    from sandbox.scenario import ScenarioErrors
+    from sandbox.world.transfer.form import ParcelError
+
+    try:
+        text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")
+    except (HarError, ParcelError, ScenarioErrors) as fault:
+        raise click.ClickException(f"{file}: {fault}") from None
+    for line in unexplained:
+        click.echo(f"not explained: {line}", err=True)
+    if target is None:
+        click.echo(text, nl=False)
+    else:
+        write_file(target, text.encode())

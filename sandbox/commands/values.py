@@ -1,4 +1,4 @@
-"""The commands `values` and `trigger`: the well-known values, and one of them made (choice 12)."""
+"""The commands `values` and `trigger`: the well-known values, and one of them played (choice 12)."""
 
 import json
 from datetime import timedelta
@@ -77,17 +77,17 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
     about = f"{one.value}: {one.effect}{f' ({one.plain_outcome})' if one.outcome else ''}"
     with far.kindly():
         try:
-            made = initiate(far, one, kind)
+            initiation = initiate(far, one, kind)
         except Refused as no:
             if one.rule.refuse is None:
                 raise
             found = {"value": one.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
             far.tell(found, lambda: f"{about}\n{found['status']} {found['refused']}, as it should be")
             return
-        lead_on(far, one, made, customer or ("bakkerij" if one.kinds == ("bulk",) else "alice"))
-        status = tpp_of(far).status(made)
-    shown = {"payment_id": made.reference.id, "status": status.status, "reason": status.reason, "value": one.value}
-    shown["console"] = console_of(far, made)
+        lead_on(far, one, initiation, customer or ("bakkerij" if one.kinds == ("bulk",) else "alice"))
+        status = tpp_of(far).status(initiation)
+    shown = {"payment_id": initiation.reference.id, "status": status.status, "reason": status.reason}
+    shown |= {"value": one.value, "console": console_of(far, initiation)}
     far.tell(shown, lambda: f"{about}\n{render_initiation(shown)}")
 
 
@@ -104,13 +104,13 @@ def initiate(far: RemoteWorld, one: "WellKnownValue", kind: str | None) -> "Init
     return tpp.pay(product, **order | {"currency": "USD" if product.startswith("cross") else "EUR"})
 
 
-def lead_on(far: RemoteWorld, one: "WellKnownValue", made: "Initiation", customer: str) -> None:
+def lead_on(far: RemoteWorld, one: "WellKnownValue", initiation: "Initiation", customer: str) -> None:
     """Signs where the outcome needs a signature, and moves the clock to where the outcome is seen."""
     rule, clock, timings = one.rule, far.controls.clock, dict(one.rule.timings)
     first = rule.then[0] if rule.then else None
     acts_alone = rule.psu is not None or (first is not None and first.on in UNSIGNED)
     if not acts_alone and not {"unsigned_after", "technical_checks", "bulk_validation"} & {*timings}:
-        address = None if rule.validation else address_of(far, made)
+        address = None if rule.validation else address_of(far, initiation)
         if address is not None:
             far.controls.psu.approve(address, customer)
     if rule.psu is not None:
@@ -118,13 +118,13 @@ def lead_on(far: RemoteWorld, one: "WellKnownValue", made: "Initiation", custome
     elif "unsigned_after" in timings:
         clock.advance(timings["unsigned_after"])
     elif rule.validation:
-        wait(far, made, "PATC" if rule.validation[0].bulk else "RJCT")
+        wait(far, initiation, "PATC" if rule.validation[0].bulk else "RJCT")
     elif "settlement_ends" in timings and "settlement_begins" not in timings:
-        wait(far, made, "ACSP")
+        wait(far, initiation, "ACSP")
     elif first is not None:
-        wait(far, made, "ACSC" if first.back else str(first.move))
+        wait(far, initiation, "ACSC" if first.back else str(first.move))
         clock.advance(first.after if first.back else timedelta())
 
 
-def wait(far: RemoteWorld, made: "Initiation", status: str) -> None:
-    far.controls.call("POST", "/await", {"payment_id": made.reference.id, "status": status, "within": "30d"})
+def wait(far: RemoteWorld, initiation: "Initiation", status: str) -> None:
+    far.controls.call("POST", "/await", {"payment_id": initiation.reference.id, "status": status, "within": "30d"})

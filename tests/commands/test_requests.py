@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from sandbox.cli import main
 from sandbox.client import Client, Refused
-from sandbox.commands import requests as command
+from sandbox.commands import calls as command
 from sandbox.commands.screen import fitted, limited
 from sandbox.serve.call_line import call_line
 
