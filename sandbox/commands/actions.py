@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sandbox.commands.options import read_json
-from sandbox.commands.remote import RemoteWorld, at, cell, remote
+from sandbox.commands.remote import RemoteWorld, at, cell, face_of, remote
 from sandbox.commands.screen import table
 
 
@@ -55,12 +55,6 @@ def _show(far: RemoteWorld, face: Any) -> None:
     far.tell(face, lambda: face_of(face))
 
 
-def face_of(face: Any) -> str:
-    pace = "frozen" if face["mode"] == "frozen" else f"running, {face['rate']} s a second"
-    ahead = f"; next is due at {face['due_next']}" if face["due_next"] else ""
-    return f"{face['now']}, {pace}{ahead}"
-
-
 @click.command()
 @click.argument("name")
 @click.option("--at", help="Copy the world as it was at this time; default: now.")
@@ -86,25 +80,6 @@ def rewind(far: RemoteWorld, at: str) -> None:
 def _world_of(far: RemoteWorld) -> str:
     _, found, name = far.controls.desk.base_url.rpartition("/worlds/")
     return name if found else "default"
-
-
-@click.command()
-@remote
-def reset(far: RemoteWorld) -> None:
-    """The world as it was first loaded."""
-    world = far.control("reset")
-    far.tell(world, lambda: f"world {world['name']} begins again: {face_of(world['clock'])}")
-
-
-@click.command()
-@click.argument("payment_id")
-@click.argument("status")
-@click.option("--reason", help="Such as AC04.")
-@remote
-def move(far: RemoteWorld, payment_id: str, status: str, reason: str | None) -> None:
-    """Forces a legal move of a payment, a standing order or a bulk file."""
-    found = far.control("move", {"status": status, "reason": reason or None}, payment_id=payment_id)
-    far.tell(found, lambda: " ".join([found["status"], found.get("reason") or ""]).strip())
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The commands that write documents: `docs`, `collection`, `openapi`, `tables`; and the page that lists all commands."""
+"""The commands `docs`, `collection`, `openapi` and `tables`, and the page that lists all commands."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,12 +1,13 @@
 """Commands that only call a control: made of the control's row."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 from marshmallow import fields
 
-from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.remote import RemoteWorld, cell, face_of, remote
 from sandbox.web.controls.control_row import Command, Control, each_command, type_of
 from sandbox.web.controls.rows import CONTROLS
 
@@ -52,7 +53,7 @@ def command_of(row: Control, command: Command) -> click.Command:
         if command.columns:
             far.tell_rows(body, command.last_word, command.columns, limit)
         else:
-            far.tell(body, lambda: command.shows.format_map(body))
+            far.tell(body, lambda: render(command.shows, body))
 
     run: Callable[..., Any] = remote(call)
     for name, field in reversed(list(row.fields.items())):
@@ -65,6 +66,14 @@ def command_of(row: Control, command: Command) -> click.Command:
     for name in reversed(command.arguments):
         run = click.argument(name)(run)
     return click.command(command.last_word, help=command.about)(run)
+
+
+def render(shows: str, body: dict[str, Any]) -> str:
+    """The line that a person sees; `face` is the clock of a world in the reply."""
+    facts = defaultdict(str, {name: cell(value) for name, value in body.items()})
+    if "clock" in body:
+        facts["face"] = face_of(body["clock"])
+    return shows.format_map(facts).strip()
 
 
 def _option(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:

@@ -183,6 +183,12 @@ def cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def face_of(face: Any) -> str:
+    pace = "frozen" if face["mode"] == "frozen" else f"running, {face['rate']} s a second"
+    ahead = f"; next is due at {face['due_next']}" if face["due_next"] else ""
+    return f"{face['now']}, {pace}{ahead}"
+
+
 def as_json(body: Any) -> str:
     return json.dumps(body, ensure_ascii=False, indent=2, default=_number)
 

@@ -7,9 +7,8 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.actions import face_of
 from sandbox.commands.options import write_file
-from sandbox.commands.remote import RemoteWorld, remote
+from sandbox.commands.remote import RemoteWorld, face_of, remote
 
 GZIP = b"\x1f\x8b"
 SOURCE, TARGET = (click.Path(exists=exists, dir_okay=False, path_type=Path) for exists in (True, False))

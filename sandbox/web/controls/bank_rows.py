@@ -156,7 +156,14 @@ BANK_ROWS: tuple[Control, ...] = (
             reason=text(allow_none=True, about="An ISO 20022 reason code.", option="Such as AC04."),
         ),
         {"status": "RJCT", "reason": "AC04"},
-        commands=(Command("move"),),
+        commands=(
+            Command(
+                "move",
+                "Forces a legal move of a payment, a standing order or a bulk file.",
+                ("payment_id", "status"),
+                "{status} {reason}",
+            ),
+        ),
         buttons=(Button("move", "Moved to {status}."),),
         reply=("Payment", "StandingOrder", "BulkFile"),
     ),

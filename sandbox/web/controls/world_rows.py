@@ -100,7 +100,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "The world as it was first loaded.",
         body("NoContent"),
         {},
-        commands=(Command("reset"),),
+        commands=(Command("reset", "The world as it was first loaded.", shows="world {name} begins again: {face}"),),
         buttons=(Button("reset", "This world began again."),),
         reply="World",
     ),
