@@ -156,18 +156,20 @@ class Ledger:
 
     def post(self, entry: Entry) -> None:
         sums: dict[str, Decimal] = {}
-        for _, amount, *_ in entry.postings:
+        for posting in entry.postings:
+            amount = posting.amount
             sums[amount.currency] = sums.get(amount.currency, NOTHING) + amount.number
         assert not any(sums.values()), f"unbalanced entry: {entry}"
         balances = self._balances
-        for posting in entry.postings:
-            self.posted += 1  # two sides may be the same account's, so each has a number of its own
-            account, amount, *_ = posting
+        # Two sides may be the same account's, so each has a number of its own.
+        for number, posting in enumerate(entry.postings, self.count + 1):
+            account, amount = posting.account, posting.amount
             compartment = account, amount.currency
             before = balances.get(compartment)
             balances[compartment] = (self.number(compartment) if before is None else before) + amount.number
             if account not in (OUTSIDE, EXCHANGE):
-                self._write(compartment, Line(entry.on, self.count, posting, entry))
+                self._write(compartment, Line(entry.on, number, posting, entry))
+        self.posted += len(entry.postings)
 
     def _write(self, compartment: Compartment, line: Line) -> None:
         lines = self._lines.get(compartment)

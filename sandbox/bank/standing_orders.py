@@ -98,7 +98,7 @@ def customs_of(bank: Bank, contract: Contract) -> Customs:
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
     """Whether a month that lacks the day has no execution."""
     contract = order.order
-    if customs_of(bank, contract).day_31 != "skipped":
+    if contract.first.day <= 28 or customs_of(bank, contract).day_31 != "skipped":
         return False
     return not has_day(contract.first, contract.frequency, number)
 
@@ -130,16 +130,16 @@ def activate(bank: Bank, order: StandingOrder, reason: str | None = None) -> Non
 def run(bank: Bank, order: StandingOrder) -> None:
     """An execution: a posting, or its failure; the contract goes on either way."""
     assert order.debtor is not None
-    closed = any(accounts.is_closed(bank, iban) for iban in (order.debtor.iban, order.order.creditor_iban))
+    closed = accounts.is_closed(bank, order.debtor.iban) or accounts.is_closed(bank, order.order.creditor_iban)
     amount = None if closed else due_amount(bank, order.order, order.debtor)
     if amount is None:
         bank.move(order, Trigger.FUNDS_MISSING, CLOSED if closed else NO_FUNDS)
     else:
         bank.move(order, Trigger.OCCURRED)
         _book(bank, order, order.debtor, amount)
-    tried = sum(1 for one in order.runs[-TRIES_COUNTED:] if one.number == order.next_number)
     order.runs.append(Run(order.next_number, bank.clock.now, amount))
     if amount is None and not closed:
+        tried = sum(1 for one in order.runs[-TRIES_COUNTED - 1 : -1] if one.number == order.next_number)
         match bank.variant("failed_occurrence"):
             case "ends":
                 bank.move(order, Trigger.ENDED, NO_FUNDS)
