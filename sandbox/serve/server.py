@@ -23,6 +23,7 @@ from sandbox.world.line import LINE, WAITS, Line
 
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BRIEF_BYTES_MAX = 100_000  # of a body
+JOINED_BYTES_MAX = 65_536  # of a reply
 CONTROLS = "/_sandbox/"
 BODY_BYTES_MAX = FILE_BYTES_MAX + 1_000_000  # above the application's own bounds, so that those are told
 HEADER_NAME = re.compile(rb"(?<=\n)[A-Za-z0-9-]+(?=:)")
@@ -33,6 +34,7 @@ class Task(WSGITask):  # type: ignore[misc]
     """Tells the application what waitress hides: that a body came in chunks, and how to wait and to hang up."""
 
     lower_case = False
+    wrote_header: bool
 
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
@@ -55,6 +57,16 @@ class Task(WSGITask):  # type: ignore[misc]
     def build_response_header(self) -> bytes:
         head: bytes = super().build_response_header()
         return HEADER_NAME.sub(lambda name: name[0].lower(), head) if self.lower_case else head
+
+    def write(self, data: bytes) -> None:
+        """A short body leaves with its head: each piece by itself costs a call of the system, here and there."""
+        is_whole = self.complete and self.has_body and self.content_length == len(data)
+        if self.wrote_header or not is_whole or not 0 < len(data) <= JOINED_BYTES_MAX:
+            super().write(data)
+            return
+        head = self.build_response_header()
+        self.wrote_header, self.content_bytes_written = True, len(data)
+        self.channel.write_soon(head + data)
 
     def finish(self) -> None:
         super().finish()

@@ -88,7 +88,8 @@ DEEP = b"[" * (DEPTH_MAX + 1) + b"]" * (DEPTH_MAX + 1)
 REFUSED = (
     (b"", "it is empty"), (b"  ", "it is empty"), (b"\xff", "not UTF-8"), (b"{", "not JSON (line 1"),
     (b'{"a": NaN}', "not JSON"), (b'{"a": Infinity}', "not JSON"), (b'{"a": 1, "a": 2}', "the key a is there twice"),
-    (b'{"a": {"b": 1, "c": 2, "\\u0062": 3}}', "the key b is there twice"), (DEEP, "nested more than"),
+    (b'{"a": {"b": 1, "c": 2, "\\u0062": 3}}', "the key b is there twice"),
+    (b'[{"b": ":"}, {"b": 1, "b": 2}]', "the key b is there twice"), (DEEP, "nested more than"),
     (b"[" * 100_000, "not JSON"), (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, ""), (b"{'a': 1}", "not JSON"),
     (b"\xef\xbb\xbf{}", "not JSON"), (b'{"a": "\x00"}', "not JSON"), (b'{"a": "\n"}', "not JSON"),
     (b'{"a": "\\ud800"}', "not JSON"), (b'{"a": 01}', "not JSON"),

@@ -29,7 +29,8 @@ def read_strict(content: bytes) -> Any:
         raise ValueError(_why(content, fault)) from None
     if content.count(b"{") + content.count(b"[") > DEPTH_MAX and _deeper(found, DEPTH_MAX):
         raise ValueError(f"it is nested more than {DEPTH_MAX} deep")
-    json.loads(content, object_pairs_hook=_demand_single)
+    if content.count(b":") != _count_keys(found):  # a key twice, or a text with a colon
+        json.loads(content, object_pairs_hook=_demand_single)
     return found
 
 
@@ -47,6 +48,12 @@ def _deeper(value: Any, left: int) -> bool:
     if left == 0:
         return True
     return any(_deeper(item, left - 1) for item in (value.values() if isinstance(value, dict) else value))
+
+
+def _count_keys(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_count_keys, value.values()))
+    return sum(map(_count_keys, value)) if isinstance(value, list) else 0
 
 
 def _demand_single(pairs: list[tuple[str, Any]]) -> None:
