@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from sandbox.world.played_step import PlayedStep
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.room import USUAL, Room
 from sandbox.world.steady_clock import SteadyClock
-from sandbox.world.world import Life, Terms, World
+from sandbox.world.world import Terms, World
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
@@ -168,14 +167,11 @@ class Worlds:
     def fork(self, name: str, as_name: str, at: datetime | None, *, replacing: bool = False) -> World:
         """Make a second world that is the first as it is, or as it was at a time."""
         origin = self.find(name)
-        return self._settle(as_name, replacing, lambda: origin.fork(as_name, at, not replacing))
+        return self.settle(as_name, lambda: origin.fork(as_name, at, not replacing), replacing=replacing)
 
-    def settle(self, name: str, life: Life, *, replacing: bool = False) -> World:
-        """Make a world that goes on from a life led elsewhere."""
-        make = partial(World.from_life, name, life, self.machine_time, self.store, not replacing)
-        return self._settle(name, replacing, make)
-
-    def _settle(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
+    def settle(self, name: str, make: Callable[[], World], *, replacing: bool = False) -> World:
+        """Make a world that goes on from another life. `make` returns it whole: once it can be found, it may be given
+        up to another server at any moment."""
         return self._fetched(name, lambda: self._settle_once(name, replacing, make))
 
     def _settle_once(self, name: str, replacing: bool, make: Callable[[], World]) -> World:

@@ -57,7 +57,12 @@ def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> Response:
     name = query.get("as") or ("" if here == "default" else here) or first_name
     if not is_world_name(name):
         raise refuse("file", "the name of its world is none")
-    world = worlds.settle(name, life, replacing=query.get("replace") == "true")
-    take_in(world, life.findings)
-    found: dict[str, Any] = shown(world) | {"acts": len(life.acts)}
+    replacing = query.get("replace") == "true"
+
+    def make() -> World:
+        made = World.from_life(name, life, worlds.machine_time, worlds.store, not replacing)
+        take_in(made, life.findings)
+        return made
+
+    found: dict[str, Any] = shown(worlds.settle(name, make, replacing=replacing)) | {"acts": len(life.acts)}
     return json_response(found, 201)
