@@ -109,7 +109,7 @@ def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
 )
 def tables(names: tuple[str, ...]) -> None:
     """Prints the tables that the bank follows, each row with its clause."""
-    from sandbox.web.docs.tables import TABLES
+    from sandbox.web.docs.generated import TABLES
 
     for name in names or tuple(TABLES):
         click.echo(f"\n{name}\n" if not names or len(names) > 1 else "", nl=len(names) != 1)

@@ -10,7 +10,7 @@ from flask import Flask
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
 from sandbox.scenario.rule_rows import NAMES
-from sandbox.web.docs.error_causes import causes_of
+from sandbox.web.docs.responses import causes_of
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from tests import contracts

@@ -18,7 +18,7 @@ from sandbox.web.docs.controls import rows as control_rows
 from sandbox.web.docs.controls_document import OTHER_MEDIA
 from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import addresses_of, body_name
-from sandbox.web.docs.error_causes import CAUSES, ONLY_BY_FAULT, causes_of
+from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, causes_of
 from sandbox.web.docs.schemas import NOTES
 from tests.contracts import ALICE
 from tests.documented import RECORDER, Recorder, judge, operations, told

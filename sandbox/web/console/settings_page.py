@@ -16,7 +16,7 @@ from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.control_calls import Ask
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
-from sandbox.web.controls.settings_views import settings_row
+from sandbox.web.controls.scenario_views import settings_row
 
 
 class Row(NamedTuple):

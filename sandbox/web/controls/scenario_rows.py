@@ -85,7 +85,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/settings",
-        "settings_views.show",
+        "scenario_views.show_settings",
         "The settings of this world, as they stand.",
         commands=(Command("settings"),),
         reply="Settings",
@@ -93,7 +93,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
     Control(
         "PATCH",
         "/settings",
-        "settings_views.change",
+        "scenario_views.save_settings",
         "Changes settings from now on; scheduled events keep their times. `variants` is merged: axes that are "
         "not named stay as they are, and an axis at its first value is as it was by default.",
         body("SettingsChange", **{row.name: given() for row in fields_of(Settings)}),
@@ -109,7 +109,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/variants",
-        "settings_views.axes",
+        "scenario_views.axes",
         "How this bank could differ within the service's word: each axis with its values, the value that this world "
         "has (null where its settings are those of none), and whether a call met it. It is changed by the setting "
         "`variants`.",

@@ -190,7 +190,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/export",
-        "transfers.send",
+        "world_views.send",
         "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
         "`secrets=strip` takes out what callers kept secret: it replays all the same.",
         reply={"application/x-ndjson": TEXT},
@@ -199,7 +199,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "POST",
         "/import",
-        "transfers.take",
+        "world_views.take",
         "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
         "says; then it takes the name that `as` gives, else that of the address, else its own. "
         "409 where a world of that name exists: `?replace=true` replaces it.",

@@ -11,16 +11,16 @@ from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import STANDING_ORDER, VERSION_1
 from sandbox.contract.operations import FORM, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS, SCT
-from sandbox.contract.variants import Pairs
+from sandbox.contract.variants import AXES, Pairs
 from sandbox.scenario.values import default_values
 from sandbox.web.api import account_replies, replies
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
-from sandbox.web.docs import reply_schemas
+from sandbox.web.docs import amendments_accounts, amendments_headers, amendments_initiation, reply_schemas
+from sandbox.web.docs.amending import Amend, Document
 from sandbox.web.docs.examples import Example, accept_of, order, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
 from sandbox.web.docs.responses import responses_of
 from sandbox.web.docs.schemas import JsonSchema, clause_marks, new_document, of_product, reference
-from sandbox.web.docs.variant_amendments import amended
 
 VERSION = "3.0.1"  # service 9.3
 SCHEMAS: tuple[type[Schema], ...] = (
@@ -201,3 +201,23 @@ def add_values(found: dict[str, Any]) -> None:
 
 def body_name(product: str) -> str:
     return "".join(word.capitalize() for word in product.split("-")[:-2]) + "Payment"
+
+
+# One for each value that shows in the shape of a call or a reply.
+AMENDMENTS: dict[tuple[str, str], Amend] = (
+    amendments_accounts.AMENDMENTS | amendments_headers.AMENDMENTS | amendments_initiation.AMENDMENTS
+)
+LAST = ("error_codes", "other")  # it replaces also the codes that others bring
+
+
+def amended(document: Document, variants: Pairs) -> Document:
+    """The document with what these variants change, and a list of them."""
+    if not variants:
+        return document
+    document["info"]["x-variants"] = dict(variants)
+    lines = [f"- `{axis}: {value}` ({AXES[axis].clause}): {AXES[axis].value(value).does}" for axis, value in variants]
+    document["info"]["description"] += "\n\nThis bank differs from the usual one:\n" + "\n".join(lines)
+    for pair in sorted(variants, key=LAST.__eq__):
+        if pair in AMENDMENTS:
+            AMENDMENTS[pair](document)
+    return document

@@ -1,20 +1,111 @@
-"""The pages of the documentation that are made from the tables, as Markdown."""
+"""The tables that say almost everything: as rows for a person, and as pages of the documentation in Markdown."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
+from sandbox.banking.durations import write_duration
 from sandbox.contract.axis import MARKS, TOPICS
+from sandbox.contract.errors import Error
+from sandbox.contract.fields import FIELDS, PAYMENT
+from sandbox.contract.moves import MOVES
+from sandbox.contract.operations import OPERATIONS
+from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
-from sandbox.contract.variants import AXES
+from sandbox.contract.settings import Settings
+from sandbox.contract.variants import AXES, Axis
+from sandbox.referee.table import TABLE as REFEREE
 from sandbox.web.docs.controls import rows as control_rows
-from sandbox.web.docs.tables import TABLES
+
+Row = tuple[str, ...]
+Table = tuple[Row, list[Row]]
+
+
+def ours(clause: str) -> str:
+    return "ours" if clause.startswith("choice") else ""
+
+
+def table(head: Row, rows: Iterable[Row]) -> Table:
+    """With the clause of each row in its last column, and whether it is our choice."""
+    return (*head, "clause", ""), [(*row, ours(row[-1])) for row in rows]
+
+
+def moves() -> Table:
+    rows = [(path, row) for path, of in MOVES.items() for row in of]
+    return table(
+        ("path", "from", "trigger", "to", "when"),
+        (
+            (path, row.source, row.trigger, row.target, row.when.__doc__ or "" if row.when else "", row.clause)
+            for path, row in rows
+        ),
+    )
+
+
+def errors() -> Table:
+    rows = [error.value for error in Error]
+    return table(
+        ("status", "error", "error_code", "text"),
+        ((str(row.status), row.error, row.code, row.text, row.clause) for row in rows),
+    )
+
+
+def operations() -> Table:
+    return table(
+        ("operation", "method", "path", "versions", "authorization"),
+        (
+            (row.name, row.method, row.path, " ".join(map(str, row.versions)), row.authorization.value, row.clause)
+            for row in OPERATIONS
+        ),
+    )
+
+
+def products() -> Table:
+    uses = {path: [PAYMENT.use_of(row, name).value for name in PRODUCTS] for path, row in FIELDS.items()}
+    return table(("field", *PRODUCTS), ((path, *row, "service 2.1") for path, row in uses.items()))
+
+
+def settings() -> Table:
+    def text(value: object) -> str:
+        return write_duration(value) if isinstance(value, timedelta) else str(value)
+
+    rows = [(row.name, text(row.default), row.metadata) for row in fields(Settings)]
+    return table(
+        ("setting", "topic", "default", "text"),
+        ((name, facts["topic"], default, facts["about"], facts["clause"]) for name, default, facts in rows),
+    )
+
+
+def referee() -> Table:
+    return table(
+        ("rule", "severity", "what is seen", "instead"),
+        ((row.id, row.severity.value, row.title, row.instead, row.clause) for row in REFEREE),
+    )
+
+
+def variants() -> Table:
+    outside = {True: "", False: "not within"}
+    return table(
+        ("axis", "topic", "values", "text", "brings to light", "within", "withstood"),
+        (
+            (*axis_cells(row), outside[row.within], evidence(row.name).replace("`", ""), row.clause)
+            for row in AXES.values()
+        ),
+    )
+
+
+def axis_cells(row: Axis) -> Row:
+    return row.name, row.topic, " ".join(row.marked), row.about, row.brings
+
+
+TABLES = {one.__name__: one for one in (moves, errors, operations, products, settings, referee, variants)}
 
 
 def cell(text: object) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ") or " "
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [list(head), ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
 
@@ -25,7 +116,7 @@ def of_table(name: str, title: str, about: str, code: int = 1) -> Callable[[], s
     def page() -> str:
         head, rows = TABLES[name]()
         marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
-        return f"# {title}\n\n{about}\n\n{table([*head[:-1], 'whose'], marked)}\n"
+        return f"# {title}\n\n{about}\n\n{markdown_table([*head[:-1], 'whose'], marked)}\n"
 
     return page
 
@@ -47,11 +138,14 @@ def axes() -> str:
         ]
         head = ("axis", "values", "about", "brings to light", "clause", "withstood")
         if rows:
-            parts += [f"## {topic.capitalize()}", table(head, rows)]
+            parts += [f"## {topic.capitalize()}", markdown_table(head, rows)]
     flows = [(f"`{name}`", row.words, ", ".join(row.axes)) for name, row in FLOWS.items()]
-    parts += ["## Flows of the reference client", table(("flow", "what the client does", "axes that it shows"), flows)]
+    parts += [
+        "## Flows of the reference client",
+        markdown_table(("flow", "what the client does", "axes that it shows"), flows),
+    ]
     values = [(f"`{name}`", why) for name, why in NOT_FELT.items() if "=" in name]
-    parts += ["Single values that a right client does not feel:", table(("value", "why"), values)]
+    parts += ["Single values that a right client does not feel:", markdown_table(("value", "why"), values)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -63,7 +157,7 @@ def controls() -> str:
         for row in control_rows()
     ]
     about = "Calls below `/_sandbox` of each world. They are no part of the bank (choice 10)."
-    return f"# Controls\n\n{about}\n\n{table(('call', 'what it does', 'body, for example'), rows)}\n"
+    return f"# Controls\n\n{about}\n\n{markdown_table(('call', 'what it does', 'body, for example'), rows)}\n"
 
 
 def scenario_keys() -> str:
@@ -75,8 +169,8 @@ def scenario_keys() -> str:
     steps = [(f"`{name}`", ", ".join(word.keys), word.bare or "") for name, word in STEPS.items()]
     about = "`bank-sandbox scenario schema` prints the JSON Schema, for completion in an editor."
     return (
-        f"# Scenario keys\n\n{about}\n\n## Keys of a file\n\n{table(('key', 'what it holds'), rows)}\n\n"
-        f"## Steps\n\n{table(('step', 'keys', 'a single value is'), steps)}\n"
+        f"# Scenario keys\n\n{about}\n\n## Keys of a file\n\n{markdown_table(('key', 'what it holds'), rows)}\n\n"
+        f"## Steps\n\n{markdown_table(('step', 'keys', 'a single value is'), steps)}\n"
     )
 
 

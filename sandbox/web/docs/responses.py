@@ -1,12 +1,155 @@
-"""The replies of an operation in the document: success by version, then each refusal with its errors."""
+"""The replies of an operation in the document: success by version, then each refusal with its errors and causes."""
 
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from sandbox.contract.operations import Operation
-from sandbox.web.docs.error_causes import Cause, causes_of, sentence
+from sandbox.contract.errors import Error
+from sandbox.contract.operations import BY_NAME, Authorization, Operation
+from sandbox.web.api.fault_replies import BY_STATUS
 from sandbox.web.docs.examples import accept_of
 from sandbox.web.docs.schemas import clause_marks, described, reference
+
+ONLY_BY_FAULT = "only when a fault rule of the scenario orders it; the bank by itself never answers so here"
+
+
+class Cause(NamedTuple):
+    """An error that an operation can give."""
+
+    error: Error
+    when: str
+    clause: str
+
+
+def names(fits: Callable[[Operation], bool]) -> set[str]:
+    """The operations that fit."""
+    return {name for name, row in BY_NAME.items() if fits(row)}
+
+
+ALL = {*BY_NAME}
+CLIENT = names(lambda row: row.bank_headers)
+TOKEN = names(lambda row: row.authorization in (Authorization.OPTIONAL, Authorization.REQUIRED))
+SIGNED = names(lambda row: row.method == "POST" and row.bank_headers)
+# Where an initiation is named in the path; a cancellation has no 409 (service 4.4).
+REFERENCE = names(lambda row: bool(row.products) and row.method == "GET")
+READS = {"accounts", "account", "transactions"}
+PAYMENT, CONTRACT, FILE = {"payment_initiation"}, {"standing_order_initiation"}, {"bulk_initiation"}
+ORDERS = PAYMENT | CONTRACT
+ACCOUNT = ORDERS | {"consent_addresses"}  # where the caller may name an account of the customer
+# A file at once only where a scenario says so: its accounts are known when it is validated.
+CHANNEL = ACCOUNT | FILE | READS
+
+# One row per error of the bank's interface; a test holds that none is left out.
+CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
+    (Error.HEADER_MISSING, "a required header is missing", ALL),
+    (Error.INPUT_MISSING, "a required body, form or query input is missing", ACCOUNT | {"token"}),
+    (Error.HEADER_INVALID, "a header has a bad value, or its Request-ID was used before for another call", ALL),
+    (
+        Error.INPUT_INVALID,
+        "a body, path or query input has a bad value, is unknown, is given twice or does not belong to the product",
+        ALL,
+    ),
+    (Error.ENDTOEND_MISSING, "endtoend_identification is missing", ORDERS),
+    (Error.COUNTRY_NOT_ACCEPTED, "the beneficiary's country is not accepted", ORDERS),
+    (Error.AMOUNT_NOT_POSITIVE, "the amount is not above 0", ORDERS),
+    (Error.CURRENCY_NOT_ACCEPTED, "the currency is not accepted", ORDERS),
+    (Error.BBAN_WITH_BIC, "cross-border: a bban together with a bic", PAYMENT),
+    (Error.BEGIN_NOT_FUTURE, "start_date does not lie in the future", CONTRACT),
+    (Error.END_MONTH_OFF_PERIOD, "the month of end_date does not follow the periodicity", CONTRACT),
+    (Error.END_BEFORE_START, "end_date lies before start_date", CONTRACT),
+    (Error.BIC_WRONG, "the BIC is missing where the country needs one, or is not the IBAN's", ORDERS),
+    (Error.ACCESS_TOKEN_REFUSED, "the access token is missing, unknown, expired, replaced or another's", TOKEN),
+    (Error.REFRESH_TOKEN_REFUSED, "the refresh token is unknown, replaced or another client's", {"token"}),
+    (
+        Error.SECURITY_INPUT_REFUSED,
+        "the code, redirect_uri or code_verifier is refused; at an initiation, Digest or Date",
+        SIGNED | {"token"},
+    ),
+    (Error.CLIENT_UNKNOWN, "no client is registered under that Client-ID", CLIENT),
+    (Error.CREDENTIALS_REFUSED, "the client's Basic credentials are missing or wrong", {"token"}),
+    (
+        Error.SECURITY_PROOF_REFUSED,
+        "the logical-id or the SCA token is refused; at an initiation, Signature",
+        SIGNED | {"account", "transactions"},
+    ),
+    (
+        Error.SCA_REQUIRED,
+        "the last authentication is too old, or old history is asked with the customer involved",
+        {"transactions"},
+    ),
+    (Error.TPP_INVALID, "the client is not active, or lacks the role", ALL),
+    (Error.ACCOUNT_FOREIGN, "the account that is named is not one of this bank", ACCOUNT),
+    (Error.ACCOUNT_CLOSED, "the account that is named is closed", ACCOUNT),
+    (Error.ACCOUNT_SAVINGS, "the account that is named is a savings account", ACCOUNT),
+    (
+        Error.ACCESS_DENIED,
+        "the token has another scope or another customer, or the account or resource is refused",
+        TOKEN,
+    ),
+    (Error.CHANNEL_CLOSED, "the account is in no electronic channel, or the customer blocked it", CHANNEL),
+    (Error.CONSENT_ENDED, "the customer withdrew the consent, or it ended", READS | {"token"}),
+    (Error.NON_SEPA_BARRED, "the account may not make payments outside SEPA", PAYMENT),
+    (
+        Error.PROFILE_FORBIDS,
+        "the customer's profile forbids it: a limit, a country, urgent from a private account, "
+        "a standing order on an account of two signatures; of a file, where a scenario says so",
+        ORDERS | FILE,
+    ),
+    (Error.FUNDS_MISSING, "funds are missing for a directly executed payment", PAYMENT),
+    (Error.NOT_CANCELLABLE, "the status does not permit the cancellation", names(lambda row: row.method == "DELETE")),
+    (Error.NOT_FOUND, "no such path or product, or no such resource of this client", ALL),
+    (Error.METHOD_NOT_ALLOWED, "the path knows other methods only; Allow names them", ALL),
+    (Error.NOT_ACCEPTABLE, "Accept names no version that the operation has, or the token's scope is not served", ALL),
+    (Error.LANGUAGE_NOT_ACCEPTABLE, "Accept-Language is missing, or names no known language", CLIENT),
+    (Error.REQUEST_TIMEOUT, ONLY_BY_FAULT, ALL),
+    (Error.CONFLICT, "an external reference fits several initiations", REFERENCE),
+    (Error.UNSUPPORTED_MEDIA_TYPE, "Content-Type is missing or another", names(lambda row: bool(row.media))),
+    (Error.TOO_MANY_REQUESTS, "too many calls; Retry-After says when to come back", ALL),
+    (
+        Error.FILES_WAITING,
+        "too many bytes of files wait for their validation; Retry-After says when the first is done",
+        FILE,
+    ),
+    (Error.CERTIFICATE_REFUSED, "the client certificate fails; the sandbox asks for one only when it is told to", ALL),
+    (Error.INTERNAL, "the bank itself failed", ALL),
+    (Error.FILES_FULL, "the files of all worlds that wait for their validation fill this server", FILE),
+    (Error.UNAVAILABLE, "the bank is away for the moment; Retry-After says for how long", ALL),
+)
+
+
+def causes_of(operation: Operation) -> Iterator[Cause]:
+    """Every error that the operation can give, in the order of the catalogue; then those that only a fault orders."""
+    statuses = set()
+    for error, when, where in CAUSES:
+        if operation.name in where and error.value.status in operation.errors:
+            statuses.add(error.value.status)
+            yield Cause(error, when, error.value.clause)
+    for status in operation.errors:
+        if status not in statuses:
+            error = BY_STATUS[status]
+            yield Cause(error, ONLY_BY_FAULT, error.value.clause)
+
+
+FACTS = {
+    "input": "INPUT",
+    "hint": "",
+    "why": "why",
+    "country": "XX",
+    "currency": "XXX",
+    "client": "demo-tpp",
+    "status": "ACSC",
+    "method": "PATCH",
+    "seconds": 5,
+    "count": 3,
+    "most": "100000000",
+    "expected": "application/json",
+}
+
+
+def sentence(error: Error) -> str:
+    """The text as it might read; INPUT stands where the name of the input at fault will."""
+    return error.value.text.format_map(FACTS)
+
 
 ERROR = "ErrorReply"
 ON_THE_WIRE = "application/json"  # what replies are sent as; its charset is no part of the key (choice 2)

@@ -14,7 +14,7 @@ from sandbox.contract.fields import FIELDS, IBAN_NOTE, PAYMENT, use_of
 from sandbox.contract.products import Product
 from sandbox.web.api.body_fields import NumberOrText
 from sandbox.web.api.body_schemas import PaymentBody
-from sandbox.web.docs.tables import ours
+from sandbox.web.docs.generated import ours
 
 JsonSchema = dict[str, Any]
 OPENAPI = "3.1.0"

@@ -15,8 +15,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.docs import generated
 from sandbox.web.docs.added_pages import ADDED
 from sandbox.web.docs.controls import rows
+from sandbox.web.docs.generated import TABLES
 from sandbox.web.docs.markdown import html_of, title_of
-from sandbox.web.docs.tables import TABLES
 from sandbox.web.html.pages import environment_of
 
 TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
