@@ -88,7 +88,7 @@ def demand_sca(bank: Bank, consent_id: str, redirect_uri: str, language: str | N
 def _offer(bank: Bank, address: ConsentAddress) -> None:
     bank.consent_addresses[address.token] = address
     most, weight_max = bank.settings.remembered_max, bank.settings.remembered_bytes_max
-    for gone in forget_oldest(bank.consent_addresses, most, weight_max, lambda one: one.weight):
+    for gone in forget_oldest(bank.consent_addresses, most, weight_max, lambda one: len(one.redirect_uri)):
         bank.answered.pop(gone, None)
 
 

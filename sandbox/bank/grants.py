@@ -34,11 +34,6 @@ class Code:
     until: datetime
     used: bool = False
 
-    @property
-    def weight(self) -> int:
-        """Bytes of what a caller gave."""
-        return len(self.redirect_uri)
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -75,11 +70,6 @@ class ConsentAddress:
     renews: str | None = None
     rule: int | None = None  # of the scenario
 
-    @property
-    def weight(self) -> int:
-        """Bytes of what a caller gave."""
-        return len(self.redirect_uri)
-
 
 @dataclass(slots=True)
 class Consent:
@@ -96,11 +86,6 @@ class Consent:
     sca_at: datetime
     full_until: datetime | None = None  # after a renewal the same token reads the full history for a while
     ended: str | None = None  # replaced or withdrawn
-
-    @property
-    def span(self) -> dict[str, object]:
-        """When it was given and until when it holds."""
-        return {"given": self.given, "valid_until": self.until}
 
 
 @dataclass(slots=True)
@@ -121,8 +106,3 @@ class Session:
     approval_until: datetime | None = None
     callback: str | None = None  # after an answer in the app, where the page that waits leads
     subject: str | None = None  # in the channel: the initiation that waits for the app
-
-    @property
-    def weight(self) -> int:
-        """Bytes of what a caller gave."""
-        return len(self.state or "")

@@ -177,11 +177,6 @@ class Callback(NamedTuple):
     subject: str
     redirect: str
 
-    @property
-    def weight(self) -> int:
-        """Bytes of what a caller gave."""
-        return len(self.redirect)
-
 
 @dataclass(slots=True)
 class Payment:

@@ -110,7 +110,7 @@ def record_callback(bank: Bank, subject: str, redirect: str) -> None:
     number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
     bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
     settings = bank.settings
-    forget_first(bank.callbacks, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
+    forget_first(bank.callbacks, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.redirect))
 
 
 def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:

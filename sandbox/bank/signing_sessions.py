@@ -17,7 +17,9 @@ def open_session(bank: Bank, session: Session) -> str:
     """The answer is its id."""
     bank.sessions[session.id] = session
     settings = bank.settings
-    forget_oldest(bank.sessions, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
+    forget_oldest(
+        bank.sessions, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.state or "")
+    )
     return session.id
 
 

@@ -38,7 +38,7 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
         until = bank.clock.now
     bank.codes[code] = Code(grant, redirect_uri, challenge, until)
     settings = bank.settings
-    forget_oldest(bank.codes, settings.remembered_max, settings.remembered_bytes_max, lambda one: one.weight)
+    forget_oldest(bank.codes, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.redirect_uri))
     return code
 
 
@@ -148,7 +148,8 @@ def demand_consent(bank: Bank, consent_id: str | None) -> None:
     bank.met("consent_life")
     consent = bank.consents[consent_id] if consent_id else None
     if consent is not None and (consent.ended is not None or bank.clock.now >= consent.until):
-        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided=consent.span)
+        decided = {"given": consent.given, "valid_until": consent.until}
+        raise Refusal(Error.CONSENT_ENDED, why=f"it is {consent.ended or 'over'}", decided=decided)
 
 
 def _issue(bank: Bank, grant: Grant, code: str) -> TokenReply:

@@ -22,11 +22,6 @@ def is_challenge(method: str, challenge: str) -> bool:
     return method in CHALLENGES and CHALLENGES[method].fullmatch(challenge) is not None
 
 
-def is_verifier(text: str) -> bool:
-    """Whether some method could take the text as its verifier."""
-    return VERIFIERS["plain"].fullmatch(text) is not None
-
-
 def matches(method: str, challenge: str, verifier: str) -> bool:
     """Whether the verifier is the one that the challenge was made from."""
     if not is_challenge(method, challenge) or not VERIFIERS[method].fullmatch(verifier):

@@ -124,11 +124,6 @@ class Report:
         return not self.sound
 
     @property
-    def debtor_ibans(self) -> frozenset[str]:
-        """The accounts that are to pay; the bank asks whether each is one of its business customers'."""
-        return frozenset(batch.debtor_iban for batch in self.sound)
-
-    @property
     def findings_count(self) -> int:
         return self.findings.count + sum(batch.findings.count for batch in self.batches)
 

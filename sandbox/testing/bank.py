@@ -44,8 +44,24 @@ class Faults:
         return self._controls.listed("faults")
 
 
+class Register:
+    """A list of a world, as the controls give it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, bank: "Bank", owner: type["Bank"]) -> Rows:
+        return bank.controls.listed(self._name)
+
+
 class Bank:
     """One world: `base_url`, clock, customers, accounts, payments and calls (choice 12)."""
+
+    customers, accounts, payments = Register("customers"), Register("accounts"), Register("payments")
+    standing_orders, bulk_payments = Register("standing-orders"), Register("bulk-payments")
+    requests = Register("requests")  # the calls of the bank's interface, oldest first
+    journal = Register("journal")  # what changed
+    timeline = Register("timeline")  # what will happen next, soonest first
 
     def __init__(self, server: Controls, name: str) -> None:
         self.name = name
@@ -88,38 +104,13 @@ class Bank:
         at, waited = datetime.fromisoformat(content["at"]), timedelta(seconds=float(content["waited"]))
         return Awaited(content["payment_id"], content["status"], at, waited)
 
-    @property
-    def customers(self) -> Rows:
-        return self.controls.listed("customers")
-
-    @property
-    def accounts(self) -> Rows:
-        return self.controls.listed("accounts")
-
     def account(self, iban: str) -> dict[str, Any]:
         """One account with its balances."""
         return {row["iban"]: row for row in self.accounts}[iban]
 
-    @property
-    def payments(self) -> Rows:
-        return self.controls.listed("payments")
-
     def payment(self, subject: Subject) -> dict[str, Any]:
         """One payment with its history."""
         return self._fetch(f"/payments/{quote(_id_of(subject), safe='')}")
-
-    @property
-    def standing_orders(self) -> Rows:
-        return self.controls.listed("standing-orders")
-
-    @property
-    def bulk_payments(self) -> Rows:
-        return self.controls.listed("bulk-payments")
-
-    @property
-    def requests(self) -> Rows:
-        """The calls of the bank's interface, oldest first."""
-        return self.controls.listed("requests")
 
     def count(self, **matcher: Any) -> int:
         """How many calls fit: `operation`, `method`, `path`, `status`, `client`, `headers`, `body`."""
@@ -133,16 +124,6 @@ class Bank:
             if refused.status != NOT_VERIFIED:
                 raise
             raise AssertionError(refused.error_description) from None
-
-    @property
-    def journal(self) -> Rows:
-        """What changed."""
-        return self.controls.listed("journal")
-
-    @property
-    def timeline(self) -> Rows:
-        """What will happen next, soonest first."""
-        return self.controls.listed("timeline")
 
     def explain(self, request_id: str) -> dict[str, Any]:
         """The reason for the reply to that call."""

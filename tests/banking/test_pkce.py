@@ -1,6 +1,6 @@
 import pytest
 
-from sandbox.banking.pkce import METHODS, is_challenge, is_verifier, matches
+from sandbox.banking.pkce import METHODS, is_challenge, matches
 
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -39,8 +39,8 @@ def test_a_challenge_of_another_shape_or_method_is_refused(method: str, challeng
 
 
 def test_a_verifier_has_32_to_128_unreserved_characters() -> None:
-    assert is_verifier(VERIFIER) and is_verifier("a" * 32) and is_verifier("~" * 128)
-    assert not any(is_verifier(text) for text in ("", "a" * 31, "a" * 129, VERIFIER + "\n", "é" * 43))
+    assert is_challenge("plain", VERIFIER) and is_challenge("plain", "a" * 32) and is_challenge("plain", "~" * 128)
+    assert not any(is_challenge("plain", text) for text in ("", "a" * 31, "a" * 129, VERIFIER + "\n", "é" * 43))
 
 
 def test_the_verifier_behind_a_challenge_matches() -> None:

@@ -47,7 +47,7 @@ def test_rows_of_the_same_debtor_and_date_form_a_bulk() -> None:
         ("BULK-2", 2),
         ("BULK-3", 1),
     ]
-    assert report.debtor_ibans == {DEBTOR, OTHER}
+    assert {batch.debtor_iban for batch in report.sound} == {DEBTOR, OTHER}
     assert report.message_id is None
 
 
