@@ -16,10 +16,8 @@ CHANNEL = "channel"  # stands for the address of a session that came by none
 def open_session(bank: Bank, session: Session) -> str:
     """The answer is its id."""
     bank.sessions[session.id] = session
-    settings = bank.settings
-    forget_oldest(
-        bank.sessions, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.state or "")
-    )
+    most, weight_max = bank.settings.remembered_max, bank.settings.remembered_bytes_max
+    forget_oldest(bank.sessions, most, weight_max, lambda one: len(one.state or ""))
     return session.id
 
 

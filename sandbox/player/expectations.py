@@ -12,6 +12,7 @@ from sandbox.client import Reply
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
 from sandbox.scenario.matching import at, differences, in_order, number, quote
+from sandbox.scenario.step_checks import is_refusal
 
 HTTP = range(100, 600)
 
@@ -217,7 +218,4 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
 
 def expects_refusal(step_after: Content) -> bool:
     """Tells whether an `expect` step expects a refusal of the step before it."""
-    if any(name in step_after for name in SUBJECTS):
-        return False
-    status = step_after.get("status")
-    return "error" in step_after or "error_code" in step_after or (isinstance(status, int) and status >= 400)
+    return is_refusal(step_after) and not any(name in step_after for name in SUBJECTS)

@@ -1,6 +1,7 @@
 """Checks the values of all steps of a script, with the step after each in sight (choice 13)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sandbox.reader.shapes import Notes
 from sandbox.reader.tree import Node
@@ -36,7 +37,8 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
         check_value(REFUSED, content.rows["refused"].value, notes)
     if name != "call" and "expect" in content.rows:
         check_expected(content.rows["expect"].value, notes)
-    if _expects_refusal(content) or (following is not None and _is_refusal(_expected_of(following))):
+    judges = following if following is not None and len(following.rows) == 1 else None
+    if _expects_refusal(content) or _expects_refusal(judges):
         return
     if name in WHOLE and not _has_open(content):
         check_value(WHOLE[name], content, notes)
@@ -48,21 +50,17 @@ def _check_step(name: str, content: Node, following: Node | None, notes: Notes) 
             check_value(shape, content, notes)
 
 
-def _expected_of(step: Node) -> Node | None:
-    return step.rows["expect"].value if "expect" in step.rows and len(step.rows) == 1 else None
+def _expects_refusal(node: Node | None) -> bool:
+    """Of a step by the keys of its content, or of a step `expect` that follows."""
+    content = node.plain() if node is not None and node.rows else {}
+    expected = content.get("expect")
+    return "refused" in content or "lost" in content or (isinstance(expected, dict) and is_refusal(expected))
 
 
-def _expects_refusal(content: Node) -> bool:
-    expect = content.rows.get("expect")
-    return bool({"refused", "lost"} & set(content.rows)) or _is_refusal(expect.value if expect else None)
-
-
-def _is_refusal(expected: Node | None) -> bool:
-    if expected is None:
-        return False
-    status = expected.rows.get("status")
-    number = None if status is None else status.value.value
-    return bool({"error", "error_code"} & set(expected.rows)) or (isinstance(number, int) and number >= 400)
+def is_refusal(expected: dict[str, Any]) -> bool:
+    """Whether what a step expects of a reply is a refusal."""
+    status = expected.get("status")
+    return "error" in expected or "error_code" in expected or (isinstance(status, int) and status >= 400)
 
 
 def _has_open(node: Node) -> bool:
