@@ -13,7 +13,7 @@ PYTHONS = python3.13 python3.12 python3.11 python3
 # What Python compiles it keeps: workers of the tests, and the servers that they start, compile nothing twice.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo docs test check lint types format bench bench-compare soak races simulate histories damage withstand pictures trees lock audit sbom dist clean
+.PHONY: run demo docs test check lint types format bench bench-compare bench-vary soak races simulate histories damage withstand pictures trees lock audit sbom dist clean
 
 run: $(VENV)/stamp-run
 	$(BIN)/bank-sandbox serve $(ARGS)
@@ -43,6 +43,10 @@ format: $(VENV)/stamp-dev
 
 bench: $(VENV)/stamp-test
 	$(BIN)/python -m bench $(ARGS)
+
+# The verdict on a suite of 30 tests, of a robust client and of a broken one: make bench-vary ARGS='--strength 2'
+bench-vary: $(VENV)/stamp-test
+	$(BIN)/python -m bench.vary $(ARGS)
 
 # Minutes of mixed load on a served bank, whose memory must be flat in the end: make soak ARGS='--seconds 600'
 soak: $(VENV)/stamp-test

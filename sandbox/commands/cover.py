@@ -54,7 +54,7 @@ def demand_patience(strength: int, axes: int) -> None:
     from sandbox.vary.cover import SLOW_AXES
 
     if strength == 3 and axes > SLOW_AXES:
-        click.echo(f"Strength 3 over {axes} axes takes minutes or hours. Fewer: --axes A,B or --only money", err=True)
+        click.echo(f"Strength 3 over {axes} axes takes minutes. Fewer: --axes A,B or --only money", err=True)
 
 
 @click.command()

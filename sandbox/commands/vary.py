@@ -202,8 +202,8 @@ def find_verdict(order: Order, kept: "ResultsFile") -> Any:
     from sandbox.vary.space import TODAY
     from sandbox.vary.verdict import FailsToday, NothingMet, judge
 
-    with trial_of(order) as trial, ThreadPoolExecutor(order.jobs) as pool:
-        runs = Runs(trial, kept)
+    with trial_of(order) as trial, ThreadPoolExecutor(2 * order.jobs) as pool:  # half of them wait for the others
+        runs = Runs(trial, kept, jobs=order.jobs)
         if runs.count:
             click.echo(f"Going on with {kept.path}: {runs.count} runs are done. --fresh begins again.", err=True)
         try:

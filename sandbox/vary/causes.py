@@ -1,13 +1,17 @@
 """Why a test fails under some variants: the choices that suffice, or that the test is flaky."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandbox.vary.runs import UNKNOWN, Result, Runs
-from sandbox.vary.shrinking import shrink
+from sandbox.vary.shrinking import Ask, shrink
 from sandbox.vary.space import TODAY, Variant
+from sandbox.vary.suspects import Failure
 
 CAUSES_MAX = 12  # of one test; after that it is broken by nearly everything
+# Almost any client breaks on these, and where it does, a row says nothing about the rest. They are suspected first.
+LOUD = frozenset({"gateway", "unavailable", "limits"})
+ATTEMPTS = 4  # of a cause that a test withstood in another variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,51 +34,55 @@ class Causes:
         """Whether it makes no sense to look for more."""
         return bool(self.flaky) or len(self.found) >= CAUSES_MAX
 
+    @property
+    def variants(self) -> frozenset[Variant]:
+        return frozenset(cause.variant for cause in self.found)
+
 
 class Flaky(Exception):
     """The same run passed once and failed once."""
 
 
-def find_causes(test: str, rows: Sequence[Variant], runs: Runs, earlier: list[Variant], before: Causes) -> Causes:
-    """Looks in each failing row for every cause: what is found is taken out of the row, and the rest is run again.
-
-    `earlier` are causes of other tests, which are tried first; new ones are added. `before` are those found so far.
-    """
-
-    def fails(variant: Variant) -> bool:
-        return not runs.of(variant).result(test).passed
-
-    failed = sorted(filter(fails, rows), key=lambda row: len(row.changes))
-    passed = [row for row in runs.variants if not fails(row) and runs.of(row).result(test) is not UNKNOWN]
-    found = [cause.variant for cause in before.found]
+def add_cause(test: str, before: Causes, failure: Failure, runs: Runs, ask: Ask, width: int = 1) -> Causes:
+    """One cause more, which is in that failing variant, or that the test is flaky."""
     try:
-        if failed:
-            _demand_same(test, TODAY, runs)
-        for row in failed:
-            rest = _take_out(row, found)
-            while rest.changes and len(found) < CAUSES_MAX and fails(rest):
-                _demand_same(test, rest, runs)
-                start = next((one for one in tuple(earlier) if rest.holds(one) and fails(one)), rest)
-                cause = shrink(start, fails, [one for one in passed if not one.holds(start)])
-                _demand_same(test, cause, runs)
-                found.append(cause)
-                earlier.append(cause)
-                rest = _take_out(rest, found)
+        demand_steady(test, runs)
+        for variant in (TODAY, failure.variant):
+            demand_same(test, variant, runs)
+        cause = shrink(failure, ask, width)
+        demand_same(test, cause, runs)
     except Flaky as flaky:
         return Causes(flaky=str(flaky))
-    return Causes(tuple(Cause(one, runs.of(one).result(test)) for one in found))
+    return Causes((*before.found, Cause(cause, runs.result(cause, test))))
 
 
-def _take_out(row: Variant, causes: Iterable[Variant]) -> Variant:
-    """The row without one choice of each cause, so that what else it holds is tested too."""
-    for cause in causes:
-        if row.holds(cause):
-            row = row.without(cause.changes[:1])
-    return row
+def passed_by(test: str, runs: Runs) -> list[Variant]:
+    return [row for row in runs.variants if runs.passed(row, test)]
 
 
-def _demand_same(test: str, variant: Variant, runs: Runs) -> None:
-    first, again = runs.of(variant).result(test), runs.of(variant, 1).result(test)
-    if first.passed != again.passed:
-        failed = again if first.passed else first
-        raise Flaky(f"passed once and failed once with {str(variant) or 'the bank of today'}: {failed.failure}")
+def doubted(test: str, runs: Runs, causes: Causes) -> Causes:
+    """The causes, unless one that the test withstood in another variant is withstood alone too: then it is flaky."""
+    passed = passed_by(test, runs)
+    try:
+        demand_steady(test, runs)
+        for cause in causes.variants:
+            if any(row.holds(cause) for row in passed):
+                demand_same(test, cause, runs, range(1, ATTEMPTS))
+    except Flaky as flaky:
+        return Causes(flaky=str(flaky))
+    return causes
+
+
+def demand_same(test: str, variant: Variant, runs: Runs, attempts: Iterable[int] = (1,)) -> None:
+    first = runs.result(variant, test)
+    for attempt in attempts:
+        again = runs.result(variant, test, attempt)
+        if first.passed != again.passed and UNKNOWN not in (first, again):
+            failed = again if first.passed else first
+            raise Flaky(f"passed once and failed once with {str(variant) or 'the bank of today'}: {failed.failure}")
+
+
+def demand_steady(test: str, runs: Runs) -> None:
+    """Raises Flaky where a second run, made for any test, went another way for this one."""
+    for variant, attempt in runs.again:
+        demand_same(test, variant, runs, (attempt,))

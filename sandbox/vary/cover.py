@@ -1,19 +1,17 @@
-"""Covering sets: few variants in which every pair of values of every two axes occurs.
+"""Covering sets: few variants in which every pair of values of every two axes occurs."""
 
-The library is allpairspy: for 90 axes it needs 2 s where covertable needs 97 s, and both find about as few variants.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
 
-from allpairspy import AllPairs
-
+from sandbox.vary.gaps import Gaps, Numbers
+from sandbox.vary.rows import Wish, find_row
 from sandbox.vary.space import TODAY, Choice, Space, Variant
 
 STRENGTHS = (1, 2, 3)
-SLOW_AXES = 30  # axes from which strength 3 takes more than a minute
+PLANS = {1: 8, 2: 4, 3: 1}  # for each strength, of which the one with the fewest rows is taken
+SLOW_AXES = 80  # from so many, strength 3 is over 90 variants, which take some 10 s to find and minutes to run
 Tuple = tuple[Choice, ...]
 
 
@@ -29,44 +27,36 @@ class Cover:
 
 def find_cover(space: Space, strength: int, seed: int = 1, done: Sequence[Variant] = (TODAY,)) -> Cover:
     """Covers the space; `done` are variants that count already, and come first."""
-    rows = [space.complete(variant) for variant in done]
     strength = min(strength, len(space.axes))
-    if strength > 0:
-        rows += _library_rows(space, strength, seed, rows)
-    missing = _missing(space, strength, rows)
-    impossible = set()
-    while missing:
-        first = min(missing)
-        row = _fill(space, first, missing)
-        if row is None:
-            impossible.add(first)
-            missing.discard(first)
-        else:
-            rows.append(row)
-            missing.difference_update(_tuples(row, strength))
-    variants = dict.fromkeys(space.variant(row) for row in rows)
-    return Cover(space, strength, tuple(variants), frozenset(impossible))
+    if not strength:
+        return Cover(space, strength, tuple(dict.fromkeys(done)))
+    numbers = Numbers(space)
+    gaps = Gaps(numbers, strength)
+    rows = [space.complete(variant) for variant in done]
+    for row in rows:
+        gaps.close([numbers.of[choice] for choice in row.items()])
+    rows += map(numbers.row, shortest_rows(numbers, [Wish(gaps)], Random(seed)))
+    variants = dict.fromkeys(map(space.variant, rows))
+    return Cover(space, strength, tuple(variants), frozenset(_impossible(space, strength, rows)))
 
 
-def _library_rows(space: Space, strength: int, seed: int, done: list[dict[str, str]]) -> Iterator[dict[str, str]]:
-    """The rows of the library. The seed decides in which order it meets axes and values."""
-    chance = Random(seed)
-    names = sorted(space.axes)
-    chance.shuffle(names)
-    if len(names) == 1:
-        yield from ({names[0]: value} for value in space.axes[names[0]])
-        return
-    columns = [chance.sample(space.axes[name], len(space.axes[name])) for name in names]
+def find_rows(numbers: Numbers, wishes: Sequence[Wish], chance: Random) -> Iterator[list[int]]:
+    """Rows until nothing is open, each as if the earlier ones had passed all tests that can pass them."""
+    while (row := find_row(numbers, wishes, chance)) is not None:
+        yield row
+        held = sum(1 << number for number in row)
+        for wish in wishes:
+            if not any(cause & ~held == 0 for cause in wish.causes):
+                wish.gaps.close(row)
 
-    def fits(values: list[str]) -> bool:
-        """Whether the last value suits those before it."""
-        choices = set(zip(names, values, strict=False))
-        last = names[len(values) - 1], values[-1]
-        return not space.rivals(last) & choices
 
-    before = [[row[name] for name in names] for row in done]
-    for values in AllPairs(columns, filter_func=fits, previously_tested=before, n=strength):
-        yield dict(zip(names, values, strict=True))
+def shortest_rows(numbers: Numbers, wishes: Sequence[Wish], chance: Random) -> list[list[int]]:
+    """The fewest rows of some that chance finds, until nothing is open."""
+    plans = []
+    for _ in range(PLANS[wishes[0].gaps.strength] if wishes else 1):
+        copies = [Wish(wish.gaps.copy(), wish.causes) for wish in wishes]
+        plans.append(list(find_rows(numbers, copies, chance)))
+    return min(plans, key=len)
 
 
 def tuples_of(space: Space, strength: int) -> Iterator[Tuple]:
@@ -78,51 +68,11 @@ def tuples_of(space: Space, strength: int) -> Iterator[Tuple]:
                 yield found
 
 
-def _tuples(row: dict[str, str], strength: int) -> Iterator[Tuple]:
-    return combinations(sorted(row.items()), strength)
-
-
-def _missing(space: Space, strength: int, rows: Iterable[dict[str, str]]) -> set[Tuple]:
-    """What no row has. The library stops at its first row without a new combination, which constraints may bring."""
-    found = set(tuples_of(space, strength)) if strength else set()
+def _impossible(space: Space, strength: int, rows: Sequence[dict[str, str]]) -> set[Tuple]:
+    """What no row has though its choices do not exclude each other; only exclusions can be the reason."""
+    if not space.excludes:
+        return set()
+    found = set(tuples_of(space, strength))
     for row in rows:
-        found.difference_update(_tuples(row, strength))
+        found.difference_update(combinations(sorted(row.items()), strength))
     return found
-
-
-def _fill(space: Space, start: Tuple, missing: set[Tuple]) -> dict[str, str] | None:
-    """A row that has the start and as many of the missing as fit; None where the start fits into no row."""
-    row = _complete(space, dict(start))
-    for more in sorted(missing) if row is not None else ():
-        fixed = dict(start)
-        if all(fixed.get(name, value) == value for name, value in more):
-            longer = _complete(space, fixed | dict(more))
-            if longer is not None:
-                start, row = tuple((fixed | dict(more)).items()), longer
-    return row
-
-
-def _complete(space: Space, fixed: dict[str, str]) -> dict[str, str] | None:
-    """Adds a value for every other axis, today's if it may be; None where that is impossible.
-
-    Goes through the axes in order, and back where one has no value left.
-    """
-    row = dict(fixed)
-    names = [name for name in space.axes if name not in row]
-    chosen = [0] * len(names)
-    place = 0 if space.allows(set(row.items())) else -1
-    while 0 <= place < len(names):
-        name = names[place]
-        row.pop(name, None)
-        for number in range(chosen[place], len(space.axes[name])):
-            choice = name, space.axes[name][number]
-            if not space.rivals(choice) & row.items():
-                chosen[place], row[name] = number, choice[1]
-                place += 1
-                break
-        else:
-            chosen[place] = 0
-            place -= 1
-            if place >= 0:
-                chosen[place] += 1
-    return None if place < 0 else row

@@ -1,22 +1,12 @@
 """The verdict on a client: what breaks it, what it withstands, and what it never met."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from random import Random
 
-from sandbox.vary.causes import Causes, find_causes
-from sandbox.vary.cover import find_cover
 from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.search import Search, Spread
 from sandbox.vary.space import TODAY, Space, Variant
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-class Spread(Protocol):
-    """Does the same work with each thing, in order or at once."""
-
-    def __call__(self, work: Callable[[T], R], things: Iterable[T], /) -> Iterable[R]: ...
 
 
 class FailsToday(Exception):
@@ -86,62 +76,13 @@ def judge(runs: Runs, space: Space, strength: int, seed: int, spread: Spread = m
     today = runs.of(TODAY)
     if today.failed:
         raise FailsToday(today)
-    met = today.met & space.axes.keys()
-    if not met:
+    if not today.met & space.axes.keys():
         raise NothingMet
-    rows, met = cover_met(runs, space, strength, seed, spread)
-    found = explain_failures(runs, rows, spread)
-    breaks = [Break(test, one.variant, one.result) for test, causes in found.items() for one in causes.found]
-    flaky = {test: causes.flaky for test, causes in found.items() if causes.flaky}
-    return Verdict(space, strength, tests_of(runs), met, tuple(breaks), flaky, len(rows) - 1, runs.count)
-
-
-def tests_of(runs: Runs) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for row in runs.variants for name in runs.of(row).tests))
-
-
-def explain_failures(runs: Runs, rows: Sequence[Variant], spread: Spread = map) -> dict[str, Causes]:
-    """The causes of each test that failed in a row, or later in a run that was made for another test."""
-    causes_found: list[Variant] = []
-    found: dict[str, Causes] = {}
-
-    def causes_of(todo: tuple[str, Sequence[Variant]]) -> Causes:
-        return find_causes(*todo, runs, causes_found, found.get(todo[0], Causes()))
-
-    while todo := [(test, failed) for test in tests_of(runs) if (failed := _open(test, rows, runs, found.get(test)))]:
-        found |= dict(zip([test for test, _ in todo], spread(causes_of, todo), strict=True))
-    return found
-
-
-def _open(test: str, rows: Sequence[Variant], runs: Runs, causes: Causes | None) -> list[Variant]:
-    """The failing variants to look at: first those of the covering set, then what no cause explains so far."""
-    if causes is None:
-        return [row for row in rows if not runs.of(row).result(test).passed] or _open(test, rows, runs, Causes())
-    if causes.complete:
-        return []
-    explained = [cause.variant for cause in causes.found]
-    failed = [row for row in runs.variants if not runs.of(row).result(test).passed]
-    return [row for row in failed if row.changes and not any(row.holds(one) for one in explained)]
-
-
-def cover_met(
-    runs: Runs, space: Space, strength: int, seed: int, spread: Spread = map
-) -> tuple[Sequence[Variant], frozenset[str]]:
-    """The covering set of the axes that were met, and these axes.
-
-    Axes that no call met cannot make a difference. A variant may lead the tests to calls that meet more of them; these
-    are covered in a further round, in which the earlier variants count.
-    """
-    rows: list[Variant] = [TODAY]
-    met: frozenset[str] = frozenset()
-    while more := (frozenset(axis for row in rows for axis in runs.of(row).met) & space.axes.keys()) - met:
-        met |= more
-        cover = find_cover(space.only(met), strength, seed, rows)
-        new = [one for one in cover.variants if one not in rows]
-        runs.expected += len(new)
-        list(spread(runs.of, new))
-        rows += new
-    return rows, met
+    search = Search(runs, space, strength, Random(seed), spread)
+    search.go()
+    breaks = [Break(test, one.variant, one.result) for test, causes in search.found.items() for one in causes.found]
+    flaky = {test: causes.flaky for test, causes in search.found.items() if causes.flaky}
+    return Verdict(space, strength, search.tests, search.met, tuple(breaks), flaky, len(search.rows), runs.count)
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:

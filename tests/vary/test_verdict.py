@@ -10,6 +10,7 @@ from sandbox.vary.axes import space_of as space_of_axes
 from sandbox.vary.runs import Run, Runs
 from sandbox.vary.shrinking import shrink
 from sandbox.vary.space import TODAY, Variant
+from sandbox.vary.suspects import Failure
 from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 
@@ -63,7 +64,7 @@ def test_few_runs_are_enough_to_shrink_forty_axes(cause: str) -> None:
         asked.append(found)
         return found.holds(wanted)
 
-    assert shrink(space.variant(dict.fromkeys(space.axes, "1")), fails) == wanted
+    assert shrink(Failure(space.variant(dict.fromkeys(space.axes, "1"))), lambda rows: map(fails, rows)) == wanted
     assert len(asked) <= 14 * len(wanted.changes)
 
 
@@ -74,15 +75,16 @@ def test_a_cause_that_other_choices_heal_is_found_all_the_same() -> None:
         return breaking("a=1")(found) and not breaking("b=1,c=1")(found)
 
     space = space_of(2, 2, 2, 2)
-    assert shrink(variant("a=1,b=1,d=1"), fails) == variant("a=1")
+    assert shrink(Failure(variant("a=1,b=1,d=1")), lambda rows: map(fails, rows)) == variant("a=1")
     assert causes(judge(Toys(space, {"test": fails}).runs, space, 2, 1)) == {"test": ["a=1"]}
 
 
 def test_the_causes_of_other_tests_are_tried_first() -> None:
     space = space_of(*[2] * 20)
-    alone = Toys(space, {"one": breaking("c=1,k=1")})
+    rest = {f"sound_{number}": sound for number in range(5)}
+    alone = Toys(space, {"one": breaking("c=1,k=1"), **rest})
     judge(alone.runs, space, 2, 1)
-    both = Toys(space, {"one": breaking("c=1,k=1"), "other": breaking("c=1,k=1")})
+    both = Toys(space, {"one": breaking("c=1,k=1"), "other": breaking("c=1,k=1"), **rest})
     judge(both.runs, space, 2, 1)
     assert len(both.asked) == len(alone.asked)
 

@@ -12,8 +12,9 @@ from sandbox.vary.axes import space_of
 from sandbox.vary.cover import find_cover
 from sandbox.vary.meeting import axes_met
 from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.search import explain_failures
 from sandbox.vary.space import TODAY, Variant
-from sandbox.vary.verdict import Verdict, explain_failures, judge
+from sandbox.vary.verdict import Verdict, judge
 from tests.vary.flows import IMPATIENT
 from tests.vary.line import Way, same_chance
 from tests.vary.shopping import JOURNEYS
@@ -66,7 +67,7 @@ class Stage:
         runs = Runs(self.trial(flow))
         if all(runs.of(row).result(flow.__name__).passed for row in rows):
             return []
-        causes = explain_failures(runs, rows)[flow.__name__]
+        causes = explain_failures(runs)[flow.__name__]
         found = [f"{cause.variant}: {cause.result.failure}" for cause in causes.found]
         return found or [causes.flaky or runs.of(TODAY).result(flow.__name__).failure]
 

@@ -1,0 +1,177 @@
+"""The search: what each test has passed in the end, and how many runs that takes."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from sandbox.contract.variants import AXES
+from sandbox.vary.axes import space_of as space_of_axes
+from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.space import TODAY, Variant
+from sandbox.vary.verdict import Verdict, judge
+from tests.vary.toys import Breaks, Toys, all_pairs, breaking, space_of, variant
+
+SPACE = space_of(2, 3, 2, 2, 3, 2, 2, 4, 2, 2)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def sound(found: Variant) -> bool:
+    """Breaks never."""
+    return False
+
+
+def any_of(*texts: str) -> Breaks:
+    """Fails where all choices of one of these are."""
+    return lambda found: any(found.holds(variant(text)) for text in texts)
+
+
+def suite(**broken: Breaks) -> dict[str, Breaks]:
+    """30 tests."""
+    return {f"sound_{number}": sound for number in range(30 - len(broken))} | broken
+
+
+def causes(verdict: Verdict, test: str) -> list[str]:
+    return sorted(str(one.variant) for one in verdict.breaks if one.test == test)
+
+
+TESTS = {
+    "sound": sound,
+    "one": breaking("a=1"),
+    "pair": breaking("b=2,h=3"),
+    "many": any_of("a=1", "e=1", "h=2", "c=1,d=1"),
+    "hidden": any_of("g=1", "g=1,b=1", "i=1,j=1"),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_test_has_passed_each_pair_that_holds_no_cause_of_its_own(seed: int) -> None:
+    """Also where another cause, or that of another test, broke the first row that had the pair."""
+    toys = Toys(SPACE, TESTS)
+    verdict = judge(toys.runs, SPACE, 2, seed)
+    for test, breaks in TESTS.items():
+        passed = {
+            frozenset(pair)
+            for row in toys.asked
+            if not breaks(row)
+            for pair in combinations(SPACE.complete(row).items(), 2)
+        }
+        blamed = [frozenset(variant(text).changes) for text in causes(verdict, test)]
+        assert {pair for pair in all_pairs(SPACE) if not any(cause <= pair for cause in blamed)} <= passed
+    assert causes(verdict, "many") == ["a=1", "c=1,d=1", "e=1", "h=2"]
+
+
+BROKEN = {
+    "robust": (suite(), 30),
+    "one value": (suite(one=breaking("final_status=ACSP"), two=breaking("final_status=ACSP")), 48),
+    "values and pairs": (
+        suite(
+            one=breaking("final_status=ACSP"),
+            pair=any_of("details_amount=number,number_digits=shortest", "details_amount=number,number_digits=exponent"),
+        ),
+        78,
+    ),
+}
+
+
+@pytest.mark.parametrize("tests, most", BROKEN.values(), ids=BROKEN)
+def test_few_runs_are_enough_for_all_axes_of_the_bank(tests: dict[str, Breaks], most: int) -> None:
+    """A run of 30 tests takes 2 s of a processor: so all take well under 180 s of two."""
+    space = space_of_axes(AXES)
+    toys = Toys(space, tests)
+    verdict = judge(toys.runs, space, 2, 1)
+    assert len(toys.asked) == verdict.runs <= most
+    assert {one.test for one in verdict.breaks} == {name for name in tests if not name.startswith("sound")}
+
+
+def test_what_breaks_all_tests_is_found_before_many_rows_are_lost_to_it() -> None:
+    space = space_of_axes(AXES)
+    loud = any_of("gateway=502", "gateway=504", "unavailable=first_call", "limits=minute", "limits=day")
+    toys = Toys(space, dict.fromkeys(suite(), loud))
+    verdict = judge(toys.runs, space, 2, 1)
+    assert len(causes(verdict, "sound_0")) == 5 and len(toys.asked) <= 60
+
+
+def test_the_same_seed_gives_the_same_runs() -> None:
+    """Whatever order sets have in another process."""
+    script = """if True:
+        from sandbox.vary.verdict import judge
+        from tests.vary.test_search import SPACE, TESTS, Toys
+        toys = Toys(SPACE, TESTS)
+        judge(toys.runs, SPACE, 2, 1)
+        print(*toys.asked, sep="\\n")"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, cwd=ROOT, check=True, capture_output=True
+        ).stdout
+        for seed in "12"
+    }
+    assert len(found) == 1 and found.pop().count(b"\n") > 10
+
+
+def test_a_command_that_crashes_is_blamed_itself_and_the_rest_is_tested_without_that() -> None:
+    """Where it crashes it does not say how each test went."""
+    crash, broken = breaking("a=1"), breaking("b=2")
+    asked: list[Variant] = []
+
+    def trial(found: Variant) -> Run:
+        asked.append(found)
+        if crash(found):
+            return Run({"command": Result(False, "Segmentation fault")}, frozenset(SPACE.axes), partial=True)
+        return Run({"one": Result(not broken(found)), "two": Result(True)}, frozenset(SPACE.axes))
+
+    verdict = judge(Runs(trial), SPACE, 2, 1)
+    assert {one.test: str(one.variant) for one in verdict.breaks} == {"command": "a=1", "one": "b=2"}
+    passed = {
+        frozenset(pair) for row in asked if not crash(row) for pair in combinations(SPACE.complete(row).items(), 2)
+    }
+    assert {pair for pair in all_pairs(SPACE) if ("a", "1") not in pair} <= passed
+
+
+def test_a_test_that_failed_only_when_it_was_run_again_is_flaky() -> None:
+    """It was run again for another test."""
+    seen: list[Variant] = []
+
+    def fails(found: Variant) -> bool:
+        seen.append(found)
+        return seen.count(TODAY) == 2 and found == TODAY
+
+    verdict = judge(Toys(SPACE, {"broken": breaking("a=1"), "flaky": fails}).runs, SPACE, 2, 1)
+    assert list(verdict.flaky) == ["flaky"] and [one.test for one in verdict.breaks] == ["broken"]
+
+
+def test_a_cause_that_the_test_withstands_elsewhere_is_looked_at_again() -> None:
+    """It failed the first two times that it was run with the cause alone, and in the row before that."""
+    seen: list[Variant] = []
+
+    def fails(found: Variant) -> bool:
+        seen.append(found)
+        return found.holds(variant("a=1")) and (len(seen) < 4 or len(found.changes) == 1 and seen.count(found) < 3)
+
+    verdict = judge(Toys(SPACE, {"test": fails}).runs, SPACE, 1, 1)
+    assert verdict.breaks == () and list(verdict.flaky) == ["test"]
+
+
+def test_who_waits_for_a_run_holds_no_place() -> None:
+    """Two wait for one run; a third begins another meanwhile, though only two may be under way."""
+    began, other = Event(), Event()
+
+    def trial(found: Variant) -> Run:
+        if found == variant("a=1"):
+            began.set()
+            assert other.wait(20)
+        else:
+            other.set()
+        return Run({"test": Result(True)})
+
+    runs = Runs(trial, jobs=2)
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(runs.of, variant("a=1")) for _ in "12"]
+        assert began.wait(20)
+        pool.submit(runs.of, variant("b=1")).result(20)
+        assert [one.result(20).tests["test"].passed for one in waiting] == [True, True]
+    assert len(runs.variants) == 2
