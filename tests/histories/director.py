@@ -7,10 +7,8 @@ from collections import Counter
 from contextlib import closing, suppress
 from random import Random
 
-from tests.histories.fleet import Member
+from tests.histories.fleet import Member, wait_until
 from tests.postgres import Cluster
-
-ANSWERS_WITHIN = 60.0  # seconds
 
 
 class Director:
@@ -47,8 +45,7 @@ class Director:
         others = [member for member in self.members if member is not one and member.runs]
         if others and all(answers(member) for member in others):
             began = time.monotonic()
-            while answers(others[0], "/worlds/a/_sandbox/clock") != 200:
-                assert time.monotonic() - began < ANSWERS_WITHIN, "no server answers"
+            wait_until(others, lambda: answers(others[0], "/worlds/a/_sandbox/clock") == 200, "no server answers")
             self.away.append(time.monotonic() - began)
 
     def stop(self) -> None:
@@ -86,11 +83,16 @@ class Director:
 
     def settle(self) -> None:
         """All is well again: each server answers for each world."""
-        ends = time.monotonic() + ANSWERS_WITHIN
         for member in self.members[:3]:
-            while answers(member, "/worlds/a/_sandbox/clock") != 200 or answers(member) != 200:
-                assert time.monotonic() < ends, f"the server at {member.port} does not answer"
-                time.sleep(0.1)
+            self.await_answer(member)
+
+    def await_answer(self, member: Member) -> None:
+        wait_until(self.members, lambda: is_well(member), f"the server at {member.port} does not answer")
+
+
+def is_well(member: Member) -> bool:
+    assert member.runs, f"the server at {member.port} ended"
+    return answers(member, "/worlds/a/_sandbox/clock") == answers(member) == 200
 
 
 def answers(member: Member, path: str = "/_sandbox/health") -> int:

@@ -11,10 +11,11 @@ from sandbox.world.log.postgres_store import PostgresStore
 from sandbox.world.registry import Worlds
 from tests.histories.clients import WORLDS, Client, History
 from tests.histories.director import Director
-from tests.histories.fleet import fleet
+from tests.histories.fleet import ENDS_WITHIN, fleet, wait_until
 from tests.postgres import Cluster
 
 CLIENTS = 4
+ANSWERS_MIN = 20
 
 
 def play(cluster: Cluster, faults: int, seed: str, lease: float = 1.0) -> dict[str, Any]:
@@ -22,9 +23,9 @@ def play(cluster: Cluster, faults: int, seed: str, lease: float = 1.0) -> dict[s
     url, history = cluster.schema(), History()
     with fleet(cluster, url.rpartition("%3D")[2], 4, lease) as members:
         director = Director(cluster, members, lease, seed)
-        for member in members[:3]:
+        for member in members[:3]:  # one by one, as a start takes most of a small machine
             member.start()
-        director.settle()
+            director.await_answer(member)
         clients = [Client(number, members[:3], history, seed) for number in range(CLIENTS)]
         for client in clients:
             client.thread.start()
@@ -32,10 +33,12 @@ def play(cluster: Cluster, faults: int, seed: str, lease: float = 1.0) -> dict[s
             director.fault()
             assert not history.wrong, history.wrong[:5]
         director.settle()
+        wait_until(members, lambda: is_long_enough(history), "the clients are hardly answered")
         for client in clients:
             client.ends.set()
         for client in clients:
-            client.thread.join(60)
+            client.thread.join(ENDS_WITHIN)
+            assert not client.thread.is_alive(), "a client waits for an answer without end"
         for member in members:
             member.end()
     assert not history.wrong, history.wrong[:5]
@@ -43,6 +46,11 @@ def play(cluster: Cluster, faults: int, seed: str, lease: float = 1.0) -> dict[s
     away = {"longest_away": round(max(director.away, default=0), 2)}
     payments = {"answered": sum(map(len, history.answered.values()))}
     return {**director.counts, **history.counts, **away, **payments}
+
+
+def is_long_enough(history: History) -> bool:
+    """There is something to look for in the end."""
+    return sum(map(len, history.answered.values())) > ANSWERS_MIN and history.counts["GET 200"] > ANSWERS_MIN
 
 
 def demand(url: str, history: History) -> None:
