@@ -39,8 +39,8 @@ ALWAYS = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-MANY = settings(ALWAYS, max_examples=250)
-SOME = settings(ALWAYS, max_examples=150)
+MANY = settings(ALWAYS, max_examples=600)
+SOME = settings(ALWAYS, max_examples=400)
 BODY = json.dumps(payment()).encode()
 CLIENT = Client("demo-tpp", "demo-secret", name="Demo", organisation=DEMO)
 DATES = ("Fri, 20 Nov 2026 12:00:00 GMT", "2026-11-20T13:00:00+01:00", "0001-01-01T00:00:00+23:59", "2026-W47-5T12Z")

@@ -70,7 +70,7 @@ def is_the_25th_or_next(day: date) -> bool:
     return day == next_banking_day(day.replace(day=25))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(any_past)
 def test_the_past_is_sound_whatever_the_seed_and_the_first_day(drawn: tuple[Books, date]) -> None:
     books, first_day = drawn

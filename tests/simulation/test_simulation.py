@@ -15,7 +15,7 @@ from tests.world import damage
 __all__ = ["cluster"]
 
 ROOT = Path(__file__).parents[2]
-LIVES = 4
+LIVES = 6
 LIVES_IN_A_DATABASE = 2
 
 
