@@ -24,7 +24,7 @@ from sandbox.reader.scalars import (
     text_of,
 )
 from sandbox.reader.shapes import Each, Either, Json, Leaf, Notes, Shape, Table
-from sandbox.reader.tree import LISTED_MAX, AlreadyReported, Node, Wrong, join_names, quote, suggestion
+from sandbox.reader.tree import LISTED_MAX, AlreadyReported, Node, Wrong, join_names, suggestion
 from sandbox.scenario.fault_rows import FAULT, HOLD_WHEN, PLACE
 from sandbox.scenario.setting_rows import SETTINGS
 
@@ -69,10 +69,7 @@ def _refusal(node: Node, notes: Notes) -> Any:
     value = node.value
     if value is True or (isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599):
         return value
-    found = text_of(node)
-    if found not in REFUSALS:
-        raise Wrong(f"{quote(found)} is no error of this bank", suggestion(found, REFUSALS))
-    return found
+    return one_of(REFUSALS, "error of this bank").read(node, notes)
 
 
 STATUS = one_of([status.value for status in Status], "status")
