@@ -82,25 +82,25 @@ def serve(
         from sandbox.serve.access_log import announcer
         from sandbox.web.docs.added_pages import add_page
 
-        kept = StateOptions(state, sync, lease, advertise, peers_key)
-        kept.demand_key()
-        tenancy, opened = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
-        opened.demand_closed()
+        storage = StateOptions(state, sync, lease, advertise, peers_key)
+        storage.demand_key()
+        capacity, access = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
+        access.demand_closed()
         signal.signal(signal.SIGTERM, _stop)
-        guarded = seed is None and opened.on_a_network
-        beginning = tenancy.apply_to(opened.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
-        worlds, close = kept.open(beginning, tenancy.room, guarded)
+        guarded = seed is None and access.on_a_network
+        beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
+        worlds, close = storage.open(beginning, capacity.room, guarded)
         worlds.play = play_later(worlds)
         add_page("commands", lambda: commands_page(context.find_root().command))
-        app = assemble(worlds, announcer(log, machine_time), opened.trust, opened.lock)
-        address, run = opened.open_bank(app)
-        peers = kept.join(worlds, address, opened.pki)
+        app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
+        address, run = access.open_bank(app)
+        peers = storage.join(worlds, address, access.pki)
         if peers is not None:
             peers.stand_before(app, "bank")
             signal.signal(signal.SIGTERM, lambda number, frame: drain_first(lambda: peers.drain(worlds.line.end)))
-        controls = opened.open_controls(worlds, address, peers) or (address if opened.lock.here else None)
+        controls = access.open_controls(worlds, address, peers) or (address if access.lock.here else None)
         tend(stopwatch)
-    click.echo(greeting(address, controls, worlds, opened.lock.key is not None), err=True)
+    click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
     click.echo(f"listening on {openable(address)}")
     sys.stdout.flush()
     try:
