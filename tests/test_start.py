@@ -46,6 +46,8 @@ LATE = {
     "sandbox.player": "a scenario that is played",
     "sandbox.referee.rule": "calls that are judged, some time after their replies",
     "sandbox.testing": "tests",
+    "sandbox.web.api.accounts": "a call of the bank: the view of each is imported when it is called",
+    "sandbox.web.api.bulks": "a call of the bank",
     "sandbox.web.console.answering": "the console",
     "sandbox.web.console.templating": "the console",
     "sandbox.web.controls.world_views": "a control: each is imported when it is called",
@@ -131,6 +133,8 @@ def test_a_server_listens_before_it_imports_what_its_first_calls_may_never_need(
         modules = imported(notes)
         assert "sandbox.web.api.app" in modules and "waitress.server" in modules
         assert {late: found for late in LATE if (found := loaded_of(late, modules))} == {}
+        assert server.get("/_sandbox/health") == 200
+        assert [late for late in LATE if loaded_of(late, imported(notes))] == []
         for path, module in FIRST_CALLS.items():
             assert module not in imported(notes), path
             assert server.get(path) < 500, path

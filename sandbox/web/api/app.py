@@ -15,7 +15,8 @@ from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, Operation
 from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.web.api import accounts, bulks, consents, initiations, oauth
+from sandbox.lazy import load
+from sandbox.web.api import initiations
 from sandbox.web.api.barriers import stand
 from sandbox.web.api.call import Answer, View
 from sandbox.web.api.call_lines import Announce, Listener, Observers, client_of
@@ -37,26 +38,18 @@ if TYPE_CHECKING:
 WAIT_MAX = 16  # calls of a world that are observed at once
 
 
-OF_KINDS: tuple[View, ...] = (
-    initiations.initiation,
-    initiations.details,
-    initiations.status,
-    initiations.cancellation,
-)
-# The view of an operation; one without a view is not routed.
-VIEWS: dict[str, View] = {f"{kind.name}_{view.__name__}": view for kind in initiations.ROWS for view in OF_KINDS}
+OF_KINDS = ("initiation", "details", "status", "cancellation")
+# The view of an operation, imported at its first call; an operation without one is not routed.
+VIEWS = {f"{kind.name}_{verb}": f"sandbox.web.api.initiations:{verb}" for kind in initiations.ROWS for verb in OF_KINDS}
 VIEWS |= {
-    view.__name__: view
-    for view in (
-        bulks.bulk_initiation,
-        bulks.bulk_status,
-        bulks.bulk_cancellation,
-        oauth.token,
-        consents.consent_addresses,
-        accounts.accounts,
-        accounts.account,
-        accounts.transactions,
-    )
+    "bulk_initiation": "sandbox.web.api.bulks:bulk_initiation",
+    "bulk_status": "sandbox.web.api.bulks:bulk_status",
+    "bulk_cancellation": "sandbox.web.api.bulks:bulk_cancellation",
+    "token": "sandbox.web.api.oauth:token",
+    "consent_addresses": "sandbox.web.api.consents:consent_addresses",
+    "accounts": "sandbox.web.api.accounts:accounts",
+    "account": "sandbox.web.api.accounts:account",
+    "transactions": "sandbox.web.api.accounts:transactions",
 }
 
 # A name that needs no other form to be compared.
@@ -172,9 +165,9 @@ def here(worlds: Worlds) -> World:
     return worlds.get(request.environ["sandbox.world"])
 
 
-def endpoint_of(operation: Operation, view: View, trust: "Trust | None") -> Callable[..., Response]:
+def endpoint_of(operation: Operation, name: str, trust: "Trust | None") -> Callable[..., Response]:
     def endpoint(**path: str) -> Response:
-        environ = request.environ
+        environ, view = request.environ, load(name)
         world: World = environ["sandbox.place"]
         terms: Terms = environ["sandbox.terms"]
         # The request itself: `request` looks it up anew at every use.

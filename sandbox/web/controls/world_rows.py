@@ -256,7 +256,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/referee",
-        "health.findings",
+        "referee_views.findings",
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
         "`level` says from where on JUnit fails.",
         reply={"application/json": ("RefereeReport", OBJECT), "application/xml": TEXT, "text/html": TEXT},
@@ -269,7 +269,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     Control(
         "GET",
         "/coverage",
-        "health.coverage",
+        "referee_views.coverage",
         "What of the bank this world's clients have met, and what to try next.",
         commands=(Command("coverage"),),
         reply="Coverage",
