@@ -79,6 +79,7 @@ def measured(asked: argparse.Namespace) -> list[Figure]:
 
 def main() -> None:
     asked = read_arguments()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each server that is started compiles anew what was changed
     began = perf_counter()
     figures = measured(asked)
     print(printed(figures))

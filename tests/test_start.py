@@ -119,8 +119,8 @@ def started(notes: Path) -> Iterator[Started]:
             server.kill()
 
 
-def imported(notes: Path) -> set[str]:
-    return set(re.findall(r"^import '([\w.]+)' #", notes.read_text(), re.MULTILINE))
+def imported(notes: str) -> set[str]:
+    return set(re.findall(r"^import '([\w.]+)' #", notes, re.MULTILINE))
 
 
 def loaded_of(late: str, modules: set[str]) -> set[str]:
@@ -130,15 +130,15 @@ def loaded_of(late: str, modules: set[str]) -> set[str]:
 def test_a_server_listens_before_it_imports_what_its_first_calls_may_never_need(tmp_path: Path) -> None:
     notes = tmp_path / "imports"
     with started(notes) as server:
-        modules = imported(notes)
+        modules = imported(notes.read_text())
         assert "sandbox.web.api.app" in modules and "waitress.server" in modules
         assert {late: found for late in LATE if (found := loaded_of(late, modules))} == {}
         assert server.get("/_sandbox/health") == 200
-        assert [late for late in LATE if loaded_of(late, imported(notes))] == []
+        assert [late for late in LATE if loaded_of(late, imported(notes.read_text()))] == []
         for path, module in FIRST_CALLS.items():
-            assert module not in imported(notes), path
+            assert module not in imported(notes.read_text()), path
             assert server.get(path) < 500, path
-            assert module in imported(notes), path
+            assert module in imported(notes.read_text()), path
 
 
 def test_what_is_late_is_found_again_and_the_list_names_nothing_else() -> None:
@@ -177,3 +177,26 @@ def test_there_are_names_for_later_and_a_wrong_one_is_refused() -> None:
 @pytest.mark.parametrize("row", CONTROLS, ids=lambda row: row.name)
 def test_a_control_has_its_view(row: Control) -> None:
     assert callable(view_of(row))
+
+
+# A command, and what it does not need.
+LIGHT = {
+    "health --url http://127.0.0.1:1": ("flask", "httpx", "marshmallow", "sandbox.bank", "sandbox.web"),
+    "serve --help": ("flask", "httpx", "marshmallow", "sandbox.app", "sandbox.bank", "sandbox.web"),
+    "clock --url http://127.0.0.1:1": (
+        "cryptography",
+        "flask",
+        "sandbox.app",
+        "sandbox.bank.state",
+        "sandbox.web.api.app",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", LIGHT)
+def test_a_command_imports_no_more_than_it_does(words: str) -> None:
+    line = [sys.executable, "-v", "-m", "sandbox", *words.split()]
+    done = subprocess.run(line, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+    modules = imported(done.stderr)
+    assert "sandbox.cli" in modules and "click" in modules
+    assert [name for name in LIGHT[words] if loaded_of(name, modules)] == []

@@ -124,7 +124,7 @@ class Controls(Line):
     """One world's controls; `world(name)` gives those of another at the same server."""
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
-        super().__init__(http)
+        super().__init__(http, base_url)
         self.desk = Desk(self.http, base_url, key)
         self.clock = ClockControl(self.desk)
         self.psu = PsuControl(self.desk)

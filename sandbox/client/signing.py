@@ -7,9 +7,6 @@ from email.utils import format_datetime
 from hashlib import sha256
 from typing import Any
 
-from joserfc import jws
-from joserfc.jwk import ECKey
-
 ALGORITHM = "ES256"
 
 
@@ -17,6 +14,8 @@ class Signer:
     """A key of the TPP; the bank knows its public half. `now` tells the time for the header Date."""
 
     def __init__(self, now: Callable[[], datetime], key_id: str = "reference-client") -> None:
+        from joserfc.jwk import ECKey  # with the cryptography that a client without a signature never needs
+
         self._now = now
         self._key = ECKey.generate_key("P-256", {"kid": key_id})
         self._header = {"alg": ALGORITHM, "kid": key_id}
@@ -28,6 +27,8 @@ class Signer:
 
     def headers(self, content: bytes, over: str = "body", request_id: str = "") -> dict[str, str]:
         """Digest, Date and Signature; `over` is what the bank's manual says that is signed."""
+        from joserfc import jws
+
         digest = f"SHA-256={b64encode(sha256(content).digest()).decode()}"
         date = format_datetime(self._now().astimezone(UTC), usegmt=True)
         lines = f"request-id: {request_id}\ndigest: {digest}\ndate: {date}".encode()

@@ -25,6 +25,6 @@ class Client(Line, Initiations, Consents, Accounts):
         signer: Signer | None = None,
     ) -> None:
         """`manual` says how the bank does what the service leaves open; with a `signer` initiations are signed."""
-        super().__init__(http)
+        super().__init__(http, base_url)
         manual = manual or Manual(vendor)
         self.caller = Caller(self.http, base_url.rstrip("/"), client_id, secret, redirect_uri, language, manual, signer)

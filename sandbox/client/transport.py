@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from ssl import SSLContext
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 from uuid import uuid4
@@ -33,12 +33,17 @@ def tls_context(trust_env: bool) -> SSLContext:
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
+def context_for(url: str) -> SSLContext:
+    """For an address without TLS no authorities are read, so that none is trusted there."""
+    return SSLContext(PROTOCOL_TLS_CLIENT) if url.startswith("http://") else tls_context(False)
+
+
 class Line:
     """A connection: one given from outside, or a new one that is ours to close, without the machine's proxies."""
 
-    def __init__(self, http: httpx.Client | None) -> None:
+    def __init__(self, http: httpx.Client | None, url: str) -> None:
         self._is_ours = http is None
-        self.http = http or httpx.Client(timeout=TIMEOUT, trust_env=False, verify=tls_context(False))
+        self.http = http or httpx.Client(timeout=TIMEOUT, trust_env=False, verify=context_for(url))
 
     def close(self) -> None:
         """Ends the connection, unless it was given from outside."""

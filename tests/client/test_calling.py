@@ -1,12 +1,14 @@
 """What every call of the client carries, and what it does with the answer (service 4.0, 7; choice 2)."""
 
 from decimal import Decimal
+from ssl import CERT_REQUIRED
 from uuid import UUID
 
 import httpx
 import pytest
 
 from sandbox.client import Client, Refused, Reply, Tokens, Unreadable
+from sandbox.client.transport import context_for
 from tests.client.contract import BANK, ORDER, Bank, accepted, answer, refusal
 
 
@@ -149,3 +151,9 @@ def test_a_reply_that_breaks_the_contract_is_said_to(bank: Bank, body: object) -
 def test_money_in_a_reply_is_exact(bank: Bank) -> None:
     bank.says(answer(200, {"balance": 0.1}))
     assert bank.client.caller.call("GET", "/x", 1).body == {"balance": Decimal("0.1")}
+
+
+def test_authorities_are_read_for_an_address_with_tls_alone() -> None:
+    plain, safe = context_for("http://127.0.0.1:8080"), context_for("https://bank.example")
+    assert (plain.cert_store_stats()["x509_ca"], safe.cert_store_stats()["x509_ca"] > 0) == (0, True)
+    assert plain.verify_mode is safe.verify_mode is CERT_REQUIRED
