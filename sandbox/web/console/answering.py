@@ -10,9 +10,8 @@ from sandbox.web.api.app import here
 from sandbox.web.console import settings_page
 from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.control_calls import curl_of, done
-from sandbox.web.console.desk import Desk
+from sandbox.web.console.desk import Desk, Notice
 from sandbox.web.console.formats import clock_text, machine
-from sandbox.web.console.notices import Notice
 from sandbox.web.console.templating import HEADERS, draw, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of

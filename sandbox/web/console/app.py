@@ -8,8 +8,7 @@ from flask import Flask, Response, request
 
 from sandbox.lazy import load
 from sandbox.web.api.target import Outside, WorldPath
-from sandbox.web.console.desk import FILES, Desk, Verifiers
-from sandbox.web.console.notices import Notices
+from sandbox.web.console.desk import FILES, Desk, Notices, Verifiers
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
 

@@ -26,7 +26,7 @@ from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of
 from sandbox.web.html.static_files import IMMUTABLE, NO_CACHE, content_of, digest_of, serve
-from sandbox.world.faults import CALLBACKS, CHANGES, CONNECTIONS, CUTS, EDGES
+from sandbox.world import faults
 from sandbox.world.holds import PLACES
 from sandbox.world.world import World
 
@@ -108,20 +108,9 @@ def templates() -> Environment:
     made = environment_of(ROOM)
     names = ("moment", "machine", "local", "took", "wall", "clock_text", "span", "account", "short")
     made.filters |= {name: getattr(formats, name) for name in names} | {"money": formats.amount}
-    made.globals |= {
-        "STATUSES": tuple(Status),
-        "LOOKS": LOOKS,
-        "METHODS": METHODS,
-        "LANGUAGES": tuple(SCREENS),
-        "OPERATIONS": tuple(ANSWERS),
-        "CUTS": CUTS,
-        "PLACES": PLACES,
-        "CALLBACKS": CALLBACKS,
-        "CONNECTIONS": CONNECTIONS,
-        "EDGES": EDGES,
-        "CHANGES": CHANGES,
-        "KIND_NAMES": KIND_NAMES,
-    }
+    made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
+    made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES}
+    made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
     return made
 
 

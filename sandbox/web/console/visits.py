@@ -12,7 +12,7 @@ from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.console.desk import Desk
 from sandbox.web.controls.lock import shows_key
-from sandbox.web.html import forms
+from sandbox.web.html import pages
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
@@ -78,7 +78,7 @@ class Visit:
 
     @property
     def proof(self) -> str:
-        return forms.proof_of(self.session, "a form of the console")
+        return pages.proof_of(self.session, "a form of the console")
 
     @property
     def is_proven(self) -> bool:
@@ -105,4 +105,4 @@ def session_of(request: Request) -> str:
 
 def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:
     """For every world of this sandbox, and for nobody else."""
-    forms.keep_cookie(visit.request, response, cookie, value, path=visit.prefix or "/", same_site="Strict")
+    pages.keep_cookie(visit.request, response, cookie, value, path=visit.prefix or "/", same_site="Strict")

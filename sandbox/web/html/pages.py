@@ -1,8 +1,11 @@
-"""Templates and responses of pages, with the headers that keep a page to itself."""
+"""Templates, responses, headers and cookies of pages, and the proof that a form is ours."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from hashlib import blake2b
+from typing import Literal
 
-from flask import Flask, Response
+from flask import Flask, Request, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 HTML = "text/html;charset=utf-8"
@@ -49,3 +52,31 @@ def add_route(app: Flask, method: str, path: str, name: str, view: Callable[...,
 def see_other(address: str, headers: Mapping[str, str]) -> Response:
     """On with a GET."""
     return Response(status=303, headers={**headers, "Location": address})
+
+
+SameSite = Literal["Lax", "Strict"]
+
+
+def proof_of(session: str, purpose: str) -> str:
+    """What every form of a session carries; nobody can make it without the session's id."""
+    return blake2b(purpose.encode(), key=session.encode()[:64], digest_size=24).hexdigest()
+
+
+def keep_cookie(
+    request: Request,
+    response: Response,
+    name: str,
+    value: str,
+    *,
+    path: str,
+    same_site: SameSite,
+    max_age: int | None = None,
+    expires: datetime | None = None,
+) -> None:
+    """For this server's own pages below a path; no script reads it."""
+    secure = request.is_secure
+    response.set_cookie(name, value, max_age, expires, path, secure=secure, httponly=True, samesite=same_site)
+
+
+def drop_cookie(request: Request, response: Response, name: str, *, path: str, same_site: SameSite) -> None:
+    response.delete_cookie(name, path, secure=request.is_secure, httponly=True, samesite=same_site)

@@ -10,7 +10,7 @@ from flask import Request, Response
 
 from sandbox.contract.languages import SCREENS, Language, pages_of
 from sandbox.web.api.negotiation import languages_asked, screen_language
-from sandbox.web.html import forms
+from sandbox.web.html import pages
 from sandbox.world.world import World
 
 COOKIE_SECONDS = 3600
@@ -85,13 +85,13 @@ def address_cookie(token: str) -> str:
 
 
 def proof_of(session_id: str) -> str:
-    return forms.proof_of(session_id, "a form of the bank")
+    return pages.proof_of(session_id, "a form of the bank")
 
 
 def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> Response:
     """Gives the browser its session. Browsers go by Max-Age; Expires is the bank's time, as all its times."""
     expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
-    forms.keep_cookie(
+    pages.keep_cookie(
         visit.request,
         response,
         cookie,
@@ -105,7 +105,7 @@ def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> Resp
 
 
 def drop(visit: Visit, response: Response, cookie: str) -> None:
-    forms.drop_cookie(visit.request, response, cookie, path=visit.root, same_site="Lax")
+    pages.drop_cookie(visit.request, response, cookie, path=visit.root, same_site="Lax")
 
 
 def form_targets(callback: str) -> str:
