@@ -1,6 +1,7 @@
 """Ordered faults of connections: nobody listens, nobody answers, or TLS fails (choice 13)."""
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from socket import AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, socket
 from typing import Any
@@ -24,16 +25,23 @@ class LineFaults:
         self._until = 0.0
         self._kept: list[socket] = []
         self._is_closed = False
+        self._waking = threading.Lock()
+        self._is_over = False
+
+    def end(self) -> None:
+        """The server ends: nothing wakes its loop any more. The byte that does so could go to a file opened since."""
+        with self._waking:
+            self._is_over = True
 
     def order(self, fault: LineFault) -> None:
         """From any thread: the next connection meets it, and the loop does the rest."""
         if self._is_closed:
             return  # until its time is over
         if fault.kind == ENDED:
-            self._listener.trigger.pull_trigger(self._stop)
+            self._wake(self._stop)
             return
         self._fault, self._until = fault, self._listener.clock() + fault.seconds
-        self._listener.trigger.pull_trigger(lambda: self._begin(fault))
+        self._wake(lambda: self._begin(fault))
 
     def _stop(self) -> None:
         """Takes no new connection any more."""
@@ -51,13 +59,15 @@ class LineFaults:
         self._later(fault.seconds)
 
     def _later(self, seconds: float, tries: int = BIND_TRIES) -> None:
-        timer = threading.Timer(seconds, lambda: self._wake(tries))
+        timer = threading.Timer(seconds, lambda: self._wake(lambda: self._end(tries)))
         timer.daemon = True
         timer.start()
 
-    def _wake(self, tries: int) -> None:
-        with suppress(OSError, ValueError):  # the server ended meanwhile
-            self._listener.trigger.pull_trigger(lambda: self._end(tries))
+    def _wake(self, act: Callable[[], None]) -> None:
+        """Has the loop do it, unless the server ended meanwhile."""
+        with self._waking, suppress(OSError, ValueError):
+            if not self._is_over:
+                self._listener.trigger.pull_trigger(act)
 
     def _end(self, tries: int) -> None:
         if self._is_closed and not self._listens_again():

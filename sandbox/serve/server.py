@@ -171,6 +171,7 @@ def end(server: Any) -> None:
     server.task_dispatcher.shutdown()
     if getattr(server, "line", None) is not None:
         server.line.forget(server.line_faults.order)
+        server.line_faults.end()
     trigger = server.trigger
     with trigger.lock:  # the order closes the trigger: the loop, which may be awake, runs it after the pull
         trigger.thunks.append(lambda: wasyncore.close_all(server._map))

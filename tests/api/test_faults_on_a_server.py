@@ -1,5 +1,6 @@
 """Faults on a real server: late replies hold nobody up, and connections end where they should (choice 13)."""
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from flask import Flask
 from waitress import create_server
 
 from sandbox.serve.server import end, in_background, server_of
+from sandbox.world.line import LINE, LineFault
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers
 
@@ -113,6 +115,28 @@ def test_a_server_that_ends_does_not_wait_for_late_replies(app: Flask) -> None:
     late.join(5)
     server.close()
     assert not late.is_alive() and perf_counter() - began < 2
+
+
+def test_a_fault_of_connections_that_outlives_its_server_writes_to_no_file(app: Flask) -> None:
+    server, before = server_of(app, "127.0.0.1", 0, threads=2), set(threading.enumerate())
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    faults, wakes = server.line_faults, server.trigger.trigger
+    reader, writer = os.pipe()
+    app.config[LINE].order("silent", 600.0)
+    while not (timers := [one for one in set(threading.enumerate()) - before if isinstance(one, threading.Timer)]):
+        pass
+    end(server)
+    thread.join(5)
+    os.dup2(writer, wakes)  # as a file that is opened next gets the descriptor
+    timers[0].function()
+    timers[0].cancel()
+    faults.order(LineFault("silent", 600.0))
+    os.set_blocking(reader, False)
+    with pytest.raises(BlockingIOError):
+        os.read(reader, 1)
+    for file in (reader, writer, wakes):
+        os.close(file)
 
 
 def test_another_server_of_the_same_program_stays_as_its_owner_made_it(port: int) -> None:
