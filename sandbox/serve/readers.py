@@ -85,8 +85,8 @@ class Readers:
                         break
                     call = self._calls.popleft()
                     self._count += 1
-                with self._busy:
-                    self._answer(call)
+                    self._busy.acquire()  # here, so that a server that ends waits for this answer
+                self._answer(call)
                 with self._lock:
                     if not self.is_here:
                         self._is_late = False
@@ -101,6 +101,8 @@ class Readers:
         except BaseException:
             log.exception("a call could not be answered")
             call.cancel()  # nothing more comes on this line
+        finally:
+            self._busy.release()
 
     def _watch(self) -> None:
         """Returns once this thread reads, or no line is left."""

@@ -7,11 +7,13 @@ from typing import Any
 
 from waitress.task import ThreadedTaskDispatcher
 
+from sandbox.machine import seconds_passed
 from sandbox.serve.readers import Readers
 
 WAITING_MAX = 200  # calls that wait at once; beyond that they share the workers
 READY_MAX = 16
 ENDS_WITHIN = 1.0  # seconds for the calls that are under way
+LAST = 0.1  # seconds of them at least for the workers, where the thread that reads took the rest
 
 
 class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
@@ -77,8 +79,9 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
         self._ending.set()
         for event in tuple(self._held):
             event.set()
-        self.readers.rest(timeout)
-        return bool(super().shutdown(cancel_pending, timeout))
+        ends = seconds_passed() + timeout
+        self.readers.rest(timeout - LAST)
+        return bool(super().shutdown(cancel_pending, max(LAST, ends - seconds_passed())))
 
     def _count(self, change: int) -> bool:
         with self._counting:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.machine import seconds_passed
 from sandbox.serve.server import end, port_of, server_of
+from sandbox.serve.workers import ENDS_WITHIN
 from sandbox.world.line import WAITS
 
 PATIENCE = 10.0
@@ -112,6 +114,16 @@ def test_reading_changes_hands_with_every_call_that_takes_long(bank: Bank) -> No
         bank.call()  # which is answered once the other thread reads
         assert finish().startswith("reader-")
         assert is_read_again(bank)
+
+
+def test_a_server_that_ends_gives_the_thread_that_reads_and_the_workers_one_time_together(
+    bank: Bank,
+) -> None:
+    finish = bank.begin_long(), bank.begin_long()  # the thread that reads has one, and a worker the other
+    began = seconds_passed()
+    bank.server.task_dispatcher.shutdown()
+    assert seconds_passed() - began < 1.5 * ENDS_WITHIN
+    assert [answer() for answer in finish][0].startswith("reader-")
 
 
 def test_an_application_that_fails_ends_no_thread_that_reads(bank: Bank) -> None:
