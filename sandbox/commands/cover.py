@@ -61,7 +61,13 @@ def demand_patience(strength: int, axes: int) -> None:
 @click.option("--strength", type=click.IntRange(1, 3), default=2, show_default=True, help="So many axes at once.")
 @axes_options
 @click.option("--within", is_flag=True, help="Without the values at which a client must refuse.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same variants.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Same seed, same variants; with --begin the seed of the worlds too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Write a scenario of each there."
@@ -94,7 +100,7 @@ def cover(
     if output is not None:
         write_scenarios(found, output)
     if begin:
-        begin_worlds(found, url, key, replace)
+        begin_worlds(found, url, key, replace, seed)
     if as_json:
         click.echo(json.dumps(described(found, seed), ensure_ascii=False, indent=2))
         return
@@ -131,11 +137,13 @@ def write_scenarios(found: "Cover", folder: Path) -> None:
     click.echo(f"{len(found.variants)} scenarios written to {folder}", err=True)
 
 
-def begin_worlds(found: "Cover", url: str, key: str | None, replace: bool) -> None:
+def begin_worlds(found: "Cover", url: str, key: str | None, replace: bool, seed: int) -> None:
+    """All of one seed, so that they differ by their variants only."""
     from sandbox.client import Controls
 
     with Controls(url, key=key) as server:
         far = RemoteWorld(server, False)
         for variant in found.variants:
-            far.call("PUT", f"/worlds/{variant.name}", {"variants": dict(variant.changes), "replace": replace})
+            body = {"variants": dict(variant.changes), "seed": seed, "replace": replace}
+            far.call("PUT", f"/worlds/{variant.name}", body)
     click.echo(f"{len(found.variants)} worlds begun at {url.rstrip('/')}/worlds/NAME", err=True)

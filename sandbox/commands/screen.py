@@ -3,9 +3,9 @@
 rich is imported when it is needed, so that no command starts slower for it."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from sandbox.contract.moves import LOOKS
 
@@ -65,11 +65,17 @@ def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
 
 
+class Step(Protocol):
+    """So many more are done; what is done, and how many there are in all, may be another by now."""
+
+    def __call__(self, count: int, /, *, total: int | None = None, label: str | None = None) -> None: ...
+
+
 @contextmanager
-def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[[int], None]]:
+def meter(label: str, total: int | None, unit: str = "") -> Iterator[Step]:
     """Draws how much is done and the time left, on a terminal only. Without a total: the time that went."""
     if not sys.stderr.isatty():
-        yield lambda count: None
+        yield lambda count, **changes: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -86,10 +92,10 @@ def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[[i
     counted: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
     left: ProgressColumn = TimeRemainingColumn() if total else TimeElapsedColumn()
     shared = on_terminal()  # lines printed meanwhile go above the bar; into a file they go as they are
-    columns = (TextColumn(label), BarColumn(), counted, left)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, left)
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as drawn:
         task = drawn.add_task(label, total=total)
-        yield lambda count: drawn.advance(task, count)
+        yield lambda count, *, total=None, label=None: drawn.update(task, advance=count, total=total, description=label)
 
 
 def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:

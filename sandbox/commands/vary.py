@@ -15,7 +15,7 @@ import click
 
 from sandbox.commands.cover import axes_options, demand_patience, read_space
 from sandbox.commands.options import option
-from sandbox.commands.vary_progress import progress
+from sandbox.commands.screen import meter
 from sandbox.commands.vary_reports import demand_reports, read_allow_file, tell_verdict
 from sandbox.machine import machine_time, stopwatch
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sandbox.client import Controls
     from sandbox.vary.command_runs import CommandRuns
     from sandbox.vary.results_file import ResultsFile
-    from sandbox.vary.runs import Run
-    from sandbox.vary.space import Space
+    from sandbox.vary.runs import Run, Runs
+    from sandbox.vary.space import Space, Variant
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
 RESULTS = ".bank-sandbox-vary.jsonl"
@@ -207,8 +207,8 @@ def find_verdict(order: Order, kept: "ResultsFile") -> Any:
         if runs.count:
             click.echo(f"Going on with {kept.path}: {runs.count} runs are done. --fresh begins again.", err=True)
         try:
-            with progress(runs):
-                trial.bound(runs.of(TODAY))
+            with drawn(runs):
+                trial.learn(runs.of(TODAY))
                 demand_patience(order.strength, len(runs.of(TODAY).met & order.space.axes.keys()))
                 return judge(runs, order.space, order.strength, order.seed, pool.map)
         except FailsToday as failed:
@@ -223,6 +223,22 @@ def find_verdict(order: Order, kept: "ResultsFile") -> Any:
             click.echo(f"\nStopped after {runs.count} runs. The same command goes on from {kept.path}.", err=True)
             sys.exit(STOPPED)
     sys.exit(FAILS_TODAY)
+
+
+@contextmanager
+def drawn(runs: "Runs") -> Iterator[None]:
+    """Draws the runs that are done; `runs.expected` says how many are known to come."""
+    shown = 0
+
+    def tell(variant: "Variant", run: "Run") -> None:
+        nonlocal shown
+        before, shown = shown, runs.count
+        label = "covering" if shown <= runs.expected else "looking for causes"
+        step(shown - before, total=max(runs.expected, shown), label=label)
+
+    with meter("today's bank", 1) as step:
+        runs.tell = tell
+        yield
 
 
 def tell_failure(run: "Run", trial: "CommandRuns") -> None:

@@ -65,6 +65,7 @@ class Differing:
 
     variants: Mapping[str, str]
     look: Callable[[Controls], None] | None = None
+    seed: int | None = None  # without one it goes by the world's name
 
 
 def read_script(name_or_path: str) -> Script:
@@ -157,7 +158,7 @@ def stage_of(
 ) -> Stage:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     script_scenario = script.scenario
-    controls = server.make_world(name)
+    controls = server.make_world(name, seed=None if differing is None else differing.seed)
     kind, content = _content(script, differing.variants if differing is not None else {})
     headers = {"Content-Type": kind} | server.desk.headers
     url = server.world_url(name)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from sandbox.client import Controls
-from sandbox.player.runs import Differing, MachineTime, Report, Script, run_one, world_name
+from sandbox.player.runs import SEED, Differing, MachineTime, Report, Script, run_one, world_name
 from sandbox.player.step_result import StepResult
-from sandbox.vary.meeting import axes_met, last_call
-from sandbox.vary.runs import Result, Run, Runs
-from sandbox.vary.space import Space, Variant
+from sandbox.vary.meeting import axes_met, last_call, reference_of
+from sandbox.vary.runs import Reference, Result, Run, Runs
+from sandbox.vary.space import TODAY, Space, Variant
 from sandbox.vary.verdict import NothingMet, Verdict, judge
 
 
@@ -26,18 +26,22 @@ def judge_script(
 def trial_of(
     script: Script, url: str, machine_time: MachineTime, key: str | None, apart: str
 ) -> Callable[[Variant], Run]:
+    reference: Reference = ()
+
     def trial(variant: Variant) -> Run:
         met: list[frozenset[str]] = []
         call = ""
 
         def look(controls: Controls) -> None:
-            nonlocal call
+            nonlocal call, reference
             calls = controls.listed("requests")
             met.append(axes_met(controls, calls))
-            call = last_call(controls, calls, variant)
+            if variant == TODAY:
+                reference = reference_of(controls, calls)
+            call = last_call(controls, calls, variant, reference)
 
         world = world_name(script, f"{apart}.{variant.name}")
-        report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look))
+        report = run_one(script, url, machine_time, key, world, Differing(dict(variant.changes), look, seed=SEED))
         result = Result(True) if report.passed else Result(False, failure_of(report), call)
         return Run({script.scenario.name: result}, frozenset().union(*met), report.seconds)
 

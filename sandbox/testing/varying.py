@@ -12,9 +12,9 @@ from sandbox.contract.variants import AXES
 from sandbox.testing.bank import Bank
 from sandbox.vary.allowed import Allowed, allow, read_allowed, read_variant
 from sandbox.vary.axes import space_of
-from sandbox.vary.meeting import Reference, axes_met, last_call, reference_of
+from sandbox.vary.meeting import axes_met, last_call, reference_of
 from sandbox.vary.report_files import demand_format, write_report
-from sandbox.vary.runs import FAILURE_MAX, Result, Run, Runs
+from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
 from sandbox.vary.sentences import describe_break, describe_details, describe_rest
 from sandbox.vary.space import TODAY, Space, Variant
 from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge

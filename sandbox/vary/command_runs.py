@@ -13,9 +13,9 @@ from threading import Lock
 from typing import Any
 
 from sandbox.client import Controls, Refused
-from sandbox.vary.meeting import Reference, Rows, axes_met, last_call, last_calls, reference_of
+from sandbox.vary.meeting import Rows, axes_met, last_call, last_calls, reference_of
 from sandbox.vary.report_reader import UnreadableReport, read_report
-from sandbox.vary.runs import FAILURE_MAX, Result, Run
+from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run
 from sandbox.vary.space import TODAY, Variant
 
 OUTPUT_MAX = 20_000  # characters of the end of an output
@@ -76,7 +76,8 @@ class CommandRuns:
         finally:
             with suppress(Refused):
                 self.server.drop_world(world)
-        return Run(tests, met, ended.seconds, len(calls), partial=self.name in tests)
+        reference = self.reference if variant == TODAY else ()
+        return Run(tests, met, ended.seconds, len(calls), self.name in tests, reference)
 
     def with_calls(
         self, tests: dict[str, Result], controls: Controls, calls: Rows, variant: Variant
@@ -89,8 +90,9 @@ class CommandRuns:
             found = last_calls(controls, calls, variant, self.reference, len(failed))
         return tests | {name: replace(tests[name], call=call) for name, call in zip(failed, found, strict=True)}
 
-    def bound(self, today: Run) -> None:
-        """How long a command may take from now on, if nothing else was said."""
+    def learn(self, today: Run) -> None:
+        """What failing runs are compared with, and how long a command may take, if nothing else was said."""
+        self.reference = today.reference
         if self.patience is None:
             self.patience = max(PATIENCE_LEAST, PATIENCE_TIMES * today.seconds)
 

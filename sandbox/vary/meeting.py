@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from sandbox.client import Controls, Refused
 from sandbox.contract.variants import AXES
+from sandbox.vary.runs import Reference
 from sandbox.vary.space import Variant
 from sandbox.world.calls import cut
 
@@ -26,7 +27,6 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 Rows = Sequence[Mapping[str, Any]]
-Reference = Sequence[tuple[str, str]]  # method with operation, and the text of the reply
 CALLS_COMPARED_MAX = 200
 PLACES_MAX = 20
 WORLD = re.compile(r"/worlds/[^/\"]+")

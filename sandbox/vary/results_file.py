@@ -35,7 +35,8 @@ class ResultsFile:
         variant, attempt = key
         tests = {name: [one.passed, one.failure, one.call] for name, one in run.tests.items()}
         row = {"variant": variant.changes, "attempt": attempt, "tests": tests, "met": sorted(run.met)}
-        line = json.dumps(row | {"seconds": run.seconds, "calls": run.calls, "partial": run.partial})
+        row |= {"seconds": run.seconds, "calls": run.calls, "partial": run.partial, "reference": run.reference}
+        line = json.dumps(row)
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -68,4 +69,6 @@ class ResultsFile:
 def _run_of(row: dict[str, Any]) -> tuple[Key, Run]:
     variant = Variant.of((axis, value) for axis, value in row["variant"])
     tests = {name: Result(*parts) for name, parts in row["tests"].items()}
-    return (variant, row["attempt"]), Run(tests, frozenset(row["met"]), row["seconds"], row["calls"], row["partial"])
+    reference = tuple((call, reply) for call, reply in row.get("reference", ()))
+    met = frozenset(row["met"])
+    return (variant, row["attempt"]), Run(tests, met, row["seconds"], row["calls"], row["partial"], reference)

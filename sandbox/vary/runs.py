@@ -1,6 +1,6 @@
 """Runs of the tests against one variant each: started once, kept, and begun again from a file."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
@@ -20,6 +20,8 @@ class Result:
     call: str = ""
 
 
+# The calls of a run in order: of each its method with its operation, and the text of the reply.
+Reference = Sequence[tuple[str, str]]
 NOT_RUN = Result(False, "it did not run")
 UNKNOWN = Result(True, "it is not known")
 
@@ -33,6 +35,7 @@ class Run:
     seconds: float = 0.0
     calls: int = 0
     partial: bool = False  # it ended as a whole before it said how each test went
+    reference: Reference = ()  # of today's run: what a failing run is compared with
 
     def result(self, test: str) -> Result:
         return self.tests.get(test, UNKNOWN if self.partial else NOT_RUN)

@@ -57,6 +57,9 @@ class Verdict:
 
     @property
     def withstood(self) -> tuple[str, ...]:
+        """None where every test is flaky: then nothing is known."""
+        if self.flaky.keys() >= set(self.tests):
+            return ()
         return tuple(name for name in self.space.axes if name in self.met - self.blamed)
 
     @property

@@ -49,6 +49,13 @@ def test_each_can_be_begun_as_a_world(url: str) -> None:
     assert again.exit_code == 1 and "409" in again.output
 
 
+def test_worlds_that_are_begun_have_one_seed_so_that_they_differ_by_their_variants_only(url: str) -> None:
+    done = run("--axes", "vendor", "--strength", "1", "--json", "--begin", "--seed", "7", "--url", url)
+    names = [row["name"] for row in json.loads(done.stdout)["worlds"]]
+    seeds = {row["name"]: row["seed"] for row in httpx.get(f"{url}/_sandbox/worlds").json()["worlds"]}
+    assert [seeds[name] for name in names] == [7, 7]
+
+
 def test_each_can_be_written_as_a_scenario(tmp_path: Path) -> None:
     done = run("--axes", THREE, "--strength", "1", "-o", str(tmp_path / "new"))
     files = sorted((tmp_path / "new").iterdir())

@@ -27,6 +27,14 @@ def test_a_bar_is_drawn_on_a_terminal(total: int | None, unit: str, monkeypatch:
     assert "copying" in drawn and "3" in drawn
 
 
+def test_what_is_done_and_how_many_there_are_may_be_another_by_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    with meter("today's bank", 1) as step:
+        step(1, total=40, label="covering [all]")
+    assert "covering [all]" in shown.getvalue() and "1/40" in shown.getvalue()
+
+
 def test_elsewhere_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)

@@ -141,6 +141,10 @@ def test_a_scenario_is_played_where_the_bank_differs_and_told_what_breaks_it(tmp
     assert done.exit_code == 0
     assert f"BREAKS  {ORDINARY} breaks when final_status is ACSP: it ends at ACSP" in done.output
     assert "Seen: line 19, status of: rent" in done.output and "Call: GET /payments/" in done.output
+    assert [line.split() for line in done.output.splitlines() if line.strip()[:1] in ("+", "-")] == [
+        ["+", '"status":', '"ACSP"'],
+        ["-", '"status":', '"ACSC"'],
+    ]
     assert "page_size" in done.output.partition("No call met 1 axis")[2]
     told = json.loads((tmp_path / "out.json").read_text())
     assert {row["test"] for row in told["breaks"]} == {ORDINARY} and told["tests"] == [ORDINARY, SHORT]

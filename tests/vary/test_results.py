@@ -7,8 +7,8 @@ import pytest
 from sandbox.vary.command_runs import fill
 from sandbox.vary.report_reader import UnreadableReport, read_report
 from sandbox.vary.results_file import ResultsFile
-from sandbox.vary.runs import Run, Runs
-from sandbox.vary.space import Variant
+from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.space import TODAY, Variant
 from sandbox.vary.verdict import judge
 from tests.vary.toys import Toys, breaking, space_of
 
@@ -55,6 +55,12 @@ def test_the_results_of_another_command_or_no_results_at_all_count_for_nothing(t
     for text in ("", "nonsense", '{"bank-sandbox vary": "about"}\n[1, 2]\n'):
         path.write_text(text)
         assert ResultsFile(path, "about").kept() == []
+
+
+def test_the_calls_of_today_are_kept_for_what_is_compared_with_them_later(tmp_path: Path) -> None:
+    run = Run({"one": Result(True)}, frozenset("ab"), 1.5, 2, reference=(("GET status", '{"status": "RCVD"}'),))
+    ResultsFile(tmp_path / "results", "about").keep((TODAY, 0), run)
+    assert list(ResultsFile(tmp_path / "results", "about").kept()) == [((TODAY, 0), run)]
 
 
 def test_after_its_end_nothing_is_left(tmp_path: Path) -> None:

@@ -101,6 +101,12 @@ def test_a_test_that_passes_once_and_fails_once_is_flaky_and_nothing_is_blamed()
     assert "a" not in verdict.withstood and "b" in verdict.withstood
 
 
+def test_where_every_test_is_flaky_no_axis_is_withstood() -> None:
+    turns = count()
+    verdict = judge(Toys(SPACE, {"flaky": lambda found: next(turns) in (1, 2)}).runs, SPACE, 2, 1)
+    assert list(verdict.flaky) == ["flaky"] and verdict.withstood == () and verdict.met
+
+
 def test_a_test_that_fails_at_the_second_look_at_today_is_flaky() -> None:
     seen: list[Variant] = []
 
