@@ -1,9 +1,14 @@
 """Routes are matched on the path as its caller spelled it, and an id is decoded once, after that (choice 5)."""
 
 import socket
+from collections.abc import Callable
+from functools import partial
 
 import pytest
-from flask import Flask
+from flask import Flask, Request
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import MapAdapter
+from werkzeug.test import EnvironBuilder
 
 from sandbox.serve.server import in_background
 from sandbox.web.api.target import has_dots, is_readable, raw_path
@@ -91,3 +96,32 @@ def test_segments_that_lead_elsewhere_are_noticed(path: str) -> None:
 def test_a_route_reads_paths_and_writes_no_address(app: Flask) -> None:
     with pytest.raises(AssertionError, match="not written from its rule"):
         app.url_map.bind("localhost").build("payment_status", {"product": SCT, "payment_id": "1"})
+
+
+HOSTS = (
+    "127.0.0.1:8080",
+    "localhost",
+    "bank.example:80",
+    "bank.example:443",
+    "BANK.example",
+    "a..b",
+    "[::1]:80",
+    "x:0",
+    "",
+)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("path", ["/payments/a/b/status", "/", "/caf\xc3\xa9"])
+def test_an_address_is_matched_as_the_framework_would(app: Flask, host: str, path: str) -> None:
+    asked = EnvironBuilder(path="/", query_string="a=b").get_environ() | {"HTTP_HOST": host, "PATH_INFO": path}
+
+    def facts_of(make: Callable[[Request], MapAdapter | None]) -> object:
+        try:
+            found = make(Request(dict(asked)))
+        except HTTPException as error:
+            return type(error)
+        assert found is not None
+        return {name: value for name, value in vars(found).items() if name != "map"}
+
+    assert facts_of(app.create_url_adapter) == facts_of(partial(Flask.create_url_adapter, app))
