@@ -1,4 +1,7 @@
-"""What worlds cost in a shared database: `python -m bench.scale --state postgresql://... --worlds 200`."""
+"""What worlds cost in a shared database: `python -m bench.scale --state postgresql://... --worlds 200`.
+
+With `--listed 100000`, so many worlds are put into the database as rows, and the list of worlds is read page by page.
+"""
 
 import argparse
 import json
@@ -8,11 +11,22 @@ from time import perf_counter, process_time
 
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time, seconds_since_boot
+from sandbox.world.log.marks import mark_of, root_of
+from sandbox.world.log.postgres_arrays import numbers, packed, placeholders
+from sandbox.world.log.postgres_store import PostgresStore
 from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
 
 PAYMENTS = 10  # of each world
+SLICE = 2_000  # worlds that are put into the database at once
+NEW = """INSERT INTO worlds (name, beginning, mark)
+  SELECT 'listed-' || number, ?, 0 FROM generate_series(?::int, ?::int) AS number RETURNING id, name"""
+MARKS = (numbers, numbers, numbers, numbers)
+MARKED = f"""WITH n AS (SELECT * FROM unnest({placeholders(MARKS)}) AS n (world, mark, noted, headed)),
+named AS (UPDATE worlds SET mark = n.mark FROM n WHERE id = n.world)
+INSERT INTO heads SELECT n.world, pace, faults, n.noted, 0, head, n.headed, NULL, 1 FROM n, heads
+WHERE heads.world = """
 
 
 def resident() -> int:
@@ -49,12 +63,57 @@ def measured(state: str, count: int) -> dict[str, float]:
         store.close()
 
 
+def fill(store: PostgresStore, count: int) -> None:
+    """Worlds that begin as the default one does and were never called, each with its marks."""
+    default = store.listed("default")
+    assert default is not None
+    head = root_of(default.beginning)
+    for begin in range(0, count, SLICE):
+        with store.connection.write() as database:
+            made = database.execute(NEW, (default.beginning, begin + 1, min(begin + SLICE, count))).fetchall()
+            rows = [
+                (
+                    world,
+                    mark_of(world, name, default.beginning),
+                    mark_of(world, default.pace, default.faults),
+                    mark_of(world, 0, head),
+                )
+                for world, name in made
+            ]
+            database.send(f"{MARKED}{default.id}".encode(), packed(MARKS, rows))
+
+
+def listed(state: str, count: int) -> dict[str, float]:
+    """Seconds of a page of the list, by the machine's clock."""
+    store = open_store(state, seconds_since_boot, lease=30.0)
+    assert isinstance(store, PostgresStore)
+    try:
+        client = assemble(Worlds(first_beginning(seed=7), machine_time, store)).test_client()
+        fill(store, count)
+        took, names, after, cpu = [], 0, "", process_time()
+        while True:
+            began = perf_counter()
+            page = client.get(f"/_sandbox/worlds?limit=1000{after and f'&after={after}'}").get_json()
+            took.append(perf_counter() - began)
+            names += len(page["worlds"])
+            if "next" not in page:
+                break
+            after = page["next"]
+        assert names == count + 1, names
+        found = {"pages": len(took), "median_s": sorted(took)[len(took) // 2], "most_s": max(took), "all_s": sum(took)}
+        return {name: round(value, 3) for name, value in {**found, "cpu_s": process_time() - cpu}.items()}
+    finally:
+        store.close()
+
+
 def main() -> None:
     words = argparse.ArgumentParser(prog="python -m bench.scale")
     words.add_argument("--state", required=True, help="an empty PostgreSQL database")
     words.add_argument("--worlds", type=int, default=200)
+    words.add_argument("--listed", type=int, help="only fill the list with so many worlds, and read it")
     given = words.parse_args()
-    sys.stdout.write(f"{json.dumps(measured(given.state, given.worlds), indent=1)}\n")
+    found = listed(given.state, given.listed) if given.listed else measured(given.state, given.worlds)
+    sys.stdout.write(f"{json.dumps(found, indent=1)}\n")
 
 
 if __name__ == "__main__":
