@@ -135,6 +135,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def write_soon(self, data: Any) -> int:
         if not self.total_outbufs_len:
             self.moved = self.server.clock()
+        if len(self.outbufs) > 1:
+            # One buffer is sent and one collects what comes behind it: waitress would begin one for each request, and
+            # small ones stay in memory.
+            self.current_outbuf_count = 0
         self.server.passed += len(data)
         length: int = super().write_soon(data)
         return length
@@ -179,9 +183,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     @property
     def held(self) -> tuple[int, int]:
         """Bytes in memory, and in temporary files."""
-        amounts = [self.total_outbufs_len, *(parser.held for parser in (self.request, *self.requests) if parser)]
-        memory = sum(min(amount, OVERFLOW) for amount in amounts)
-        return memory, sum(amounts) - memory
+        amounts = [parser.held for parser in (self.request, *self.requests) if parser]
+        memory = sum(min(amount, OVERFLOW) for amount in amounts) + min(self.total_outbufs_len, 2 * OVERFLOW)
+        return memory, sum(amounts) + self.total_outbufs_len - memory
 
     def handle_close(self) -> None:
         super().handle_close()

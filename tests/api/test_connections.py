@@ -3,6 +3,7 @@
 import re
 import resource
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
@@ -259,6 +260,22 @@ def test_unfinished_bodies_are_bounded_in_bytes_and_the_longest_waiting_goes(
     for line in lines[1:]:
         line.sendall(b"a" * 1_000_000)
         assert re.match(rb"HTTP/1.1 4", reply_on(line))
+
+
+def test_replies_to_many_requests_at_once_that_nobody_reads_leave_memory() -> None:
+    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", "100000")])
+        return [b"a" * 99_999 + b"}"]
+
+    with served(app, Bounds()) as bank:
+        line = bank.call((HEAD + b"\r\n") * 150)
+        while not (channels := list(bank.server.active_channels.values())) or channels[0].total_outbufs_len < 8_000_000:
+            pass
+        assert sum(len(buffer) for buffer in channels[0].outbufs if not buffer.overflowed) < 2 * connections.OVERFLOW
+        heard = Counter[int]()
+        while heard[ord("}")] < 150:
+            heard.update(line.recv(1_000_000))
+        assert heard[ord("a")] >= 150 * 99_999
 
 
 def test_as_many_files_as_the_connections_need_are_asked_for_and_no_more_are_promised(
