@@ -101,8 +101,9 @@ def read_house(folder: Path) -> House:
 
 
 @cache
-def tree(source: str) -> ast.Module:
-    return ast.parse(source)
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Walked once, as each rule looks at them."""
+    return tuple(ast.walk(ast.parse(source)))
 
 
 def room(module: str) -> str:
@@ -118,7 +119,7 @@ def rank(name: str, rows: tuple[set[str], ...]) -> int | None:
 def imports(module: str, house: House) -> set[str]:
     """Everything the module imports, wherever it does; our own modules by their names in the house."""
     found = set()
-    for node in ast.walk(tree(house[module])):
+    for node in nodes(house[module]):
         if isinstance(node, ast.Import):
             found |= {resolve(alias.name, house) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -132,7 +133,7 @@ def imports(module: str, house: House) -> set[str]:
 
 def names_for_later(source: str) -> set[str]:
     """What `lazy.load` imports: texts such as `sandbox.room.module:name`."""
-    texts = {node.value for node in ast.walk(tree(source)) if isinstance(node, ast.Constant)}
+    texts = {node.value for node in nodes(source) if isinstance(node, ast.Constant)}
     return {text for text in texts if isinstance(text, str) and LATER.fullmatch(text)}
 
 
@@ -152,7 +153,7 @@ def ours(module: str, house: House) -> set[str]:
 
 
 def definitions(source: str) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree(source)):
+    for node in nodes(source):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -247,13 +248,13 @@ def clock_reads(source: str) -> set[str]:
     """What of `time`, and `now`, `utcnow`, `today` of datetime and date, is named; aliases are followed."""
     names: dict[str, str] = {}
     found = set()
-    for node in ast.walk(tree(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             names |= {alias.asname or alias.name: alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module in {"time", "datetime"}:
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
             found |= {f"time.{alias.name}" for alias in node.names if node.module == "time"}
-    for node in ast.walk(tree(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Attribute):
             first, _, rest = ast.unparse(node).partition(".")
             found.add(f"{names.get(first, '')}.{rest}")
@@ -293,7 +294,7 @@ def names_are_no_riddles(house: House) -> list[str]:
     found = []
     for module, source in house.items():
         names = {*module.split("."), *(node.name for node in definitions(source))}
-        names |= {node.arg for node in ast.walk(tree(source)) if isinstance(node, ast.arg)}
+        names |= {node.arg for node in nodes(source) if isinstance(node, ast.arg)}
         found += [f"{module}: {name}" for name in sorted(names - NAMES_KEPT) if is_riddle(name)]
     return found
 
@@ -328,7 +329,7 @@ def reads_go_by_the_doors(house: House) -> list[str]:
     """A bank is read by `World.ask`, and after the reply by `look` and `note`: nobody takes it out of its world."""
     found = []
     for module, source in house.items():
-        for node in ast.walk(tree(source)) if room(module) not in HOLD_BANKS else ():
+        for node in nodes(source) if room(module) not in HOLD_BANKS else ():
             if isinstance(node, ast.Attribute) and node.attr == "bank" and ast.unparse(node.value) not in HAVE_BANKS:
                 found.append(f"{module}:{node.lineno}: {ast.unparse(node)} reads a bank past World.ask")
     return found
