@@ -18,6 +18,7 @@ from sandbox.vary.report_reader import UnreadableReport, read_report
 from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run
 from sandbox.vary.space import TODAY, Variant
 
+CAUSE_MAX = 4  # axes of a variant that may be a cause, so that its calls are looked at
 OUTPUT_MAX = 20_000  # characters of the end of an output
 # Of Python and JavaScript, of Go, of Java.
 ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*: .+|\S+_test\.go:\d+: .+|panic: .+|AssertionError\b.*")
@@ -72,7 +73,8 @@ class CommandRuns:
                 self.reference = reference_of(controls, calls)
             if not all(one.passed for one in tests.values()):
                 self.outputs[variant] = ended.output
-                tests = self.with_calls(tests, controls, calls, variant)
+                if len(variant.changes) <= CAUSE_MAX:
+                    tests = self.with_calls(tests, controls, calls, variant)
         finally:
             with suppress(Refused):
                 self.server.drop_world(world)

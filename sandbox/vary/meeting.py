@@ -30,6 +30,8 @@ Rows = Sequence[Mapping[str, Any]]
 CALLS_COMPARED_MAX = 200
 PLACES_MAX = 20
 WORLD = re.compile(r"/worlds/[^/\"]+")
+# A client makes some by chance, so they differ in each run.
+IDS = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 LINES_MAX = 12  # of a reply that is shown
 LINE_MAX = 300  # characters
 
@@ -57,11 +59,34 @@ def last_call(controls: Controls, calls: Rows, variant: Variant, before: Referen
 def last_calls(controls: Controls, calls: Rows, variant: Variant, before: Reference, failed: int) -> list[str]:
     """The last call of each test that failed, of many that were run one after the other: where the calls that passed
     before go on and these do not. Where that cannot be assigned to each test, the first such place is that of all."""
-    places = partings(calls, before)[:PLACES_MAX] or [len(calls) - 1]
     if not calls:
         return [""] * failed
+    places = partings(calls, before)[:PLACES_MAX]
+    if not places:
+        return differing_calls(controls, calls, variant, before, failed)
     shown = [describe_end(controls, calls, place, variant, before) for place in places]
     return shown if len(shown) == failed else shown[:1] * failed
+
+
+def differing_calls(controls: Controls, calls: Rows, variant: Variant, before: Reference, failed: int) -> list[str]:
+    """A call for each test where the calls are the same as before: those that met an axis, with another reply."""
+    places, whole = [], []
+    for place, row in enumerate(calls[:CALLS_COMPARED_MAX]):
+        known, explanation = counterpart(calls, place, before), explanation_of(controls, row)
+        differs = known is not None and IDS.sub("", known) != IDS.sub("", reply_text(explanation))
+        if differs and _concerned(explanation, row, variant):
+            places.append(place)
+            if all(_concerned(explanation, row, Variant((choice,))) for choice in variant.changes):
+                whole.append(place)
+    places = whole or places
+    if not places:
+        return [describe_end(controls, calls, len(calls) - 1, variant, before)] * failed
+    shown = [describe_call(controls, calls[place], counterpart(calls, place, before)) for place in places[:failed]]
+    if len(places) == failed:
+        return shown
+    return [
+        f"{shown[0]}\n  the first of {len(places)} replies that differ; which one the test met is not known"
+    ] * failed
 
 
 def describe_end(controls: Controls, calls: Rows, place: int, variant: Variant, before: Reference) -> str:
@@ -97,10 +122,15 @@ def counterpart(calls: Rows, place: int, before: Reference) -> str | None:
 
 
 def _met(controls: Controls, row: Mapping[str, Any], variant: Variant) -> bool:
+    return _concerned(explanation_of(controls, row), row, variant)
+
+
+def _concerned(explanation: Mapping[str, Any], row: Mapping[str, Any], variant: Variant) -> bool:
+    """Whether the call met an axis of the variant."""
     axes = {axis for axis, _ in variant.changes}
     if row["operation"] and any(_concerns(axis, row["operation"]) for axis in axes & AXES.keys()):
         return True
-    return not axes.isdisjoint(explanation_of(controls, row).get("variants", {}))
+    return not axes.isdisjoint(explanation.get("variants", {}))
 
 
 def explanation_of(controls: Controls, row: Mapping[str, Any]) -> Mapping[str, Any]:

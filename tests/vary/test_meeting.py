@@ -1,9 +1,14 @@
 """Which call it was after which a test failed, and how its reply differs from that of the bank of today."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
+from sandbox.client import Controls
 from sandbox.vary.command_runs import last_line
-from sandbox.vary.meeting import LINES_MAX, counterpart, difference, partings
+from sandbox.vary.meeting import LINES_MAX, counterpart, difference, last_calls, partings
+from sandbox.vary.space import Variant
 
 TODAY = [("POST pay", "a"), ("GET status", "b"), ("GET details", "c"), ("POST pay", "d"), ("GET status", "e")]
 
@@ -29,6 +34,42 @@ def test_each_place_is_found_where_the_calls_go_on_no_more(names: list[str], pla
 def test_a_reply_is_compared_with_that_of_the_same_call_in_order() -> None:
     again = calls("POST pay", "GET status", "POST pay", "GET status", "GET status")
     assert [counterpart(again, place, TODAY) for place in range(5)] == ["a", "b", "d", "e", None]
+
+
+class Explained:
+    """Controls that know the replies of calls, by number."""
+
+    def __init__(self, *replies: str, met: str = "details_amount") -> None:
+        self.replies = replies
+        self.met = met
+
+    def call(self, method: str, path: str) -> Any:
+        number = int(path.rpartition("/")[2])
+        rows = {"request": {"body": ""}, "reply": {"body": self.replies[number]}}
+        return SimpleNamespace(body={"variants": {self.met: "number"}, "content": {"address": f"/{number}", **rows}})
+
+
+@pytest.mark.parametrize(
+    "replies, failed, shown",
+    [
+        ("a b 12.5 d e", 1, ["GET /2 200"]),
+        ("a b 12.5 d 7", 2, ["GET /2 200", "GET /4 200"]),
+        ("a b 12.5 d 7", 1, ["GET /2 200", "first of 2 replies that differ"]),
+        ("a b c d e", 1, ["GET /4 200"]),
+    ],
+)
+def test_where_the_calls_are_the_same_the_reply_that_differs_is_shown(
+    replies: str, failed: int, shown: list[str]
+) -> None:
+    rows = [
+        row | {"status": 200, "request_id": str(at), "path": f"/{at}"}
+        for at, row in enumerate(calls(*(key for key, _ in TODAY)))
+    ]
+    variant = Variant.of([("details_amount", "number")])
+    found = last_calls(cast(Controls, Explained(*replies.split())), rows, variant, TODAY, failed)
+    assert len(found) == failed
+    for text in shown:
+        assert any(text in one for one in found)
 
 
 def test_only_what_differs_is_shown_and_not_more_than_a_few_lines() -> None:

@@ -1,10 +1,14 @@
-"""The report as a page: what breaks by its cause, and apart from it what no call met."""
+"""The reports: what breaks by its cause, and apart from it what no call met; as a page, as JUnit, as SARIF."""
 
 import re
+from pathlib import Path
+
+from lxml import etree
 
 from sandbox.contract.variants import AXES
 from sandbox.vary.axes import space_of
 from sandbox.vary.page import as_page
+from sandbox.vary.report_files import as_junit, as_sarif
 from sandbox.vary.runs import Result
 from sandbox.vary.space import Variant
 from sandbox.vary.verdict import Break, Verdict
@@ -45,3 +49,29 @@ def test_what_no_call_met_is_a_list_of_its_own_and_nothing_is_markup_of_others()
     assert "1 axis" in unmet and re.findall("<dt><code>(.*?)</code>", unmet) == ["page_size"]
     assert "TypeError: &lt;b&gt;" in page and "+&lt;html&gt;" in page and "two &amp; three" in page
     assert "<b>" not in page and "Withstood" not in page
+
+
+JUNIT = Path(__file__).parents[1] / "player" / "junit.xsd"
+
+
+def test_junit_has_a_case_for_each_test_and_is_valid() -> None:
+    root = etree.fromstring(as_junit(VERDICT, AXES))
+    etree.XMLSchema(etree.parse(JUNIT)).assertValid(root)
+    found = {case.get("name"): [part.tag for part in case] for case in root.iter("testcase")}
+    assert found == {"one": ["failure"], "two": ["failure"], "two & three": ["failure"], "four": ["system-out"]}
+    messages = [str(one.get("message")) for one in root.iter("failure")]
+    assert root.get("failures") == "3" and "breaks when gateway is 502" in messages[0]
+
+
+def test_sarif_has_a_rule_for_each_axis_and_a_result_for_each_break() -> None:
+    (run,) = as_sarif(VERDICT, AXES)["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert rules == list(VERDICT.space.axes)
+    assert len(run["results"]) == len(BREAKS)
+    for result, found in zip(run["results"], BREAKS, strict=True):
+        assert rules[result["ruleIndex"]] == result["ruleId"] == found.variant.changes[0][0]
+        assert result["level"] == "error" and found.result.failure in result["message"]["text"]
+        assert result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == found.test
+        assert [one["justification"] for one in result.get("suppressions", [])] == [found.allowed][
+            : bool(found.allowed)
+        ]
