@@ -21,17 +21,8 @@ LIVES_IN_A_DATABASE = 2
 
 def simulated(lives: int, *words: str) -> dict[str, int]:
     """As a program of its own, whose files are bounded and whose clocks are moved."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.simulation",
-        "--seed",
-        "1",
-        "--lives",
-        str(lives),
-        "--seconds",
-        "600",
-    ]  # guards against hanging
+    bounds = ("--lives", str(lives), "--seconds", "600")  # the seconds guard against hanging
+    command = [sys.executable, "-m", "tests.simulation", "--seed", "1", *bounds]
     outcome = subprocess.run([*command, *words], cwd=ROOT, capture_output=True, text=True, timeout=660, check=False)
     assert outcome.returncode == 0, outcome.stderr[-4000:]
     counts: dict[str, int] = json.loads(outcome.stdout)
