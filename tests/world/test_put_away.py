@@ -271,7 +271,8 @@ def test_many_callers_of_worlds_that_come_and_go_lose_nothing(path: Path) -> Non
         thread.start()
     for thread in threads:
         thread.join()
-    assert server.worlds.counts[0] <= 2
+    server.tpp("w0").listed("payments")  # the calls that ended together may have left a world each
+    assert server.worlds.counts[0] <= 2  # its own, which came last, and the one that there is room for
     for name, ids in made.items():
         tpp = server.tpp(name)
         assert sorted(row["payment_id"] for row in tpp.listed("payments")) == sorted(ids) and len(ids) == 12
