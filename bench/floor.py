@@ -1,6 +1,7 @@
 """The floors: a bare Flask app and a bare WSGI callable, on waitress as it comes, with the options of the bank.
 
-The bank's server is the same waitress, but for its threads (sandbox/serve/readers.py): those count as the bank's."""
+The bank's server is the same waitress, but for its threads (sandbox/serve/readers.py): those count as the bank's. The
+bare Flask app on the bank's own server, `own`, says what they give."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -54,7 +55,7 @@ PAGE = {
 }
 
 
-def bare_flask() -> Callable[..., Iterable[bytes]]:
+def bare_flask() -> Any:
     """One view for each kind of call, with replies as long as the bank's."""
     import orjson
     from flask import Flask, Response, request
@@ -113,13 +114,24 @@ FLOORS = {"flask": bare_flask, "wsgi": bare_wsgi}
 
 
 def serve(kind: str, threads: int) -> None:
-    from waitress import create_server
-
-    server = create_server(
-        FLOORS[kind](), host="127.0.0.1", port=0, threads=threads, ident=None, asyncore_use_poll=True
-    )
+    server = own_server(threads) if kind == "own" else usual_server(FLOORS[kind](), threads)
     print(f"listening on http://127.0.0.1:{server.effective_port}", flush=True)
     server.run()
+
+
+def usual_server(app: Callable[..., Iterable[bytes]], threads: int) -> Any:
+    from waitress import create_server
+
+    return create_server(app, host="127.0.0.1", port=0, threads=threads, ident=None, asyncore_use_poll=True)
+
+
+def own_server(threads: int) -> Any:
+    from sandbox.serve.server import server_of
+    from sandbox.world.line import WAITS
+
+    app = bare_flask()
+    app.config[WAITS] = False
+    return server_of(app, "127.0.0.1", 0, threads)
 
 
 if __name__ == "__main__":

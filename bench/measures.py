@@ -51,6 +51,7 @@ def throughput(load: Load, threads: int, seconds: float, rounds: int, connection
     """Rates over real HTTP of a bank that holds little, and the floors."""
     with (
         floor("flask", threads) as bare,
+        floor("own", threads) as own,
         floor("wsgi", threads) as wsgi,
         bank(threads) as ours,
         bank(threads, "text") as told,
@@ -72,23 +73,28 @@ def throughput(load: Load, threads: int, seconds: float, rounds: int, connection
 
             return turn
 
-        floors = {"wsgi": wsgi, "bare": bare}
+        floors = {"wsgi": wsgi, "bare": bare, "own": own}
         got = rates(
             {name: asks(server) for name, server in (floors | {"ours": ours, "told": told, "free": unwatched}).items()}
             | {"bare, one": asks(bare, 1), "ours, one": asks(ours, 1)},
             rounds,
         )
         put = rates(
-            {name: initiates(server) for name, server in {"bare": bare, "ours": ours, "free": unwatched}.items()}
+            {
+                name: initiates(server)
+                for name, server in {"bare": bare, "own": own, "ours": ours, "free": unwatched}.items()
+            }
             | {"bare, one": initiates(bare, 1), "ours, one": initiates(ours, 1)},
             rounds,
         )
         yield beside("bare Flask view, to bare WSGI", got["bare"], got["wsgi"])
         yield beside("GET status, to bare Flask", got["ours"], got["bare"], least=0.8)
+        yield beside("GET status, to bare Flask on the bank's own server", got["ours"], got["own"])
         yield beside("GET status on one connection, to bare Flask", got["ours, one"], got["bare, one"], least=0.8)
         yield steadiness("GET status, p99 to p50", got["ours"], most=4)
         yield beside("GET status with a line per call", got["told"], got["bare"])
         yield beside("POST initiation, to bare Flask", put["ours"], put["bare"], least=0.55)
+        yield beside("POST initiation, to bare Flask on the bank's own server", put["ours"], put["own"])
         yield beside("POST initiation on one connection, to bare Flask", put["ours, one"], put["bare, one"], least=0.55)
         yield steadiness("POST initiation, p99 to p50", put["ours"], most=4)
         yield beside("GET status with the referee, to without", got["ours"], got["free"], least=0.95)
