@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from weakref import finalize
 
 import pytest
 from flask import Flask
@@ -29,6 +30,12 @@ from tests.conftest import MORNING
 from tests.tpp import Tpp
 
 KEPT = 12  # acts
+
+
+class Circle:
+    """Garbage as a call leaves it: only the collector finds it."""
+
+    own: "Circle"
 
 
 @pytest.fixture(autouse=True)
@@ -198,6 +205,23 @@ def test_acts_that_are_dropped_give_their_memory_back() -> None:
     release_pieces(acts.pieces)
     wait_for_threads("release")
     assert acts.pieces == [] and [act.arguments for act in shared] == [(number,) for number in range(1_000)]
+
+
+def test_garbage_of_calls_does_not_pile_up_while_memory_is_given_back() -> None:
+    gone = list[int]()
+    was = gc.isenabled()
+    gc.disable()  # what is freed outweighs what calls make, so that the collector rests
+    try:
+        circle = Circle()
+        circle.own = circle
+        finalize(circle, gone.append, 1)
+        del circle
+        release_pieces([list(range(500)) for _ in range(5)])
+        wait_for_threads("release")
+        assert gone == [1]
+    finally:
+        if was:
+            gc.enable()
 
 
 def test_the_collector_sets_aside_only_what_takes_it_long(monkeypatch: pytest.MonkeyPatch) -> None:

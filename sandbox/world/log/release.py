@@ -1,5 +1,6 @@
 """Gives the memory of a large bank or log back in slices: all at once would stop every thread."""
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -49,9 +50,10 @@ def _release(owner: Callable[[], object], registers: list[Register], at_once: in
     else:
         return
     for register in registers:
-        if isinstance(register, dict):
-            while register:  # other threads go on between any two
-                register.popitem()
-        else:
-            while register:
+        while register:
+            if isinstance(register, dict):
+                for _ in range(min(at_once, len(register))):  # other threads go on between any two
+                    register.popitem()
+            else:
                 del register[-at_once:]
+            gc.collect(0)  # Python counts what is freed against what calls make, and would leave their garbage for long
