@@ -12,6 +12,7 @@ from waitress import wasyncore
 log = getLogger("sandbox")
 TURN = 0.008  # seconds: an answer that is still under way after one or two of them is no brief one
 QUIET = 64  # turns without a call, after which nobody watches
+ENDS_WITHIN = 0.1  # seconds for the two threads, once no line is left
 AT_ONCE = 64  # calls that are answered between two looks at the lines
 
 
@@ -48,9 +49,15 @@ class Readers:
     def loop(self, timeout: float, map: dict[int, Any], use_poll: bool) -> None:
         """In the place of waitress's own loop: it returns when no line is left."""
         assert use_poll
-        for number in (1, 2):
-            threading.Thread(target=self._work, args=(timeout, map), name=f"reader-{number}", daemon=True).start()
+        threads = [
+            threading.Thread(target=self._work, args=(timeout, map), name=f"reader-{number}", daemon=True)
+            for number in (1, 2)
+        ]
+        for thread in threads:
+            thread.start()
         self._over.wait()
+        for thread in threads:  # none outlives its server, but for an answer that takes longer
+            thread.join(ENDS_WITHIN)
 
     def rest(self, seconds: float) -> None:
         """Answers no further call; one that is under way has so long."""
