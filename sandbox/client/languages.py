@@ -2,7 +2,7 @@
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """The languages without their regions, the one that is liked best first."""
+    """The languages without their regions, by weight, highest first."""
     found: dict[str, float] = {}
     for part in text.split(","):
         tag, _, weight = part.partition(";")

@@ -39,7 +39,7 @@ def context_for(url: str) -> SSLContext:
 
 
 class Line:
-    """A connection: one given from outside, or a new one that is ours to close, without the machine's proxies."""
+    """A connection. A given one stays open in the end; a new one is closed, and uses no proxy of the machine."""
 
     def __init__(self, http: httpx.Client | None, url: str) -> None:
         self._is_ours = http is None

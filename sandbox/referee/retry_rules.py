@@ -65,7 +65,7 @@ def without_pause(event: Observation, own: Own) -> str | None:
 
 @rule("initiation-doubled", ERROR, "service 2.1", INITIATIONS, refused=False)
 def doubled(event: Observation, own: Own) -> str | None:
-    """A second initiation has the reference of one that is still open.
+    """A second initiation has the reference of an open initiation.
 
     To get a lost reply again, send the identical call with its Request-ID; give a new payment a new reference.
     """

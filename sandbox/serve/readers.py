@@ -60,7 +60,7 @@ class Readers:
             thread.join(ENDS_WITHIN)
 
     def rest(self, seconds: float) -> None:
-        """Answers no further call; one that is under way has so long."""
+        """Takes no further call. The call that is being answered may take so many seconds more."""
         with self._lock:
             self._answers = False
             calls, self._calls = self._calls, deque()

@@ -2,26 +2,20 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
 from sandbox.world.world import World
 from tests.tpp import Tpp, payment
-from tests.world.tenancy import Machine
-from tests.world.test_peers import Node
+from tests.world.test_peers import Node, two_nodes
 
 FORK, IMPORT = "/_sandbox/worlds/here/fork", "/worlds/here/_sandbox/import?as=w"
 
 
 @pytest.fixture
 def nodes(database: str) -> Iterator[list[Node]]:
-    with ExitStack() as stack:
-        machine = Machine()
-        made = [Node(database, machine, stack) for _ in range(2)]
-        for node in made:
-            node.placement._peers = float("-inf"), []
-        yield made
+    with two_nodes(database) as both:
+        yield both
 
 
 def findings(node: Node, name: str) -> list[str]:

@@ -4,7 +4,7 @@ import http.client
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import pytest
@@ -67,14 +67,20 @@ class Node:
         self.worlds.find(name).loaded()
 
 
-@pytest.fixture
-def nodes(database: str) -> Iterator[list[Node]]:
+@contextmanager
+def two_nodes(database: str) -> Iterator[list[Node]]:
     with ExitStack() as stack:
         machine = Machine()
         made = [Node(database, machine, stack) for _ in range(2)]
         for node in made:
             node.placement._peers = float("-inf"), []
         yield made
+
+
+@pytest.fixture
+def nodes(database: str) -> Iterator[list[Node]]:
+    with two_nodes(database) as both:
+        yield both
 
 
 def shown(reply: Any) -> Any:
