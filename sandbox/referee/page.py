@@ -1,13 +1,11 @@
 """The report as one self-contained HTML page."""
 
-from base64 import b64encode
-from hashlib import sha256
 from html import escape
 
 from sandbox.banking.durations import write_instant
 from sandbox.referee.junit import clean
 from sandbox.referee.report import Finding, Report
-from sandbox.web.html.pages import page_headers
+from sandbox.web.html.pages import page_headers, policy_of, source_of, whole_page
 from sandbox.web.html.static_files import KIT, content_of
 
 STYLE = (
@@ -22,17 +20,8 @@ article{border-left:4px solid;padding:.2rem 1rem;margin:1rem 0}h2{font-size:1rem
 )
 
 
-def policy_of(style: str) -> str:
-    """In the page itself, as it is kept as a file too: it asks nobody for anything, not even for an icon."""
-    return (
-        f"default-src 'none'; style-src 'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'; img-src data:"
-    )
-
-
-POLICY = policy_of(STYLE)
-
-# Where a server gives it out. The policy repeats that of the page, with what only a header can say.
-HEADERS = page_headers(f"{POLICY}; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+# Where a server gives it out: the policy repeats that of the page, with what only a header can say.
+HEADERS = page_headers(policy_of(style=source_of(STYLE), img="data:"))
 
 
 def as_page(report: Report) -> str:
@@ -41,13 +30,8 @@ def as_page(report: Report) -> str:
         f"{standing} finding{'' if standing == 1 else 's'}, {waved} waved off." if report.findings else "No finding."
     )
     rows = "".join(map(_article, report.findings))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>Referee: {escape(report.world)}</title><style>{STYLE}</style></head>"
-        f"<body><h1>Referee: world {escape(report.world)}</h1><p>{summary}</p>{rows}</body></html>\n"
-    )
+    body = f"<h1>Referee: world {escape(report.world)}</h1><p>{summary}</p>{rows}"
+    return whole_page(f"Referee: {report.world}", STYLE, body)
 
 
 def _article(finding: Finding) -> str:

@@ -5,7 +5,6 @@ from html import escape
 
 from sandbox.referee.junit import clean
 from sandbox.referee.page import STYLE as REFEREE_STYLE
-from sandbox.referee.page import policy_of
 from sandbox.vary.sentences import (
     Axes,
     count,
@@ -17,6 +16,7 @@ from sandbox.vary.sentences import (
 )
 from sandbox.vary.space import Variant
 from sandbox.vary.verdict import Break, Verdict
+from sandbox.web.html.pages import whole_page
 
 STYLE = (
     REFEREE_STYLE
@@ -44,12 +44,7 @@ def as_page(verdict: Verdict, axes: Axes) -> str:
         _section("withstood", f"Withstood: {count(met, 'axis', 'axes')}", _axes(met)),
         _section("unmet", f"Met by no call, so nothing is known: {count(unmet, 'axis', 'axes')}", _axes(unmet)),
     ]
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy_of(STYLE)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>{_text(verdict.score)}</title><style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
-    )
+    return whole_page(clean(verdict.score), STYLE, "".join(parts))
 
 
 def causes_of(breaks: Iterable[Break]) -> list[list[Break]]:

@@ -8,8 +8,7 @@ import orjson
 import pytest
 
 from sandbox.client import Controls
-from sandbox.film.frames import frames_of, in_order
-from sandbox.film.page import page_of, render_film
+from sandbox.film.page import frames_of, in_order, page_of, render_film
 from tests.tpp import Tpp, payment
 
 NASTY = "</script><script>alert(1)</script>"

@@ -1,8 +1,6 @@
 """Pages out of templates, with the headers that keep them to themselves."""
 
-from base64 import b64encode
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from flask import Request, Response
@@ -24,7 +22,7 @@ from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of
+from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of, source_of
 from sandbox.web.html.static_files import IMMUTABLE, NO_CACHE, content_of, digest_of, serve
 from sandbox.world import faults
 from sandbox.world.holds import PLACES
@@ -47,12 +45,6 @@ def style() -> Markup:
 
 
 @cache
-def style_print() -> str:
-    """By this the policy knows the style as ours, and no other."""
-    return "sha256-" + b64encode(sha256(style().encode()).digest()).decode()
-
-
-@cache
 def brand() -> Markup:
     """The picture beside the name; it says nothing that the name does not."""
     drawn = content_of(ROOM, "console.svg").decode().strip()
@@ -67,7 +59,7 @@ def see_file(name: str, request: Request) -> Response:
 
 # A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
 HEADERS = page_headers(
-    policy_of("'self'", style=f"'{style_print()}'", script="'self'", img="'self'", connect="'self'"),
+    policy_of("'self'", style=source_of(style()), script="'self'", img="'self'", connect="'self'"),
     SAME_ORIGIN,
 )
 

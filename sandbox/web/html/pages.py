@@ -1,8 +1,10 @@
 """Templates, responses, headers and cookies of pages, and the proof that a form is ours."""
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from hashlib import blake2b
+from hashlib import blake2b, sha256
+from html import escape
 from typing import Literal
 
 from flask import Flask, Request, Response
@@ -19,10 +21,32 @@ def environment_of(room: str) -> Environment:
     )
 
 
+def sources_of(sources: Mapping[str, str]) -> str:
+    """The part of a Content-Security-Policy that says what is loaded: nothing that is not named."""
+    return "; ".join(["default-src 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
+
+
 def policy_of(forms: str = "'none'", **sources: str) -> str:
     """A Content-Security-Policy: what is not named is not loaded, and nobody frames the page."""
-    named = "; ".join(f"{kind}-src {source}" for kind, source in sources.items())
-    return f"default-src 'none'; {named}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
+    return f"{sources_of(sources)}; base-uri 'none'; frame-ancestors 'none'; form-action {forms}"
+
+
+def source_of(text: str) -> str:
+    """By this a policy knows a style or a script as ours, and no other."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def whole_page(title: str, style: str, body: str, script: str = "") -> str:
+    """A page in one file that loads nothing, not even an icon; as it may be kept, the policy stands in it."""
+    scripts = {"script": source_of(script)} if script else {}
+    policy = sources_of({"style": source_of(style), **scripts, "img": "data:"})
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body>{body}"
+        f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
+    )
 
 
 def page_headers(policy: str, referrer: str = NO_REFERRER, opener: str = SAME_ORIGIN) -> dict[str, str]:
