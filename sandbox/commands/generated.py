@@ -51,7 +51,7 @@ def command_of(row: Control, command: Command) -> click.Command:
         filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in command.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)
         if command.columns:
-            far.tell_rows(body, command.last_word, command.columns, limit)
+            far.tell_rows(body, command.last_word, command.columns.split(), limit)
         else:
             far.tell(body, lambda: render(command.shows, body))
 

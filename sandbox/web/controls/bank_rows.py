@@ -7,7 +7,7 @@ from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.web.api.body_fields import Day
 from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text
 from sandbox.web.controls.client_fields import CLIENT, NEW_CLIENT
-from sandbox.web.controls.control_row import Button, Command, Control
+from sandbox.web.controls.control_row import Button, Command, Control, get, post, put
 
 
 def _iban(value: Any) -> str:
@@ -40,30 +40,21 @@ def _communication(value: Any) -> tuple[str, bool]:
 
 
 BANK_ROWS: tuple[Control, ...] = (
-    Control(
-        "GET",
+    get(
         "/customers",
         "registers.customers",
         "The customers and their accounts.",
-        commands=(
-            Command(
-                "customers",
-                "Shows who the bank knows.",
-                columns=("customer", "name", "kind", "language", "accounts"),
-            ),
-        ),
+        commands=(Command("customers", "Shows who the bank knows.", columns="customer name kind language accounts"),),
         reply=["Customer"],
     ),
-    Control(
-        "GET",
+    get(
         "/clients",
         "registers.clients",
         "The registered third parties, without their secrets.",
-        commands=(Command("clients", "Shows the registered TPPs.", columns=("client_id", "name", "roles", "active")),),
+        commands=(Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),),
         reply=["Client"],
     ),
-    Control(
-        "POST",
+    post(
         "/clients",
         "people_views.add_client",
         "Registers a third party; its secret and keys never come out again.",
@@ -79,8 +70,7 @@ BANK_ROWS: tuple[Control, ...] = (
         buttons=(Button("register", "{client_id} is a TPP now."),),
         reply="Client",
     ),
-    Control(
-        "PUT",
+    put(
         "/clients/<client_id>",
         "people_views.change_client",
         "Changes what is named of a third party.",
@@ -89,22 +79,16 @@ BANK_ROWS: tuple[Control, ...] = (
         buttons=(Button("amend", "{client_id} was changed."),),
         reply="Client",
     ),
-    Control(
-        "GET",
+    get(
         "/accounts",
         "registers.accounts",
         "The accounts with their balances.",
         commands=(
-            Command(
-                "accounts",
-                "Shows the accounts and their balances.",
-                columns=("iban", "type", "customer", "balances"),
-            ),
+            Command("accounts", "Shows the accounts and their balances.", columns="iban type customer balances"),
         ),
         reply=["Account"],
     ),
-    Control(
-        "POST",
+    post(
         "/accounts/<iban>/transactions",
         "people_views.book",
         "Books a transaction by hand: a salary that comes in, or, below 0, money that goes.",
@@ -121,8 +105,7 @@ BANK_ROWS: tuple[Control, ...] = (
         buttons=(Button("book", "Booked {amount}."),),
         reply="TransactionRow",
     ),
-    Control(
-        "GET",
+    get(
         "/payments",
         "initiations.every",
         "The payments, each with its way through the statuses and its order.",
@@ -130,23 +113,14 @@ BANK_ROWS: tuple[Control, ...] = (
             Command(
                 "payments",
                 "Shows the single payments.",
-                columns=(
-                    "payment_id",
-                    "product",
-                    "status",
-                    "reason",
-                    "customer",
-                    "order.instructed_amount.amount",
-                    "order.instructed_amount.currency",
-                    "order.creditor_name",
-                ),
+                columns="payment_id product status reason customer order.instructed_amount.amount "
+                "order.instructed_amount.currency order.creditor_name",
             ),
         ),
         reply=["Payment"],
     ),
-    Control("GET", "/payments/<payment_id>", "initiations.one", "One payment.", reply="Payment"),
-    Control(
-        "POST",
+    get("/payments/<payment_id>", "initiations.one", "One payment.", reply="Payment"),
+    post(
         "/payments/<payment_id>/move",
         "psu.move",
         "Forces a legal move of a payment, standing order or file; an illegal one is refused with 409.",
@@ -167,8 +141,7 @@ BANK_ROWS: tuple[Control, ...] = (
         buttons=(Button("move", "Moved to {status}."),),
         reply=("Payment", "StandingOrder", "BulkFile"),
     ),
-    Control(
-        "GET",
+    get(
         "/standing-orders",
         "initiations.every",
         "The standing orders.",
@@ -176,39 +149,25 @@ BANK_ROWS: tuple[Control, ...] = (
             Command(
                 "standing-orders",
                 "Shows the standing orders.",
-                columns=(
-                    "payment_id",
-                    "status",
-                    "reason",
-                    "customer",
-                    "order.frequency",
-                    "order.start_date",
-                    "order.creditor_name",
-                ),
+                columns="payment_id status reason customer order.frequency order.start_date order.creditor_name",
             ),
         ),
         reply=["StandingOrder"],
     ),
-    Control(
-        "GET",
+    get(
         "/standing-orders/<payment_id>",
         "initiations.one",
         "One standing order: what was executed, and what comes on which day.",
         reply="StandingOrderWithDays",
     ),
-    Control(
-        "GET",
+    get(
         "/bulk-payments",
         "initiations.every",
         "The bulk files, each with its bulks.",
         commands=(
-            Command(
-                "bulk-payments",
-                "Shows the bulk files.",
-                columns=("payment_file_id", "product", "status", "reason", "customer"),
-            ),
+            Command("bulk-payments", "Shows the bulk files.", columns="payment_file_id product status reason customer"),
         ),
         reply=["BulkFile"],
     ),
-    Control("GET", "/bulk-payments/<payment_id>", "initiations.one", "One bulk file.", reply="BulkFile"),
+    get("/bulk-payments/<payment_id>", "initiations.one", "One bulk file.", reply="BulkFile"),
 )

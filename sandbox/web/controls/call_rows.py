@@ -10,7 +10,7 @@ from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_reader import first_fault
 from sandbox.web.controls.body_fields import SPAN, Parsed, Part, Read, body, given, query, reply, whole_number
-from sandbox.web.controls.control_row import Button, Command, Control
+from sandbox.web.controls.control_row import Button, Command, Control, delete, get, post
 from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
 PATTERN = "A * stands for any text."
@@ -96,8 +96,7 @@ TIMES = body("CallTimes", exactly=whole_number(), at_least=whole_number(), at_mo
 ASKED = "Headers and bodies are known of the last calls only, as many as the setting contents_kept says."
 
 CALL_ROWS: tuple[Control, ...] = (
-    Control(
-        "POST",
+    post(
         "/requests/count",
         "call_questions.count",
         f"How many of the kept calls fit a matcher: all that it names must fit. {ASKED}",
@@ -106,8 +105,7 @@ CALL_ROWS: tuple[Control, ...] = (
         commands=(Command("count"),),
         reply=reply("CallCount", count=fields.Integer()),
     ),
-    Control(
-        "POST",
+    post(
         "/requests/verify",
         "call_questions.verify",
         "Whether calls came so often (`times`; left out: once or more), or one after the other (`in_order`, with "
@@ -124,19 +122,15 @@ CALL_ROWS: tuple[Control, ...] = (
         commands=(Command("verify"),),
         reply=reply("VerifiedCalls", verified=fields.Boolean()),
     ),
-    Control(
-        "GET",
+    get(
         "/holds",
         "hold_views.every",
         "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
         f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it was not held, as the server holds too many.",
-        commands=(
-            Command("holds", "Shows the barriers and the calls held there.", columns=("name", "at", "state", "call")),
-        ),
+        commands=(Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),),
         reply=["Hold"],
     ),
-    Control(
-        "POST",
+    post(
         "/holds",
         "hold_views.add",
         "Sets a barrier for one call: the next one that fits `when` (`operation`, `client`, `nth`, `from`, `until`) "
@@ -150,29 +144,24 @@ CALL_ROWS: tuple[Control, ...] = (
         buttons=(Button("hold", "The next call that fits is held {at}."),),
         reply="Hold",
     ),
-    Control(
-        "GET",
+    get(
         "/holds/<name>",
         "hold_views.one",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
         reply="Hold",
         query=query(within=Parsed(_within, about=f"{SPAN} Waits so long for its call.")),
     ),
-    Control(
-        "DELETE",
+    delete(
         "/holds/<name>",
         "hold_views.release",
         "Lets the call go that is held there, and takes the barrier away.",
-        success=204,
         commands=(Command("release"),),
         buttons=(Button("release", "{name} is released."),),
     ),
-    Control(
-        "DELETE",
+    delete(
         "/holds",
         "hold_views.release_all",
         "Releases all barriers.",
-        success=204,
         buttons=(Button("release all", "All barriers are gone."),),
     ),
 )

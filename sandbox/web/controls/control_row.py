@@ -1,6 +1,7 @@
 """What one row of the controls' table holds. Imports no web framework, because the commands read the table too."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ class Command(NamedTuple):
     about: str = ""
     arguments: tuple[str, ...] = ()
     shows: str = ""  # the line that a person sees, made of the reply's fields
-    columns: tuple[str, ...] = ()  # of a list: the table that a person sees
+    columns: str = ""  # of a list: the columns of the table that a person sees, between blanks
 
     @property
     def last_word(self) -> str:
@@ -75,6 +76,12 @@ class Control(NamedTuple):
         in_body = [(name, field.required, type_of(field)) for name, field in self.fields.items()]
         return [(name, True, "string") for name in self.path_names] + in_body
 
+
+get = partial(Control, "GET")
+post = partial(Control, "POST")
+put = partial(Control, "PUT")
+patch = partial(Control, "PATCH")
+delete = partial(Control, "DELETE", success=204)
 
 JSON_TYPES: tuple[tuple[type[fields.Field[Any]], str], ...] = (
     (fields.Boolean, "boolean"),

@@ -22,7 +22,7 @@ from sandbox.web.controls.body_fields import (
     read_text,
     read_texts,
 )
-from sandbox.web.controls.control_row import Button, Command, Control
+from sandbox.web.controls.control_row import Button, Command, Control, get, patch, post
 
 SIGNATURES_MAX = 9
 
@@ -145,8 +145,7 @@ NEW_ACCOUNT = {
 }
 
 PEOPLE_ROWS: tuple[Control, ...] = (
-    Control(
-        "POST",
+    post(
         "/customers",
         "people_views.add_customer",
         "A new customer, still without an account.",
@@ -157,15 +156,13 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         buttons=(Button("add customer", "{customer} is a customer now."),),
         reply="CustomerSettings",
     ),
-    Control(
-        "GET",
+    get(
         "/customers/<customer>",
         "registers.customer",
         "One customer, with all that may be changed.",
         reply="CustomerSettings",
     ),
-    Control(
-        "PATCH",
+    patch(
         "/customers/<customer>",
         "people_views.change_customer",
         "Changes a customer from now on. Limits and countries count for each account that the customer owns.",
@@ -177,8 +174,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         buttons=(Button("change customer", "{customer} was changed."),),
         reply="CustomerSettings",
     ),
-    Control(
-        "POST",
+    post(
         "/accounts",
         "people_views.add_account",
         "A new account of a customer.",
@@ -189,15 +185,13 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         buttons=(Button("add account", "{customer} has a new account."),),
         reply="AccountSettings",
     ),
-    Control(
-        "GET",
+    get(
         "/accounts/<iban>",
         "registers.account",
         "One account, with all that may be changed.",
         reply="AccountSettings",
     ),
-    Control(
-        "PATCH",
+    patch(
         "/accounts/<iban>",
         "people_views.change_account",
         "Changes an account from now on. A closed one pays nothing: payments from it are refused, waiting ones end as "

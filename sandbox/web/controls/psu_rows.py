@@ -4,7 +4,7 @@ from marshmallow import fields
 
 from sandbox.bank.records import METHODS
 from sandbox.web.controls.body_fields import SINCE, Texts, address, body, given, one_of, query, reply, text
-from sandbox.web.controls.control_row import Button, Command, Control
+from sandbox.web.controls.control_row import Button, Command, Control, get, post
 from sandbox.web.controls.scenario_rows import AFTER
 
 PSU = {"address": "http://127.0.0.1:8080/psu/sign/...", "customer": "alice"}
@@ -39,8 +39,7 @@ APPROVAL = {
 REFUSAL = APPROVAL | {"address": address(), "payment_id": text(), "account": given(), "accounts": given()}
 
 PSU_ROWS: tuple[Control, ...] = (
-    Control(
-        "POST",
+    post(
         "/psu/approve",
         "psu.approve",
         "Acts as the customer without a browser: signs, or consents. Replies the callback address.",
@@ -57,8 +56,7 @@ PSU_ROWS: tuple[Control, ...] = (
         buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account", "method")),),
         reply="Redirection",
     ),
-    Control(
-        "POST",
+    post(
         "/psu/refuse",
         "psu.refuse",
         "Acts as the customer, who refuses. Replies the callback address. With `payment_id` in place of `address`, a "
@@ -69,8 +67,7 @@ PSU_ROWS: tuple[Control, ...] = (
         buttons=(Button("refuse", "Refused, as the PSU.", ("address", "payment_id", "customer")),),
         reply=("Redirection", "RefusedPayment"),
     ),
-    Control(
-        "POST",
+    post(
         "/psu/sign",
         "psu.sign",
         "A further signature, in the bank's own channel.",
@@ -85,8 +82,7 @@ PSU_ROWS: tuple[Control, ...] = (
         buttons=(Button("sign", "Signed by {customer}."),),
         reply="SignedPayment",
     ),
-    Control(
-        "POST",
+    post(
         "/psu/withdraw",
         "psu.withdraw",
         "Withdraws a consent.",
@@ -101,23 +97,20 @@ PSU_ROWS: tuple[Control, ...] = (
         buttons=(Button("withdraw", "The consent was withdrawn."),),
         reply=reply("Withdrawal", withdrawn=fields.Integer()),
     ),
-    Control(
-        "GET",
+    get(
         "/reference/countries",
         "registers.countries",
         "The countries, currencies and purpose codes that cross-border payments may have.",
         reply="Countries",
     ),
-    Control(
-        "GET",
+    get(
         "/.well-known/oauth-authorization-server",
         "discovery.metadata",
         "The OAuth endpoints (RFC 8414), to point a stock OAuth client at. The bank itself has no such page. Its "
         "/token wants Request-ID and Accept, which the client has to add.",
         reply="OauthMetadata",
     ),
-    Control(
-        "GET",
+    get(
         "/authorize",
         "discovery.authorize",
         "The authorization endpoint of stock OAuth clients: leads the browser on to a consent address. Takes "
@@ -135,23 +128,15 @@ PSU_ROWS: tuple[Control, ...] = (
         ),
         success=302,
     ),
-    Control(
-        "GET",
+    get(
         "/journal",
         "registers.journal",
         f"Every change of a status, numbered. {AFTER}",
         query=SINCE,
-        commands=(
-            Command(
-                "journal",
-                "Shows what changed.",
-                columns=("seq", "at", "subject", "trigger", "from", "to", "reason"),
-            ),
-        ),
+        commands=(Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),),
         reply=["JournalEntry"],
     ),
-    Control(
-        "GET",
+    get(
         "/requests",
         "registers.requests",
         f"Every call of the bank's interface and its answer, numbered. {AFTER}",

@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from sandbox.contract.settings import Settings
 from sandbox.web.controls.body_fields import SINCE, body, given, reply
-from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control
+from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control, delete, get, patch, post, put
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 AFTER = "?since= gives those after that number."
@@ -16,22 +16,19 @@ ORDERED_FAULT = reply("OrderedFault", title=fields.String(), met=fields.Integer(
 FAULT = ("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")
 
 SCENARIO_ROWS: tuple[Control, ...] = (
-    Control(
-        "GET",
+    get(
         "/scenarios",
         "scenario_views.every",
         "The scenarios that can be loaded.",
         reply=[reply("ShippedScenario", name=fields.String(), title=fields.String(), about=fields.String())],
     ),
-    Control(
-        "GET",
+    get(
         "/scenario",
         "scenario_views.one",
         "The scenario that this world began with.",
         reply=reply("CurrentScenario", scenario=fields.String()),
     ),
-    Control(
-        "PUT",
+    put(
         "/scenario",
         "scenario_views.put",
         "Begins the world again with a scenario: by name, as YAML (application/yaml), or its content as JSON. The "
@@ -46,16 +43,14 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         ),
         reply="World",
     ),
-    Control(
-        "GET",
+    get(
         "/faults",
         "scenario_views.faults",
         "The fault rules of this world, and how often each was met.",
         commands=(Command("faults"),),
         reply=[ORDERED_FAULT],
     ),
-    Control(
-        "POST",
+    post(
         "/faults",
         "scenario_views.add_fault",
         "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change. An answer has a `status` of "
@@ -73,25 +68,21 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         buttons=(Button("fault", "The fault rule stands."),),
         reply=[ORDERED_FAULT],
     ),
-    Control(
-        "DELETE",
+    delete(
         "/faults",
         "scenario_views.drop_faults",
         "Drops all fault rules.",
-        success=204,
         commands=(Command("faults clear"),),
         buttons=(Button("drop faults", "All fault rules are gone."),),
     ),
-    Control(
-        "GET",
+    get(
         "/settings",
         "scenario_views.show_settings",
         "The settings of this world, as they stand.",
         commands=(Command("settings"),),
         reply="Settings",
     ),
-    Control(
-        "PATCH",
+    patch(
         "/settings",
         "scenario_views.save_settings",
         "Changes settings from now on; scheduled events keep their times. `variants` is merged: axes that are "
@@ -106,8 +97,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         ),
         reply="Settings",
     ),
-    Control(
-        "GET",
+    get(
         "/variants",
         "scenario_views.axes",
         "How this bank could differ within the service's word: each axis with its values, the value that this world "
@@ -115,8 +105,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "`variants`.",
         reply=["AxisRow"],
     ),
-    Control(
-        "GET",
+    get(
         "/callbacks",
         "time_travel.callbacks",
         "Where customers were sent back to. A fault of `callback` counts for those who sign by a rule of the scenario, "
@@ -126,7 +115,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
             Command(
                 "callbacks",
                 "Shows where customers without a browser were sent back to.",
-                columns=("seq", "at", "subject", "redirect"),
+                columns="seq at subject redirect",
             ),
         ),
         reply=["Callback"],

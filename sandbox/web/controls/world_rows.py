@@ -22,7 +22,7 @@ from sandbox.web.controls.body_fields import (
     word,
     world_name,
 )
-from sandbox.web.controls.control_row import JSON, OBJECT, TEXT, Button, Command, Control
+from sandbox.web.controls.control_row import JSON, OBJECT, TEXT, Button, Command, Control, delete, get, post, put
 from sandbox.web.controls.scenario_rows import SCENARIO
 
 WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
@@ -45,8 +45,7 @@ NAMED_OR_WHOLE = {"anyOf": [TEXT, SCENARIO]}
 WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or false"), rate=rate())
 
 WORLD_ROWS: tuple[Control, ...] = (
-    Control(
-        "GET",
+    get(
         "/health",
         "health.health",
         "200 when the sandbox is ready: calls are answered, and what they do is kept. 503 with the reason while the "
@@ -54,24 +53,21 @@ WORLD_ROWS: tuple[Control, ...] = (
         reply="Health",
         query=query(live=given(shape=TEXT, about="Asks only whether anybody is there.")),
     ),
-    Control(
-        "GET",
+    get(
         "/metrics",
         "metrics.show",
         "Figures for Prometheus: calls by operation and status, how long they took, worlds in memory and away, "
         "initiations by status, the state file. Needs the extra `metrics`, else 501.",
         reply={"text/plain": TEXT},
     ),
-    Control(
-        "GET",
+    get(
         "/clock",
         "world_views.show_clock",
         "What the bank's clock shows, how it goes, and when something falls due next.",
         commands=(Command("clock"),),
         reply="Clock",
     ),
-    Control(
-        "POST",
+    post(
         "/clock",
         "world_views.change_clock",
         "Moves the clock: advance by a span (s, m, h, d, w or ISO 8601), set a time, freeze it, or let it run at a "
@@ -93,8 +89,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         ),
         reply="Clock",
     ),
-    Control(
-        "POST",
+    post(
         "/reset",
         "world_views.reset",
         "The world as it was first loaded.",
@@ -104,8 +99,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         buttons=(Button("reset", "This world began again."),),
         reply="World",
     ),
-    Control(
-        "GET",
+    get(
         "/worlds",
         "world_views.every",
         "The worlds of this server: separate banks, each with its own clock. `away` ones lie in the state file until "
@@ -113,11 +107,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         f"server started). ?limit= gives at most so many, by default {PAGE:,}; where there are more, `next` is the "
         "name for ?after= of the next page.",
         commands=(
-            Command(
-                "worlds",
-                "Shows the worlds of the server.",
-                columns=("name", "scenario", "seed", "clock.now", "clock.mode"),
-            ),
+            Command("worlds", "Shows the worlds of the server.", columns="name scenario seed clock.now clock.mode"),
         ),
         pages=True,
         reply="WorldPage",
@@ -126,9 +116,8 @@ WORLD_ROWS: tuple[Control, ...] = (
             after=after(about="`next` of the page before."),
         ),
     ),
-    Control("GET", "/worlds/<name>", "world_views.one", "One world, without waking it when it is away.", reply="World"),
-    Control(
-        "PUT",
+    get("/worlds/<name>", "world_views.one", "One world, without waking it when it is away.", reply="World"),
+    put(
         "/worlds/<name>",
         "world_views.make",
         "Makes a world. What is left out is as the server was started. `life` (`on` or `off`) says whether the "
@@ -148,16 +137,13 @@ WORLD_ROWS: tuple[Control, ...] = (
         buttons=(Button("make", "World {name} was made."),),
         reply="World",
     ),
-    Control(
-        "DELETE",
+    delete(
         "/worlds/<name>",
         "world_views.drop",
         "Drops a world.",
-        success=204,
         buttons=(Button("drop", "World {name} was dropped."),),
     ),
-    Control(
-        "POST",
+    post(
         "/worlds/<name>/fork",
         "time_travel.fork",
         "A second world that is this one as it is, or was at a time. 409 where a world of the new name exists: "
@@ -176,8 +162,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         buttons=(Button("fork", "World {name} goes on as {as} too."),),
         reply="World",
     ),
-    Control(
-        "POST",
+    post(
         "/worlds/<name>/rewind",
         "time_travel.rewind",
         "Takes the world back to a time: its acts until then are kept, all later ones are gone.",
@@ -187,8 +172,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         buttons=(Button("rewind", "World {name} is as it was at {at}."),),
         reply="World",
     ),
-    Control(
-        "GET",
+    get(
         "/export",
         "world_views.send",
         "The whole world as one file: JSON lines that on any machine give the same bank, byte for byte. "
@@ -196,8 +180,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         reply={"application/x-ndjson": TEXT},
         query=query(secrets=word("it is keep or strip", "keep", "strip", about="strip: without secrets.")),
     ),
-    Control(
-        "POST",
+    post(
         "/import",
         "world_views.take",
         "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
@@ -211,8 +194,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             replace=word("it is true or false", "true", "false", about=REPLACE),
         ),
     ),
-    Control(
-        "POST",
+    post(
         "/await",
         "time_travel.wait",
         "Moves bank time from event to event until a status holds, and says how long that took. "
@@ -235,26 +217,21 @@ WORLD_ROWS: tuple[Control, ...] = (
         buttons=(Button("await", "It is {status} now."),),
         reply="Awaited",
     ),
-    Control(
-        "GET",
+    get(
         "/timeline",
         "time_travel.timeline",
         "What will happen next in this world, soonest first.",
-        commands=(
-            Command("timeline", "Shows what will happen next, soonest first.", columns=("at", "trigger", "subject")),
-        ),
+        commands=(Command("timeline", "Shows what will happen next, soonest first.", columns="at trigger subject"),),
         reply=[reply("ComingEvent", at=fields.DateTime(), subject=fields.String(), trigger=fields.String())],
     ),
-    Control(
-        "GET",
+    get(
         "/explain/<request_id>",
         "explanation.explain",
         "Why that call was answered so: the rule, its clause, and what it was judged on.",
         commands=(Command("explain"),),
         reply="Explanation",
     ),
-    Control(
-        "GET",
+    get(
         "/referee",
         "referee_views.findings",
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
@@ -266,8 +243,7 @@ WORLD_ROWS: tuple[Control, ...] = (
             waive=given(about="`rule: reason`, as often as needed.", shape={"type": "array", "items": TEXT}),
         ),
     ),
-    Control(
-        "GET",
+    get(
         "/coverage",
         "referee_views.coverage",
         "What of the bank this world's clients have met, and what to try next.",
