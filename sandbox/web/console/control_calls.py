@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from flask import Request, Response
+from flask import Request
 from werkzeug.test import EnvironBuilder
 
 from sandbox.web.console.visits import Visit
@@ -61,7 +61,4 @@ def done(visit: Visit, ask: Ask) -> Any:
     environ = EnvironBuilder(path=ask.place, method=ask.method, data=ask.sent, content_type=kind).get_environ()
     names = {name: ask.names.get(name, "") for name in ask.row.path_names}
     call = ControlCall(visit.worlds, Request(environ), names, lambda: visit.world)
-    outcome = view_of(ask.row)(call)
-    if isinstance(outcome, Response):
-        return orjson.loads(outcome.get_data()) if outcome.status_code != 204 else None
-    return outcome
+    return view_of(ask.row)(call)

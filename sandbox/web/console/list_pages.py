@@ -22,7 +22,7 @@ from sandbox.web.console.referee_pages import findings_of
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.explanation import remedy_of
-from sandbox.web.controls.registers import customer_shown
+from sandbox.web.controls.registers import customer as customer_shown
 from sandbox.world.calls import Exchange
 
 T = TypeVar("T")

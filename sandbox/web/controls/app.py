@@ -31,7 +31,8 @@ class ControlCall:
 
 View = Callable[[ControlCall], Any]
 
-# What a view gets under a parameter's name; every other parameter is a name in the path.
+# What a view gets under a parameter's name; every other parameter is a name in the path. A view that begins with `bank`
+# is a question that is asked of the world.
 GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
     "worlds": lambda call, row: call.worlds,
     "world": lambda call, row: call.find_world(),
@@ -44,12 +45,20 @@ GIVEN: dict[str, Callable[[ControlCall, Control], Any]] = {
 
 
 def view_of(row: Control) -> View:
-    """The view of a row. An unknown view or parameter fails here; a test asks for all of them."""
+    """The view of a row; a list stands under its name. An unknown view or parameter fails here; a test asks for all."""
     module, _, function = row.view.rpartition(".")
     view = getattr(import_module(f"sandbox.web.controls.{module}"), function)
     names = _parameters(view)
-    assert {*names} <= {*GIVEN, *row.path_names}, f"{row.view} names what {row.name} does not have"
-    return lambda call: view(*(GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in names))
+    is_question = names[:1] == ("bank",)
+    given = names[1:] if is_question else names
+    assert {*given} <= {*GIVEN, *row.path_names}, f"{row.view} names what {row.name} does not have"
+
+    def call_view(call: ControlCall) -> Any:
+        values = [GIVEN[name](call, row) if name in GIVEN else call.path[name] for name in given]
+        outcome = call.find_world().ask(view, *values) if is_question else view(*values)
+        return {row.list_name: outcome} if isinstance(outcome, list) else outcome
+
+    return call_view
 
 
 @cache
@@ -63,11 +72,13 @@ def route(app: Flask, worlds: Worlds, rows: Iterable[Control] = CONTROLS) -> Non
 
 
 def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
-    """The module of the view is imported when the control is first called."""
+    """The module of the view is imported when the control is first called. A view replies JSON, nothing or its own."""
     view = cache(partial(view_of, row))
 
     def endpoint(**path: str) -> Response:
         outcome = view()(ControlCall(worlds, request, path, lambda: here(worlds)))
-        return outcome if isinstance(outcome, Response) else json_response(outcome)
+        if outcome is None:
+            return Response(status=row.success)
+        return outcome if isinstance(outcome, Response) else json_response(outcome, row.success)
 
     return endpoint

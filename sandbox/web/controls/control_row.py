@@ -49,7 +49,7 @@ class Control(NamedTuple):
     media: tuple[str, ...] = JSON
     commands: tuple[Command, ...] = ()
     buttons: tuple[Button, ...] = ()
-    # A schema or the name of one of the document's; a list of one: a list under the last word of the path; a tuple: one
+    # A schema or the name of one of the document's; a list of one: a list under `list_name`; a tuple: one
     # of these; a mapping: one for each media type. None: there is no body.
     reply: Any = None
 
@@ -60,6 +60,11 @@ class Control(NamedTuple):
     @property
     def endpoint(self) -> str:
         return f"control {self.name}"
+
+    @property
+    def list_name(self) -> str:
+        """The name under which it replies a list."""
+        return self.path.rpartition("/")[2]
 
     @property
     def path_names(self) -> tuple[str, ...]:

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from flask import Request, Response
+from flask import Request
 
 from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import suggestion
 from sandbox.scenario.fault_rows import read_hold
 from sandbox.web.api.barriers import waiting_of
-from sandbox.web.api.replies import json_response
-from sandbox.web.controls.request_bodies import TakeBody
 from sandbox.web.controls.scenario_bodies import reading
 from sandbox.world.faults import When
 from sandbox.world.holds import Hold
@@ -19,8 +17,8 @@ from sandbox.world.world import World
 NO_HOLD = "There is no hold {input} in world {world}{hint}."
 
 
-def every(world: World) -> dict[str, Any]:
-    return {"holds": [hold_row(hold) for hold in world.holds.all()]}
+def every(world: World) -> list[dict[str, Any]]:
+    return [hold_row(hold) for hold in world.holds.all()]
 
 
 def one(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
@@ -31,21 +29,18 @@ def one(world: World, request: Request, query: dict[str, Any], name: str) -> dic
     return hold_row(hold)
 
 
-def add(world: World, take_body: TakeBody) -> Response:
-    content = take_body()
-    at, when, name = reading(lambda: read_hold(content, world.beginning.fixtures), "hold")
-    return json_response(hold_row(world.holds.add(name, at, when)), 201)
+def add(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    at, when, name = reading(lambda: read_hold(body, world.beginning.fixtures), "hold")
+    return hold_row(world.holds.add(name, at, when))
 
 
-def release(world: World, name: str) -> Response:
+def release(world: World, name: str) -> None:
     find_hold(world, name)
     world.holds.release(name)
-    return Response(status=204)
 
 
-def release_all(world: World) -> Response:
+def release_all(world: World) -> None:
     world.holds.release_all()
-    return Response(status=204)
 
 
 def find_hold(world: World, name: str) -> Hold:

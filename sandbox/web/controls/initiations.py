@@ -33,13 +33,9 @@ def every(world: World, row: Control) -> Response:
     return list_reply(*dict.fromkeys((kind.list, kind.list.replace("-", "_"))), pieces=rows)
 
 
-def one(world: World, row: Control, payment_id: str) -> dict[str, Any]:
+def one(bank: Bank, row: Control, payment_id: str) -> dict[str, Any]:
     """A standing order with its executions."""
-    return world.ask(_one, kind_of(row), payment_id)
-
-
-def _one(bank: Bank, kind: Kind, payment_id: str) -> dict[str, Any]:
-    found = find(bank, kind, payment_id)
+    found = find(bank, kind_of(row), payment_id)
     return show(found) | ({"occurrences": occurrences_of(bank, found)} if isinstance(found, StandingOrder) else {})
 
 

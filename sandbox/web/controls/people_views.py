@@ -2,14 +2,11 @@
 
 from typing import Any
 
-from flask import Response
-
 from sandbox.bank import customers, statements
 from sandbox.bank.records import Account, Client, Customer
 from sandbox.banking.money import Money
 from sandbox.web.api.account_replies import item_of
-from sandbox.web.api.replies import json_response
-from sandbox.web.controls.registers import account_shown, client_shown, customer_shown
+from sandbox.web.controls import registers
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.world import World
 
@@ -17,29 +14,29 @@ from sandbox.world.world import World
 def change_customer(world: World, body: dict[str, Any], customer: str) -> dict[str, Any]:
     """Fields that are left out stay as they are."""
     world.act(customers.amend_customer, customer, _changes(body))
-    return world.ask(customer_shown, customer)
+    return world.ask(registers.customer, customer)
 
 
-def add_customer(world: World, body: dict[str, Any]) -> Response:
+def add_customer(world: World, body: dict[str, Any]) -> dict[str, Any]:
     customer = body.pop("customer")
     row = {"name": customer, "kind": "private", "language": "fr"}
     world.act(customers.register_customer, Customer(customer, **(row | body)))
-    return json_response(world.ask(customer_shown, customer), 201)
+    return world.ask(registers.customer, customer)
 
 
 def change_account(world: World, body: dict[str, Any], iban: str) -> dict[str, Any]:
     """Fields that are left out stay as they are."""
     world.act(customers.amend_account, iban, _changes(body))
-    return world.ask(account_shown, iban)
+    return world.ask(registers.account, iban)
 
 
-def add_account(world: World, body: dict[str, Any]) -> Response:
+def add_account(world: World, body: dict[str, Any]) -> dict[str, Any]:
     given = {"iban": "", "type": "current-account"} | body
     owner, balance = given.pop("customer"), given.pop("balance", None)
     if balance is not None and "EUR" not in given.get("currencies", ("EUR",)):
         raise refuse("balance", "it is in EUR, and the account has no such compartment")
     made = world.act(customers.register_account, Account(owners=(owner,), **given), balance)
-    return json_response(world.ask(account_shown, made.iban), 201)
+    return world.ask(registers.account, made.iban)
 
 
 def _changes(body: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -48,25 +45,25 @@ def _changes(body: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(body.items())
 
 
-def add_client(world: World, body: dict[str, Any]) -> Response:
+def add_client(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """client_id and secret are needed; the rest has a default."""
     client_id = body.pop("client_id")
     client = Client(client_id, **{"name": client_id} | body)
     world.act(customers.register_client, client)
-    return json_response(client_shown(client), 201)
+    return registers.client_shown(client)
 
 
 def change_client(world: World, body: dict[str, Any], client_id: str) -> dict[str, Any]:
     """Fields that are left out stay as they are."""
     if body.pop("client_id", client_id) != client_id:
         raise refuse("client_id", "it is not that of the path")
-    return client_shown(world.act(customers.amend_client, client_id, tuple(sorted(body.items()))))
+    return registers.client_shown(world.act(customers.amend_client, client_id, tuple(sorted(body.items()))))
 
 
 YEARS_BACK = 10  # as far as the full history reaches (service 4.10)
 
 
-def book(world: World, body: dict[str, Any], iban: str) -> Response:
+def book(world: World, body: dict[str, Any], iban: str) -> dict[str, Any]:
     currency = body.get("currency", "EUR")
     amount = _money(body["amount"], currency)
     today = world.ask(lambda bank: bank.clock.today)
@@ -76,7 +73,7 @@ def book(world: World, body: dict[str, Any], iban: str) -> Response:
     account, name = body.get("counterparty", (None, None))
     text, structured = body.get("communication", ("", False))
     line = world.act(statements.book_by_hand, iban, amount, on, account, name, text, structured)
-    return json_response(item_of(line), 201)
+    return item_of(line)
 
 
 def _money(text: str, currency: str) -> Money:

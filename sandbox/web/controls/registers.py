@@ -20,11 +20,7 @@ def countries() -> dict[str, Any]:
     return published()
 
 
-def customers(world: World) -> dict[str, Any]:
-    return {"customers": world.ask(_customers)}
-
-
-def _customers(bank: Bank) -> list[dict[str, Any]]:
+def customers(bank: Bank) -> list[dict[str, Any]]:
     owned: dict[str, list[str]] = {name: [] for name in bank.customers}
     for account in bank.accounts.values():
         for owner in account.owners:
@@ -42,28 +38,23 @@ def _customer(customer: Customer, owned: list[str]) -> dict[str, Any]:
     }
 
 
-def customer(world: World, customer: str) -> dict[str, Any]:
-    return world.ask(customer_shown, customer)
-
-
-def customer_shown(bank: Bank, name: str) -> dict[str, Any]:
+def customer(bank: Bank, customer: str) -> dict[str, Any]:
     """A customer with all that a tester may change."""
-    customer = customer_changes.customer_named(bank, name)
-    owned = [account.iban for account in customer_changes.owned_by(bank, name)]
-    holder = bank.accounts[owned[0]] if owned else customer  # limits are kept with each account
-    return _customer(customer, owned) | {
-        "channel_blocked": customer.channel_blocked,
+    found = customer_changes.customer_named(bank, customer)
+    owned = [account.iban for account in customer_changes.owned_by(bank, customer)]
+    holder = bank.accounts[owned[0]] if owned else found  # limits are kept with each account
+    return _customer(found, owned) | {
+        "channel_blocked": found.channel_blocked,
         "limit_day": holder.limit_day and holder.limit_day.text(),
         "limit_week": holder.limit_week and holder.limit_week.text(),
         "countries": holder.countries,
-        "methods": customer.methods,
+        "methods": found.methods,
     }
 
 
-def clients(world: World) -> dict[str, Any]:
+def clients(bank: Bank) -> list[dict[str, Any]]:
     """Without their secrets."""
-    clients = world.ask(lambda bank: list(bank.clients.values()))
-    return {"clients": [client_shown(client) for client in clients]}
+    return [client_shown(client) for client in bank.clients.values()]
 
 
 def client_shown(client: Client) -> dict[str, Any]:
@@ -76,23 +67,19 @@ def client_shown(client: Client) -> dict[str, Any]:
     }
 
 
-def accounts(world: World) -> dict[str, Any]:
-    return {"accounts": world.ask(lambda bank: [_account(bank, account) for account in bank.accounts.values()])}
+def accounts(bank: Bank) -> list[dict[str, Any]]:
+    return [_account(bank, account) for account in bank.accounts.values()]
 
 
-def account(world: World, iban: str) -> dict[str, Any]:
-    return world.ask(account_shown, iban)
-
-
-def account_shown(bank: Bank, iban: str) -> dict[str, Any]:
+def account(bank: Bank, iban: str) -> dict[str, Any]:
     """An account with all that a tester may change."""
-    account = customer_changes.account_named(bank, iban)
-    return _account(bank, account) | {
-        "closed": account.closed,
-        "overdraft": account.overdraft and account.overdraft.text(),
-        "balance_shown": account.balance_shown,
-        "owners": account.owners,
-        "signers": account.may_sign,
+    found = customer_changes.account_named(bank, iban)
+    return _account(bank, found) | {
+        "closed": found.closed,
+        "overdraft": found.overdraft and found.overdraft.text(),
+        "balance_shown": found.balance_shown,
+        "owners": found.owners,
+        "signers": found.may_sign,
     }
 
 
@@ -126,6 +113,6 @@ def fact_row(fact: Fact) -> dict[str, Any]:
     }
 
 
-def requests(world: World, query: dict[str, Any]) -> dict[str, Any]:
+def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
     exchanges = world.calls_after(query.get("since", 0))
-    return {"requests": [call_of(one) | error_of(one) | {"rule": one.rule} for one in exchanges]}
+    return [call_of(one) | error_of(one) | {"rule": one.rule} for one in exchanges]

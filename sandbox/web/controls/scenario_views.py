@@ -4,16 +4,15 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
-from flask import Request, Response
+from flask import Request
 
-from sandbox.bank.state import change_settings
+from sandbox.bank.state import Bank, change_settings
 from sandbox.banking.durations import write_duration
 from sandbox.contract.axis import described
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES, value_in
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
-from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import TakeBody, refuse
 from sandbox.web.controls.scenario_bodies import reading, sent_scenario
 from sandbox.web.controls.world_views import shown
@@ -25,9 +24,9 @@ from sandbox.world.world import World
 FAULTS_MAX = 1_000  # of a world: each call looks at all of them
 
 
-def every() -> dict[str, Any]:
+def every() -> list[dict[str, str]]:
     """The shipped scenarios."""
-    return {"scenarios": [{"name": name, "title": title, "about": about} for name, title, about in shipped_scenarios()]}
+    return [{"name": name, "title": title, "about": about} for name, title, about in shipped_scenarios()]
 
 
 def one(world: World) -> dict[str, Any]:
@@ -43,13 +42,13 @@ def put(worlds: Worlds, world: World, request: Request, take_body: TakeBody) -> 
     return shown(world)
 
 
-def faults(world: World) -> dict[str, Any]:
+def faults(world: World) -> list[dict[str, Any]]:
     """The fault rules as they stand, and how often each was met."""
     rules, met = world.ask(lambda bank: (world.faults.rules, dict(world.faults.met)))
-    return {"faults": [{"title": rule.title, "met": met.get(at, 0)} for at, rule in enumerate(rules)]}
+    return [{"title": rule.title, "met": met.get(at, 0)} for at, rule in enumerate(rules)]
 
 
-def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> Response:
+def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> list[dict[str, Any]]:
     title = f"fault {len(world.faults.rules) + 1}"
     if len(world.faults.rules) >= FAULTS_MAX:
         raise refuse("fault", f"there are {FAULTS_MAX} already")
@@ -61,7 +60,7 @@ def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> Response:
         worlds.line.order(fault.connection, fault.seconds)  # at once, and of the whole server: no rule of this world
     else:
         world.order_fault(fault)
-    return json_response(faults(world), 201)
+    return faults(world)
 
 
 def demand_line(line: Line, kind: str) -> None:
@@ -71,16 +70,15 @@ def demand_line(line: Line, kind: str) -> None:
         raise refuse("connection", "the server speaks no TLS: start it with --tls")
 
 
-def drop_faults(world: World) -> Response:
+def drop_faults(world: World) -> None:
     world.drop_faults()
-    return Response(status=204)
 
 
 NAMES = tuple(row.name for row in fields(Settings))
 
 
-def show_settings(world: World) -> dict[str, Any]:
-    return {"settings": world.ask(lambda bank: settings_row(bank.settings))}
+def show_settings(bank: Bank) -> dict[str, Any]:
+    return {"settings": settings_row(bank.settings)}
 
 
 def settings_row(settings: Settings) -> dict[str, Any]:
@@ -93,14 +91,10 @@ def save_settings(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """Changes apply from now on; scheduled events keep their times. Variants are merged into those of the world."""
     changes = reading(lambda: read_changes(body), "settings")
     world.act(change_settings, tuple(sorted(changes.items())))
-    return show_settings(world)
+    return world.ask(show_settings)
 
 
-def axes(world: World) -> dict[str, Any]:
+def axes(world: World) -> list[dict[str, Any]]:
     """What each axis decides, what this world has chosen, and which were met."""
     settings, met = world.ask(lambda bank: bank.settings), world.axes.met(world.exchanges_made > 0)
-    return {
-        "variants": [
-            described(axis) | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()
-        ]
-    }
+    return [described(axis) | {"value": value_in(settings, axis), "met": axis.name in met} for axis in AXES.values()]

@@ -8,14 +8,12 @@ from threading import Lock
 from typing import Any
 
 import orjson
-from flask import Response
 
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.bank.timeline import coming as timeline_of
 from sandbox.banking.durations import write_instant
 from sandbox.web.api.edge_faults import WayBack, way_back
-from sandbox.web.api.replies import json_response
 from sandbox.web.controls.world_views import shown
 from sandbox.world.await_status import foresee
 from sandbox.world.registry import Worlds
@@ -40,32 +38,23 @@ def wait(world: World, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def timeline(world: World) -> dict[str, Any]:
+def timeline(bank: Bank) -> list[dict[str, Any]]:
     """What will happen next, soonest first; what no longer matters is left out."""
-    return {"timeline": world.ask(_coming)}
-
-
-def _coming(bank: Bank) -> list[dict[str, Any]]:
     return [
         {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
         for promise in islice(timeline_of(bank), SHOWN_MAX)
     ]
 
 
-def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> Response:
+def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
     """Makes a copy of the world as it is, or was at a time; both go on apart."""
     twin = worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False))
-    return json_response(shown(twin), 201)
+    return shown(twin)
 
 
 def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
     """Takes the world back to a time; what came later is gone."""
     return shown(worlds.fork(name, name, body["at"], replacing=True))
-
-
-def callbacks(world: World, query: dict[str, Any]) -> dict[str, Any]:
-    """Where customers without a browser were sent back to."""
-    return {"callbacks": arrived(world, query.get("since", 0))}
 
 
 KEEPS = "arrivals"
@@ -108,11 +97,10 @@ def made(content: bytes | None) -> Arrivals:
     return Arrivals()
 
 
-def arrived(world: World, since: int) -> list[dict[str, Any]]:
-    """The callbacks after a number. All before them are decided first: a fault's `nth` counts each of them."""
-    callbacks = world.ask(lambda bank: tuple(bank.callbacks))
+def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
+    """Where customers were sent back to. Those before `since` are decided too: a fault's `nth` counts each of them."""
+    found = world.ask(lambda bank: tuple(bank.callbacks))
     arrivals = world.keep(KEEPS, made)
     assert isinstance(arrivals, Arrivals)
-    arrivals.forget(callbacks[0].seq if callbacks else 0)
-    rows = arrivals.rows(world, callbacks)
-    return [row for row in rows if row["seq"] > since]
+    arrivals.forget(found[0].seq if found else 0)
+    return [row for row in arrivals.rows(world, found) if row["seq"] > query.get("since", 0)]

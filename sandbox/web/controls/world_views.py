@@ -16,7 +16,6 @@ from sandbox.banking.names import is_world_name
 from sandbox.referee.report import findings_to_carry, take_in
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
-from sandbox.web.api.replies import json_response
 from sandbox.web.controls.request_bodies import TakeBody, refuse
 from sandbox.web.controls.scenario_bodies import reading, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
@@ -41,7 +40,7 @@ def one(worlds: Worlds, name: str) -> dict[str, Any]:
     return shown(worlds.find(name))
 
 
-def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
+def make(worlds: Worlds, name: str, take_body: TakeBody) -> dict[str, Any]:
     """Makes a world; one of that name is replaced only where the body says so."""
     if not is_world_name(name):
         raise refuse("name", "letters, digits, _, . and -, 64 at most")
@@ -58,7 +57,7 @@ def make(worlds: Worlds, name: str, take_body: TakeBody) -> Response:
             changes, before = {field: content[field]}, beginning.settings
             settings = reading(partial(read_settings, changes, before), field)
             beginning = replace(beginning, settings=settings)
-    return json_response(shown(worlds.make(name, beginning, replacing=content.get("replace", False))), 201)
+    return shown(worlds.make(name, beginning, replacing=content.get("replace", False)))
 
 
 def _clocked(beginning: Beginning, clock: dict[str, Any]) -> Beginning:
@@ -71,9 +70,8 @@ def _clocked(beginning: Beginning, clock: dict[str, Any]) -> Beginning:
     return beginning
 
 
-def drop(worlds: Worlds, name: str) -> Response:
+def drop(worlds: Worlds, name: str) -> None:
     worlds.drop(name)
-    return Response(status=204)
 
 
 def reset(world: World, take_body: TakeBody) -> dict[str, Any]:
@@ -159,7 +157,7 @@ def in_portions(lines: Generator[bytes]) -> Generator[bytes]:
             yield b"".join(portion)
 
 
-def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> Response:
+def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> dict[str, Any]:
     """Make a world of that file; one of that name is replaced only with ?replace=true."""
     here = str(request.environ["sandbox.world"])
     try:
@@ -176,5 +174,4 @@ def take(worlds: Worlds, request: Request, query: dict[str, Any]) -> Response:
         take_in(made, life.findings)
         return made
 
-    found: dict[str, Any] = shown(worlds.settle(name, completed, replacing=replacing)) | {"acts": len(life.acts)}
-    return json_response(found, 201)
+    return shown(worlds.settle(name, completed, replacing=replacing)) | {"acts": len(life.acts)}

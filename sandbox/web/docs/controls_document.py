@@ -178,7 +178,7 @@ def schema_of(row: Control, reply: Any) -> Any:
         case tuple():
             return {"anyOf": [schema_of(row, one) for one in reply]}
         case [one]:
-            return control_schemas.listed(row.path.rpartition("/")[2], CLASSES[one] if isinstance(one, str) else one)
+            return control_schemas.listed(row.list_name, CLASSES[one] if isinstance(one, str) else one)
         case _:
             return reply
 
