@@ -15,7 +15,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
 from sandbox.serve.access_log import announcer
 from sandbox.serve.call_line import LONGEST
-from sandbox.web.controls import metrics
+from sandbox.web.controls import monitoring
 from sandbox.web.controls.lock import Lock
 from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
@@ -123,7 +123,7 @@ def test_no_label_bears_a_name_that_a_client_made_up(tpp: Tpp, app: Flask) -> No
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "find_spec", lambda name: None)
+    monkeypatch.setattr(monitoring, "find_spec", lambda name: None)
     worlds = Worlds(first_beginning(seed=7, at=read_instant(MORNING), rate=0), lambda: NOW)
     app = assemble(worlds)
     assert worlds.tally is None and Tpp(app).initiate().status_code == 201

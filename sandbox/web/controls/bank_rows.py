@@ -5,18 +5,15 @@ from typing import Any
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.web.api.body_fields import Day
-from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text
+from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text, text_that
 from sandbox.web.controls.client_fields import CLIENT, NEW_CLIENT
 from sandbox.web.controls.control_row import Button, Command, Control, get, post, put
 
-
-def _iban(value: Any) -> str:
-    if not is_iban(read_text(value)):
-        raise ValueError("it is no valid IBAN")
-    return str(value)
-
-
-COUNTERPARTY = body("Counterparty", iban=Parsed(_iban, allow_none=True), name=text(allow_none=True))
+COUNTERPARTY = body(
+    "Counterparty",
+    iban=text_that(is_iban, "it is no valid IBAN", allow_none=True),
+    name=text(allow_none=True),
+)
 NAME_OR_ACCOUNT = {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/Counterparty"}]}
 
 

@@ -153,6 +153,17 @@ def read_text(value: Any) -> str:
     return value
 
 
+def text_that(holds: Callable[[str], bool], why: str, **more: Any) -> Parsed:
+    """A text of which that holds, else `why`."""
+
+    def read(value: Any) -> str:
+        if not holds(read_text(value)):
+            raise ValueError(why)
+        return str(value)
+
+    return Parsed(read, **more)
+
+
 def read_texts(value: Any) -> list[str]:
     if not isinstance(value, list) or len(value) > TEXTS_MAX:
         raise ValueError("it must be a list of texts")
@@ -166,18 +177,6 @@ def _address(value: Any) -> tuple[str, str | None]:
         return end_of(shown), state_of(shown)
     except ValueError:
         raise ValueError("it is no address") from None
-
-
-def _currency(value: Any) -> str:
-    if not is_currency(read_text(value)):
-        raise ValueError("it is no currency code")
-    return str(value)
-
-
-def _world_name(value: Any) -> str:
-    if not is_world_name(read_text(value)):
-        raise ValueError("letters, digits, _, . and -, 64 at most")
-    return str(value)
 
 
 def _name(value: Any) -> str:
@@ -218,9 +217,9 @@ def limit(most: int, **more: Any) -> Read:
 text = partial(Parsed, read_text)
 given = partial(Read, lambda value: value)  # read elsewhere
 address = partial(Parsed, _address)
-currency = partial(Parsed, _currency)
+currency = partial(text_that, is_currency, "it is no currency code")
 after = partial(Parsed, _after)
-world_name = partial(Parsed, _world_name)
+world_name = partial(text_that, is_world_name, "letters, digits, _, . and -, 64 at most")
 name = partial(Parsed, _name)
 identifier = partial(matching, ID, "it is letters, digits, _, . and -, 64 at most")
 status = partial(one_of, *Status, post_load=Status)

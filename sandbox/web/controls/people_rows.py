@@ -21,6 +21,7 @@ from sandbox.web.controls.body_fields import (
     one_of,
     read_text,
     read_texts,
+    text_that,
 )
 from sandbox.web.controls.control_row import Button, Command, Control, get, patch, post
 
@@ -70,10 +71,8 @@ def _currencies(found: list[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _own_iban(value: Any) -> str:
-    if not is_iban(read_text(value)) or value[:2] != "BE" or value[4:7] != BANK_CODE:
-        raise ValueError(f"it is a valid Belgian IBAN with this bank's code {BANK_CODE}; left out, the bank gives one")
-    return str(value)
+def _is_own_iban(iban: str) -> bool:
+    return is_iban(iban) and iban[:2] == "BE" and iban[4:7] == BANK_CODE
 
 
 def _limit(about: str, option: str) -> Read:
@@ -133,7 +132,12 @@ ACCOUNT = {
 }
 NEW_ACCOUNT = {
     "customer": identifier(required=True, about="The owner."),
-    "iban": Parsed(_own_iban, about="The next free one where left out.", option="Left out: the next free one."),
+    "iban": text_that(
+        _is_own_iban,
+        f"it is a valid Belgian IBAN with this bank's code {BANK_CODE}; left out, the bank gives one",
+        about="The next free one where left out.",
+        option="Left out: the next free one.",
+    ),
     "type": one_of(
         *ACCOUNT_TYPES,
         about="current-account where left out.",

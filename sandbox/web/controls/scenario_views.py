@@ -13,8 +13,7 @@ from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES, value_in
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
-from sandbox.web.controls.request_bodies import TakeBody, refuse
-from sandbox.web.controls.scenario_bodies import reading, sent_scenario
+from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
 from sandbox.world.faults import Fault, When
 from sandbox.world.line import Line

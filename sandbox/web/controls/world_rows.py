@@ -47,7 +47,7 @@ WORLD_CLOCK = body("WorldClock", at=time(about=TIME), frozen=Flag("it is true or
 WORLD_ROWS: tuple[Control, ...] = (
     get(
         "/health",
-        "health.health",
+        "monitoring.health",
         "200 when the sandbox is ready: calls are answered, and what they do is kept. 503 with the reason while the "
         "state file cannot be written. ?live asks only whether anybody is there.",
         reply="Health",
@@ -55,7 +55,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/metrics",
-        "metrics.show",
+        "monitoring.metrics",
         "Figures for Prometheus: calls by operation and status, how long they took, worlds in memory and away, "
         "initiations by status, the state file. Needs the extra `metrics`, else 501.",
         reply={"text/plain": TEXT},

@@ -16,8 +16,7 @@ from sandbox.banking.names import is_world_name
 from sandbox.referee.report import findings_to_carry, take_in
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
-from sandbox.web.controls.request_bodies import TakeBody, refuse
-from sandbox.web.controls.scenario_bodies import reading, scenario_of
+from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
 from sandbox.world.beginning import Beginning, Pace, seeded
 from sandbox.world.registry import Worlds

@@ -1,7 +1,11 @@
-"""Figures for Prometheus, by the extra [metrics]: read when they are asked for, so that calls hardly pay for them."""
+"""What watches a server: whether it is ready, and figures for Prometheus by the extra [metrics] (choice 10).
+
+The figures are read when they are asked for, so that calls hardly pay for them.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -11,6 +15,7 @@ from flask import Response
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
 from sandbox.world.counters import UP_TO, Tally
+from sandbox.world.log.format import StateFileError
 from sandbox.world.ownership import Ownership
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -18,8 +23,33 @@ from sandbox.world.world import World
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
+    from sandbox.world.log.state_store import StateStore
+
 PREFIX = "bank_sandbox"
 BOUNDS = (*map(str, UP_TO), "+Inf")
+
+
+def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
+    """Ready: calls are answered, and what they do is kept. `?live` asks only whether anybody is there."""
+    if "live" in query:
+        return {"status": "live"}
+    if worlds.store is None:
+        return {"status": "ready"}
+    with suppress(StateFileError):  # which is told below
+        worlds.store.connection.demand()  # asks the file again, if it could not be written
+    if worlds.store.connection.unready is not None:
+        raise Refusal(Error.NOT_READY, why=worlds.store.connection.unready)
+    return {"status": "ready", **_state_of(worlds.store)}
+
+
+def _state_of(store: "StateStore") -> dict[str, Any]:
+    """The state file's figures in the health of a bank that is ready."""
+    shown: dict[str, Any] = {}
+    if store.progress is not None:
+        shown |= {"acts": store.progress.acts, "checked": store.progress.checked}
+    if store.connection.notes:
+        shown["notes"] = list(store.connection.notes)
+    return {"state_file": shown} if shown else {}
 
 
 def tally_if_on() -> Tally | None:
@@ -27,7 +57,7 @@ def tally_if_on() -> Tally | None:
     return Tally() if find_spec("prometheus_client") else None
 
 
-def show(worlds: Worlds) -> Response:
+def metrics(worlds: Worlds) -> Response:
     if worlds.tally is None:
         raise Refusal(Error.METRICS_MISSING)
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
