@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.variants import Pairs
-from sandbox.web.api.gate import Call
+from sandbox.web.api.call import Call
 from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import AMENDMENTS, addresses_of, amended, usual_document
 

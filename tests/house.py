@@ -49,7 +49,7 @@ INSIDE = {
         {"bodies", "replies", "jws", "certificates"},
         {"gate"},
         {"initiations"},
-        {"bulks", "oauth", "accounts", "consents"},
+        {"bulks", "access", "accounts"},
         {"app"},
     ),
 }

@@ -19,8 +19,7 @@ from sandbox.contract import kinds
 from sandbox.contract.errors import Refusal
 from sandbox.contract.moves import Status
 from sandbox.lift.har import Recorded
-from sandbox.web.api.replies import order_fields
-from sandbox.web.api.standing_order_bodies import contract_fields
+from sandbox.web.api.body_schemas import order_fields
 from sandbox.world.transfer.form import exact
 
 FAR_BACK = timedelta(days=120)  # further than an account is read without a fresh authentication
@@ -128,7 +127,7 @@ def initiate_payment(done: Done) -> Calls:
 def initiate_order(done: Done) -> Calls:
     contract = done.given["contract"]
     path = f"{kinds.STANDING_ORDER.path}/{kinds.STANDING_ORDER.products[0]}"
-    return _initiate(done, path, contract_fields(contract, contract.debtor))
+    return _initiate(done, path, order_fields(contract, contract.debtor))
 
 
 def _initiate(done: Done, path: str, body: Fields) -> Calls:

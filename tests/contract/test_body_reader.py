@@ -7,11 +7,10 @@ import pytest
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.bodies import PAYMENT_BODY
+from sandbox.web.api.bodies import EARLIER_BODY, PAYMENT_BODY
 from sandbox.web.api.body_reader import BodyReader, Unfit, compile_schema
 from sandbox.web.api.body_schemas import Strict
 from sandbox.web.api.standing_order_bodies import CONTRACT_BODY
-from sandbox.web.api.version_1 import EARLIER_BODY
 
 PAYMENT: dict[str, Any] = {
     "debtor_account": {"iban": "BE16539100001774", "currency": "EUR"},

@@ -14,8 +14,8 @@ from sandbox.contract.field_rows import Amount, Body, fill
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import PRODUCTS
 from sandbox.scenario.step_rows import STEPS
+from sandbox.web.api.bodies import NAMES
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody, request_schema
-from sandbox.web.api.version_1 import NAMES
 
 ROOT = Path(__file__).parents[2]
 COPY = "with_one_field_more"

@@ -1,30 +1,32 @@
-"""Views of account information: accounts, an account, its transactions (service 4.9, 4.10; choice 8)."""
+"""Views of account information: accounts, an account, its transactions in pages (service 4.9, 4.10; choice 8)."""
 
-from collections.abc import Mapping
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
+import orjson
 from flask import Response
 from marshmallow import ValidationError
 
 from sandbox.bank import consents, statements, tokens
 from sandbox.bank.grants import Grant
+from sandbox.bank.mint import Mint
 from sandbox.bank.state import Bank
 from sandbox.bank.statements import Query
 from sandbox.banking.money import is_currency
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import account_replies as replies
 from sandbox.web.api import account_variants
-from sandbox.web.api.body_fields import Day
-from sandbox.web.api.call import Answer
-from sandbox.web.api.gate import Call
-from sandbox.web.api.paging import read_key, write_key
+from sandbox.web.api.body_schemas import Day
+from sandbox.web.api.call import Answer, Call, invalid
 from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
 SCA_TOKEN = "sca_token"  # the query parameter, where an axis puts it there
 DAY = Day()
+SEAL = 16  # bytes of the key of a next page
 
 
 class Asked(NamedTuple):
@@ -124,13 +126,13 @@ def read_asked(call: Call) -> Asked:
     """Faults of the parameters come before anything about the account (choice 2)."""
     date_from, date_to = _day(call, "date_from"), _day(call, "date_to")
     if date_from is not None and date_to is not None and date_to < date_from:
-        raise _bad("date_to", "it lies before date_from", {"date_from": date_from, "date_to": date_to})
+        raise invalid("date_to", "it lies before date_from", date_from=date_from, date_to=date_to)
     involved = call.query("psu_involved")
     if involved not in (None, "true", "false"):
-        raise _bad("psu_involved", "it must be true or false")
+        raise invalid("psu_involved", "it must be true or false")
     currency = call.query("currency")
     if currency is not None and not is_currency(currency):
-        raise _bad("currency", "it is no currency code")
+        raise invalid("currency", "it is no currency code")
     size = _page_size(call.query("pagesize"))
     return Asked(date_from, date_to, involved == "true", size, call.query("next"), currency)
 
@@ -157,15 +159,15 @@ def _demand_filters(found: Query, currency: str, asked: Asked) -> None:
         ("currency", found.currency, currency),
     ):
         if one != other:
-            raise _bad(name, "it is sent with every page, as with the first")
+            raise invalid(name, "it is sent with every page, as with the first")
 
 
 def _page_size(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= PAGE_SIZE_MAX):
-        decided = {"pagesize": text[:20], "least": 1, "most": PAGE_SIZE_MAX}
-        raise _bad("pagesize", f"it must be a whole number from 1 to {PAGE_SIZE_MAX}", decided)
+        why = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
+        raise invalid("pagesize", why, pagesize=text[:20], least=1, most=PAGE_SIZE_MAX)
     return int(text)
 
 
@@ -176,10 +178,42 @@ def _day(call: Call, name: str) -> date | None:
     try:
         day: Any = DAY.deserialize(text)
     except ValidationError as error:
-        raise _bad(name, str(error.messages[0])) from None
+        raise invalid(name, str(error.messages[0])) from None
     assert isinstance(day, date)
     return day
 
 
-def _bad(name: str, why: str, decided: Mapping[str, object] | None = None) -> Refusal:
-    return Refusal(Error.INPUT_INVALID, input=name, why=why, decided=decided)
+def _sealed(mint: Mint, consent_id: str | None, content: bytes) -> bytes:
+    return hmac.digest(mint.key("pages"), f"{consent_id}/".encode() + content, "sha256")[:SEAL]
+
+
+def write_key(mint: Mint, consent_id: str | None, query: Query) -> str:
+    """The key of a next page: it carries the whole query, and nobody else can make one (choice 8)."""
+    assert query.before is not None
+    row = (query.iban, query.currency, query.date_from, query.date_to, query.page_size, *query.before, query.newest)
+    content = orjson.dumps(row)
+    return _text(_sealed(mint, consent_id, content) + content)
+
+
+def _text(key: bytes) -> str:
+    return urlsafe_b64encode(key).decode().rstrip("=")
+
+
+def read_key(mint: Mint, consent_id: str | None, iban: str, text: str) -> Query:
+    """A forged key, or one of another consent or account, is refused."""
+    try:
+        given = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        given = b""
+    seal, content = given[:SEAL], given[SEAL:]
+    # base64 reads past letters that it does not know
+    if _text(given) != text or not hmac.compare_digest(seal, _sealed(mint, consent_id, content)):
+        raise invalid("next", "it is no key of this list")
+    owner, currency, date_from, date_to, page_size, on, number, newest = orjson.loads(content)
+    if owner != iban:
+        raise invalid("next", "it is no key of this list")
+    return Query(iban, currency, _date(date_from), _date(date_to), page_size, (date.fromisoformat(on), number), newest)
+
+
+def _date(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)

@@ -18,13 +18,13 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.lazy import load
 from sandbox.web.api import initiations
 from sandbox.web.api.barriers import stand
-from sandbox.web.api.call import Answer, View
+from sandbox.web.api.call import Answer, Call, View
 from sandbox.web.api.call_lines import Announce, Listener, Observers, client_of
 from sandbox.web.api.call_record import asked_as, record_call
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import http_refusal, tell
 from sandbox.web.api.fault_replies import answered
-from sandbox.web.api.gate import Call, judge, judge_openly
+from sandbox.web.api.gate import judge, judge_openly
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.world.beginning import nth_id
@@ -45,8 +45,8 @@ VIEWS |= {
     "bulk_initiation": "sandbox.web.api.bulks:bulk_initiation",
     "bulk_status": "sandbox.web.api.bulks:bulk_status",
     "bulk_cancellation": "sandbox.web.api.bulks:bulk_cancellation",
-    "token": "sandbox.web.api.oauth:token",
-    "consent_addresses": "sandbox.web.api.consents:consent_addresses",
+    "token": "sandbox.web.api.access:token",
+    "consent_addresses": "sandbox.web.api.access:consent_addresses",
     "accounts": "sandbox.web.api.accounts:accounts",
     "account": "sandbox.web.api.accounts:account",
     "transactions": "sandbox.web.api.accounts:transactions",

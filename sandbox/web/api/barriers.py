@@ -3,8 +3,8 @@
 import threading
 from typing import Any
 
+from sandbox.web.api.call import Call
 from sandbox.web.api.call_lines import client_of
-from sandbox.web.api.gate import Call
 from sandbox.world.holds import HeldCall, Wait
 
 

@@ -1,7 +1,6 @@
-"""Reads a payment's body of version 3 (service 2.1, choice 5): JSON in, an order out."""
+"""Reads a payment's body, of version 3 and of version 1 (service 2.1, choice 5): JSON in, an order out."""
 
 from collections.abc import Mapping
-from dataclasses import fields as record_fields
 from typing import Any
 
 from sandbox.bank.records import Address, Creditor, Debtor, Order
@@ -11,13 +10,16 @@ from sandbox.banking.iban import is_iban
 from sandbox.banking.money import Money, decimals, is_currency
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.field_rows import EUR, Body, Object, Use
-from sandbox.contract.fields import BODIES, PAYMENT
-from sandbox.contract.products import Product
+from sandbox.contract.field_rows import EUR, Object, Use
+from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
+from sandbox.contract.products import SCT, Product
 from sandbox.web.api.body_reader import BodyReader, read_strict
-from sandbox.web.api.body_schemas import PaymentBody
+from sandbox.web.api.body_schemas import EarlierBody, PaymentBody
+from sandbox.web.api.call import invalid
 
 PAYMENT_BODY = BodyReader(PaymentBody())
+EARLIER_BODY = BodyReader(EarlierBody())
+PRIORITY = {"NORMAL": "NORM", "URGENT": "HIGH"}  # of version 1
 
 
 def read_json(body: bytes) -> Any:
@@ -25,7 +27,7 @@ def read_json(body: bytes) -> Any:
     try:
         return read_strict(body)
     except ValueError as fault:
-        raise Refusal(Error.INPUT_INVALID, input="body", why=str(fault)) from None
+        raise invalid("body", str(fault)) from None
 
 
 # What each column requires or excludes: the use, the path and its two parts, and the error if the field is missing.
@@ -52,20 +54,24 @@ def demand_fields(content: Mapping[str, Any], column: str) -> None:
         part = content.get(outer)
         present = part is not None and (not inner or inner in part)
         if present and use is Use.ABSENT:
-            raise Refusal(Error.INPUT_INVALID, input=path, why=f"{column} has no such field")
+            raise invalid(path, f"{column} has no such field")
         if not present and use is Use.REQUIRED:
             raise Refusal(missing, input=path)
 
 
-def plain_fields(body: Body, record: type[Order | Contract]) -> list[tuple[str, str]]:
-    """The name in the body and the attribute of each field that goes into the record as it is."""
-    attributes = {attribute.name for attribute in record_fields(record)}
-    rows = [field for field in body.outers() if not isinstance(field.kind, Object)]
-    return [(field.path, field.record) for field in rows if field.record in attributes]
+# The name in the body and the attribute of each field that goes into the record as it is.
+PLAIN = {
+    record: [
+        (row.path, row.record)
+        for row in body.outers()
+        if not isinstance(row.kind, Object) and row.record in record.__annotations__
+    ]
+    for record, body in ((Order, PAYMENT), (Contract, STANDING_ORDER))
+}
 
 
-def plain_values(rows: list[tuple[str, str]], given: Mapping[str, Any]) -> dict[str, Any]:
-    return {attribute: given[name] for name, attribute in rows if name in given}
+def plain_values(record: type[Order | Contract], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {attribute: given[name] for name, attribute in PLAIN[record] if name in given}
 
 
 def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -> Money:
@@ -75,9 +81,8 @@ def read_amount(amount: Mapping[str, str], product: Product, within: str = "") -
     try:
         money = Money.read(amount["amount"], currency)
     except ValueError:
-        why = f"{currency} has fewer decimals"
-        decided = {"amount": amount["amount"], "decimals_allowed": decimals(currency)}
-        raise Refusal(Error.INPUT_INVALID, input=f"{within}amount", why=why, decided=decided) from None
+        numbers = {"amount": amount["amount"], "decimals_allowed": decimals(currency)}
+        raise invalid(f"{within}amount", f"{currency} has fewer decimals", **numbers) from None
     if not money.is_positive:
         raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{within}amount", decided=above_zero(money))
     return money
@@ -97,7 +102,7 @@ def demand_currency(field: str, currency: str, product: Product) -> None:
 
 def read_debtor(debtor: Mapping[str, str], product: Product) -> Debtor:
     if not is_iban(debtor["iban"]):
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.iban", why="it is no valid IBAN")
+        raise invalid("debtor_account.iban", "it is no valid IBAN")
     currency = debtor.get("currency", EUR)
     demand_currency("debtor_account.currency", currency, product)
     return Debtor(debtor["iban"], currency)
@@ -109,9 +114,9 @@ def demand_remittance(structured: str | None, unstructured: str | None) -> None:
         return
     field = "remittance_information_structured"
     if unstructured is not None:
-        raise Refusal(Error.INPUT_INVALID, input=field, why="it cannot go with an unstructured one")
+        raise invalid(field, "it cannot go with an unstructured one")
     if read_structured(structured) is None:
-        raise Refusal(Error.INPUT_INVALID, input=field, why="it is no Belgian structured communication")
+        raise invalid(field, "it is no Belgian structured communication")
 
 
 def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | None, money: Money, sepa: bool) -> None:
@@ -130,9 +135,6 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
     creditors.demand_address(country, where.city, where.country)
 
 
-PLAIN = plain_fields(PAYMENT, Order)
-
-
 def read_payment(content: Any, product: Product) -> Order:
     """Read the body of version 3; the order of the checks decides which fault the caller hears of."""
     given = PAYMENT_BODY.load(content)
@@ -144,15 +146,63 @@ def read_payment(content: Any, product: Product) -> Order:
         demand_currency("creditor_account.currency", creditor.currency, product)
     address = Address(**given["creditor_address"]) if "creditor_address" in given else None
     if address is not None and address.country is not None and not countries.is_country(address.country):
-        raise Refusal(Error.INPUT_INVALID, input="creditor_address.country", why="it is no country code")
+        raise invalid("creditor_address.country", "it is no country code")
     order = Order(
         product=product.name,
         amount=money,
         creditor=creditor,
         debtor=debtor,
         creditor_address=address,
-        **plain_values(PLAIN, given),
+        **plain_values(Order, given),
     )
     demand_remittance(order.structured, order.unstructured)
     demand_creditor(creditor, address, order.purpose_code, money, product.sepa)
     return order
+
+
+def read_earlier(content: Any) -> Order:
+    """Read the body of version 1."""
+    given = EARLIER_BODY.load(content)
+    demand_fields(given, VERSION_1.columns[0])
+    money = read_amount(given, SCT)
+    debtor = None
+    if "origin_account" in given:
+        if not is_iban(given["origin_account"]["iban"]):
+            raise invalid("origin_account.iban", "it is no valid IBAN")
+        debtor = Debtor(given["origin_account"]["iban"])
+    remote = given["remote_account"]
+    creditors.demand_bank(remote["iban"], remote.get("bic"), None, account="remote_account")
+    creditors.demand_sepa(remote["iban"], account="remote_account")
+    structured, unstructured = None, given.get("communication")
+    if given.get("communication_type") == "STRUCTURED":
+        structured, unstructured = unstructured, None
+        if structured is None or read_structured(structured) is None:
+            raise invalid("communication", "it is no Belgian structured communication")
+    return Order(
+        SCT.name,
+        money,
+        Creditor(remote["iban"], bic=remote.get("bic")),
+        remote["name"],
+        given["payment_id"],
+        debtor,
+        priority=PRIORITY.get(given.get("payment_treatment_type", "")),
+        structured=structured,
+        unstructured=unstructured,
+        execution_date=given.get("execution_date"),
+    )
+
+
+# The name of an input in version 3, and its name in version 1: both rows of the table have one attribute.
+NAMES = {
+    newer.path: earlier.path
+    for earlier in VERSION_1.fields
+    for newer in PAYMENT.fields
+    if newer.record == earlier.record
+}
+
+
+def in_its_words(refusal: Refusal) -> Refusal:
+    """A refusal names the input as version 1 does (choice 4)."""
+    facts: dict[str, Any] = dict(refusal.facts)
+    facts["input"] = NAMES.get(str(facts.get("input")), facts.get("input"))
+    return Refusal(refusal.error, lasting=refusal.lasting, decided=refusal.decided, **facts)

@@ -1,5 +1,8 @@
 """Reads a body: first as JSON, strictly, as what parsers disagree on is refused; then by its marshmallow schema.
 
+Some banks take what others refuse: unknown fields, amounts as numbers (contract/axes_headers). Only a body that was
+refused is looked at for that, so a good one costs nothing.
+
 A compiled form of the schema accepts a body, and the schema itself refuses it. The form is made from its fields
 and validators, so that the schema stays the one source. It takes about an eighth of the time, because it builds no
 context, no error lists and no chain of validators for each value."""
@@ -7,17 +10,21 @@ context, no error lists and no chain of validators for each value."""
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypeVar
 
 import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
 from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.body_fields import CONTROL, MISSING, NoControls
+from sandbox.web.api.body_schemas import CONTROL, MISSING, NoControls
+from sandbox.web.api.call import Call, invalid
 
 DEPTH_MAX = 32
+AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 Read = Callable[[Any], Any]
+T = TypeVar("T")
 NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
 
 
@@ -80,22 +87,20 @@ class BodyReader:
     def load(self, content: Any) -> dict[str, Any]:
         """The values of a body; a caller hears of the first fault."""
         if not isinstance(content, dict):
-            raise Refusal(Error.INPUT_INVALID, input="body", why="it must be a JSON object")
+            raise invalid("body", "it must be a JSON object")
         try:
             loaded: dict[str, Any] = self._read(content)
+            return loaded
         except Unfit:
-            loaded = self._load_slowly(content)
-        return loaded
-
-    def _load_slowly(self, content: dict[str, Any]) -> dict[str, Any]:
+            pass
         try:
-            loaded: dict[str, Any] = self.schema.load(content)
+            loaded = self.schema.load(content)
         except ValidationError as error:
             assert isinstance(error.messages, dict)
             field, why = first_fault(error.messages)
             if why == MISSING:
                 raise Refusal(Error.INPUT_MISSING, input=field) from None
-            raise Refusal(Error.INPUT_INVALID, input=field[:NAME_SHOWN_MAX], why=why) from None
+            raise invalid(field[:NAME_SHOWN_MAX], why) from None
         return loaded
 
 
@@ -169,3 +174,52 @@ def _library_reader(field: fields.Field[Any]) -> Read:
             raise Unfit from None
 
     return read
+
+
+def read_leniently(call: Call, schema: Schema, read: Callable[[Any], T], content: Any) -> T:
+    """The body, or where it is refused and an axis says so, the body without what it was refused for."""
+    try:
+        return read(content)
+    except Refusal as refusal:
+        if not isinstance(content, dict) or refusal.error is not Error.INPUT_INVALID:
+            raise
+        eased = ease(call, schema, content)
+        if eased == content:
+            raise
+    return read(eased)
+
+
+def ease(call: Call, schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
+    """The body as a lenient bank takes it; only what differs asks for its axis."""
+    fitting = without_unknown(schema, content)
+    if fitting != content and call.variant("unknown_field") == "refused":
+        fitting = content
+    texts = with_texts(fitting)
+    if texts != fitting and call.variant("amount_as_number") == "refused":
+        return fitting
+    return texts
+
+
+def without_unknown(schema: Schema, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that the schema has, at every depth."""
+    found = {}
+    for name, value in content.items():
+        field = schema.fields.get(name)
+        if field is not None:
+            nested = isinstance(field, fields.Nested) and isinstance(value, dict)
+            found[name] = without_unknown(field.schema, value) if nested else value  # type: ignore[attr-defined]
+    return found
+
+
+def with_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """Amounts that are numbers as decimal strings."""
+    inner = content.get("instructed_amount")
+    if not isinstance(inner, dict):
+        return content
+    return content | {"instructed_amount": {name: _text(name, value) for name, value in inner.items()}}
+
+
+def _text(name: str, value: Any) -> Any:
+    if name in AMOUNTS and isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{Decimal(str(value)):f}"
+    return value

@@ -1,15 +1,98 @@
-"""The marshmallow schemas of the bodies and of the details replies, made from contract/fields."""
+"""The bodies as contract/fields has them: the marshmallow fields and schemas that read them and document them, and the
+writer of a details reply. The fields are stricter than the library's own dates and numbers.
+"""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
-from marshmallow import RAISE, Schema, fields
-from marshmallow.validate import OneOf
+from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow.validate import Length, OneOf, Regexp, Validator
 
-from sandbox.bank.records import Address, Creditor, Debtor
-from sandbox.contract.field_rows import Body, Choice, Day, Field, Object
+from sandbox.bank.records import Address, Creditor, Debtor, Order
+from sandbox.bank.subjects import Contract
+from sandbox.banking.money import AMOUNT, Money
+from sandbox.contract.field_rows import Amount, Body, Choice, Field, Object, Text
+from sandbox.contract.field_rows import Day as DayKind
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
-from sandbox.web.api.body_fields import MISSING, field_of, notes_of
+
+MISSING = "missing"  # the message that tells a missing input from a wrong one
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+NOT_A_NUMBER = "it must be a number or a decimal string such as 12.50"
+NUMBER_MAX = 1e13  # a JSON number from here on has more digits than an amount
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+
+
+class NoControls(Validator):
+    """A text without control characters, lone surrogates or line separators."""
+
+    def __call__(self, value: str) -> str:
+        if CONTROL.search(value):
+            raise ValidationError("it has a control character")
+        return value
+
+
+class Day(fields.Date):
+    """A date, YYYY-MM-DD and nothing else."""
+
+    default_error_messages = {"required": MISSING}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> date:
+        if isinstance(value, str) and _DATE.match(value):
+            try:
+                return date.fromisoformat(value)
+            except ValueError:
+                pass
+        raise ValidationError("it must be a date, YYYY-MM-DD")
+
+
+class NumberOrText(fields.Field[str]):
+    """A JSON number or a decimal string; a number becomes the string."""
+
+    default_error_messages = {"required": MISSING, "invalid": NOT_A_NUMBER}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> str:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"{Decimal(str(value)).normalize():f}" if abs(value) < NUMBER_MAX else ""
+        if not isinstance(value, str):
+            raise self.make_error("invalid")
+        return value
+
+
+def field_of(row: Field) -> fields.Field[Any]:
+    """The field that reads a row of the table; `note` and `clause` go to the reference."""
+    more: dict[str, Any] = {"required": row.demanded, "metadata": notes_of(row)}
+    match row.kind:
+        case Text(longest, pattern, fault):
+            checks = [Length(1, longest, error="it must have 1 to {max} characters"), NoControls()]
+            if pattern is not None:
+                checks.append(Regexp(pattern + r"\Z", error=fault))
+            return _string("it must be a string", checks, more)
+        case Choice(words):
+            why = f"it must be one of {', '.join(words)}"
+            return _string(why, [OneOf(words, error=why)], more)
+        case Amount(number=True):
+            return NumberOrText(validate=Regexp(AMOUNT.pattern + r"\Z", error=NOT_A_NUMBER), **more)
+        case Amount():
+            why = "it must be a decimal string such as 12.50"
+            return _string(why, [Regexp(AMOUNT.pattern + r"\Z", error=why)], more)
+        case DayKind():
+            return Day(**more)
+        case _:
+            raise AssertionError(f"{row.path} is an object: body_schemas reads it")
+
+
+def notes_of(row: Field) -> dict[str, str]:
+    return {"note": row.note, "clause": row.clause} if row.note else {}
+
+
+def _string(why: str, checks: list[Validator], more: Any) -> fields.String:
+    return fields.String(validate=checks, error_messages={"required": MISSING, "invalid": why}, **more)
+
 
 # The objects of a body that become a record of their own: their fields are the record's attributes, in its order.
 RECORDS: dict[str, type[Any]] = {
@@ -81,7 +164,7 @@ def _reply_field(body: Body, row: Field) -> fields.Field[Any]:
         case Object(reply=name):
             parts = {part.inner: _reply_field(body, part) for part in reply_order(parts_of(body, row.path))}
             return fields.Nested(_schema(Schema, name, parts), **more)
-        case Day():
+        case DayKind():
             return fields.Date(**more)
         case Choice(words):
             return fields.String(validate=OneOf(words), **more)
@@ -92,3 +175,48 @@ def _reply_field(body: Body, row: Field) -> fields.Field[Any]:
 PaymentBody = request_schema(PAYMENT)
 ContractBody = request_schema(STANDING_ORDER)
 EarlierBody = request_schema(VERSION_1)
+
+
+Write = Callable[[Any], Any]  # of a record
+DEBTOR = "debtor_account"
+TEXTS: dict[type, Write] = {Amount: Money.text, DayKind: date.isoformat}  # of all others `str`
+
+
+def _writer(body: Body, row: Field) -> Write:
+    if not isinstance(row.kind, Object):
+        return _value(row, row.record)
+    parts = reply_order(parts_of(body, row.path))
+    source, dot, _ = parts[0].record.partition(".")
+    if row.path not in RECORDS or not dot:
+        return _filled([(part.inner, _value(part, part.record)) for part in parts])
+    write = _filled([(part.inner, _value(part, part.inner)) for part in parts])
+    if row.path == DEBTOR:
+        return write
+    get = attrgetter(source)
+    return lambda record: None if (found := get(record)) is None else write(found)
+
+
+def _filled(parts: list[tuple[str, Write]]) -> Write:
+    return lambda record: {name: value for name, write in parts if (value := write(record)) is not None}
+
+
+def _value(row: Field, attribute: str) -> Write:
+    get, text_of = attrgetter(attribute), TEXTS.get(type(row.kind), str)
+    return lambda record: None if (value := get(record)) is None else text_of(value)
+
+
+WRITERS = {
+    record: [(row.path, _writer(body, row)) for row in reply_order(body.outers())]
+    for record, body in ((Order, PAYMENT), (Contract, STANDING_ORDER))
+}
+
+
+def order_fields(record: Order | Contract, debtor: Debtor | None) -> dict[str, Any]:
+    """Every field of an initiation as it came (choice 5), with the debtor of the body or the one that was picked."""
+    found = {}
+    for name, write in WRITERS[type(record)]:
+        source = debtor if name == DEBTOR else record
+        value = None if source is None else write(source)
+        if value is not None:
+            found[name] = value
+    return found

@@ -18,8 +18,7 @@ from sandbox.files.admission import FILE_BYTES_MAX, never
 from sandbox.files.reader import Kind, admit, is_large, read_file
 from sandbox.files.report import Finding
 from sandbox.web.api import replies
-from sandbox.web.api.call import Answer
-from sandbox.web.api.gate import Call
+from sandbox.web.api.call import Answer, Call, invalid
 from sandbox.web.api.initiations import is_external, signing_address, vary_bulk, without_conflict
 
 HEAD_BYTES = 1_000  # in which the first row of a csv file ends
@@ -51,8 +50,8 @@ def _take(call: Call) -> Response:
         call.world.history.grew(len(packed))
     call.subject = payment_file_id
     links = {"status": replies.link(f"/{call.kind.path}/{kind}/{payment_file_id}/status")}
-    found = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
-    return replies.json_response(replies.BULK_INITIATION.dump(found), 201)
+    content = {"payment_file_id": payment_file_id, "status": status.value, "_links": links}
+    return replies.json_response(content, 201)
 
 
 def demand_dialect(call: Call, kind: Kind) -> None:
@@ -63,7 +62,7 @@ def demand_dialect(call: Call, kind: Kind) -> None:
     found = "semicolon" if head.count(b";") > head.count(b",") else "comma"
     taken = call.variant("csv_dialect")
     if taken not in ("both", found):
-        raise Refusal(Error.INPUT_INVALID, input="body", why=f"its columns are separated by a {found}, not a {taken}")
+        raise invalid("body", f"its columns are separated by a {found}, not a {taken}")
 
 
 def _demand_room(bank: Bank, call: Call, size: int) -> None:
@@ -80,12 +79,12 @@ def file_of(call: Call, kind: Kind) -> tuple[bytes, str | None]:
 
     What is refused at once: empty, too long, no UTF-8, not well-formed, with a DTD (choice 7)."""
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
-        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is over {FILE_BYTES_MAX // 1_000_000} MB")
+        raise invalid("body", f"it is over {FILE_BYTES_MAX // 1_000_000} MB")
     content = call.request.get_data(cache=True)
     try:
         message_id = admit(kind, content)
     except ValueError as error:
-        raise Refusal(Error.INPUT_INVALID, input="body", why=str(error)) from None
+        raise invalid("body", str(error)) from None
     return zlib.compress(content, PACKED_LEVEL), message_id
 
 

@@ -14,7 +14,7 @@ from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Oper
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
-from sandbox.web.api.call import Call as Call
+from sandbox.web.api.call import Call, invalid
 from sandbox.web.api.credentials import bearer_of, client_of_token
 from sandbox.web.api.negotiation import languages_asked, names_no_version, screen_language, versions_asked
 
@@ -230,9 +230,9 @@ def query(call: Call, bank: Bank) -> None:
         return
     for name, values in call.request.args.lists():
         if name not in call.operation.query and not _is_own_parameter(call, name):
-            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is unknown")
+            raise invalid(name[:100], "it is unknown")
         if len(values) > 1:
-            raise Refusal(Error.INPUT_INVALID, input=name[:100], why="it is given twice")
+            raise invalid(name[:100], "it is given twice")
 
 
 def _is_own_parameter(call: Call, name: str) -> bool:

@@ -12,21 +12,20 @@ from orjson import Fragment
 from sandbox.bank import initiations, payments, standing_orders
 from sandbox.bank.records import Order
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation
+from sandbox.bank.subjects import Bulk, Contract, Initiation
 from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.api import bodies, replies, standing_order_bodies, version_1
+from sandbox.web.api import bodies, replies, standing_order_bodies
 from sandbox.web.api.addresses import sca_address
-from sandbox.web.api.body_reader import BodyReader
-from sandbox.web.api.gate import Call
-from sandbox.web.api.lenient_bodies import read_again
+from sandbox.web.api.body_reader import AMOUNTS, BodyReader, read_leniently
+from sandbox.web.api.body_schemas import order_fields
+from sandbox.web.api.call import Call, invalid
 
 ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
 FILE_NUMBERS = ("control_sum", "number_of_transactions")
-AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 CAMEL = {
     "payment_id": "paymentId",
     "endtoend_identification": "endToEndIdentification",
@@ -44,7 +43,6 @@ class Row:
     read: Callable[[Any, str], Any]  # the body, for a product
     initiate: Callable[..., initiations.InitiationReply]
     cancel: Callable[..., None]
-    fields: Callable[[Any], dict[str, Any]]  # of the details
 
 
 ROWS: dict[Kind, Row] = {
@@ -53,30 +51,24 @@ ROWS: dict[Kind, Row] = {
         lambda content, product: bodies.read_payment(content, PRODUCTS[product]),
         payments.initiate,
         payments.cancel,
-        lambda payment: replies.order_fields(payment.order, payment.debtor),
     ),
     kinds.STANDING_ORDER: Row(
         standing_order_bodies.CONTRACT_BODY,
         lambda content, product: standing_order_bodies.read_contract(content),
         standing_orders.initiate,
         standing_orders.delete,
-        lambda order: standing_order_bodies.contract_fields(order.order, order.debtor),
     ),
 }
 
 
 def initiation(bank: Bank, call: Call) -> Response:
-    kind = call.kind
-    content = bodies.read_json(body_of(call))
+    kind, content = call.kind, bodies.read_json(body_of(call))
     if kind is kinds.PAYMENT and call.version == 1:
         return _earlier_initiation(call, content)
     row = ROWS[kind]
     if kind is kinds.STANDING_ORDER:
         demand_order_currency(call, content)
-    try:
-        order = row.read(content, call.path["product"])
-    except Refusal as refusal:
-        order = read_again(refusal, call, row.body.schema, lambda found: row.read(found, call.product), content)
+    order = read_leniently(call, row.body.schema, lambda found: row.read(found, call.product), content)
     initiated = call.world.do(row.initiate, order, call.origin, call.ask)
     call.subject = initiated.payment_id
     address = signing_address(call, initiated.sca_token)
@@ -97,14 +89,11 @@ def demand_order_currency(call: Call, content: Any) -> None:
 
 
 def _earlier_initiation(call: Call, content: Any) -> Response:
-    try:
-        order = version_1.read_earlier(content)
-    except Refusal as refusal:
-        order = read_again(refusal, call, version_1.EARLIER_BODY.schema, version_1.read_earlier, content)
+    order = read_leniently(call, bodies.EARLIER_BODY.schema, bodies.read_earlier, content)
     try:
         initiated = call.world.do(payments.initiate, order, call.origin, call.ask)
     except Refusal as refusal:
-        raise version_1.in_its_words(refusal) from None
+        raise bodies.in_its_words(refusal) from None
     call.subject = initiated.payment_id
     return replies.earlier_initiation_reply(initiated, signing_address(call, initiated.sca_token))
 
@@ -124,10 +113,11 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 
 def details(bank: Bank, call: Call) -> Response:
     found = own(bank, call, whose(call)[1])
+    assert not isinstance(found, Bulk)
     name = bank.customers[found.customer].name if found.customer else None
     call.subject = found.id
-    content = replies.details_content(found.id, found.status.value, name, ROWS[call.kind].fields(found))
-    return replies.json_response(vary_details(call, found, content))
+    content = replies.details_content(found.id, found.status.value, name, order_fields(found.order, found.debtor))
+    return replies.json_response(vary_details(call, found.order, content))
 
 
 def cancellation(bank: Bank, call: Call) -> Response:
@@ -148,8 +138,7 @@ def without_conflict(call: Call) -> Iterator[None]:
             raise
         if call.variant("ambiguous_delete") == "404":
             raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
-        why = "it fits several initiations"
-        raise Refusal(Error.INPUT_INVALID, input=refusal.facts["input"], why=why) from None
+        raise invalid(str(refusal.facts["input"]), "it fits several initiations") from None
 
 
 def whose(call: Call) -> tuple[str, str]:
@@ -161,8 +150,8 @@ def whose(call: Call) -> tuple[str, str]:
 def body_of(call: Call) -> bytes:
     longest = call.settings.body_size_max
     if (call.request.content_length or 0) > longest:
-        decided = {"bytes": call.request.content_length, "most": longest}
-        raise Refusal(Error.INPUT_INVALID, input="body", why=f"it is longer than {longest} bytes", decided=decided)
+        why = f"it is longer than {longest} bytes"
+        raise invalid("body", why, bytes=call.request.content_length, most=longest)
     return call.request.get_data()
 
 
@@ -171,7 +160,7 @@ def is_external(call: Call) -> bool:
     parameter = call.kind.id_type
     asked = call.request.args.get(parameter, "INTERNAL") if call.environ.get("QUERY_STRING") else "INTERNAL"
     if asked not in ID_TYPES:
-        raise Refusal(Error.INPUT_INVALID, input=parameter, why="it must be INTERNAL or EXTERNAL")
+        raise invalid(parameter, "it must be INTERNAL or EXTERNAL")
     return asked == "EXTERNAL"
 
 
@@ -207,7 +196,7 @@ def vary_status(call: Call, content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def vary_details(call: Call, found: Initiation, content: dict[str, Any]) -> dict[str, Any]:
+def vary_details(call: Call, order: Order | Contract, content: dict[str, Any]) -> dict[str, Any]:
     content["status"] = spelled(call, content["status"])
     if "psu_name" not in content and call.variant("psu_name_before_login") == "null":
         content["psu_name"] = None
@@ -217,15 +206,13 @@ def vary_details(call: Call, found: Initiation, content: dict[str, Any]) -> dict
             content["instructed_amount"] = inner | {name: Fragment(inner[name]) for name in AMOUNTS if name in inner}
         case "as_sent":
             content["instructed_amount"] = inner | {
-                name: f"{money.number:f}" for name, money in amounts_of(found).items()
+                name: f"{money.number:f}" for name, money in amounts_of(order).items()
             }
     return content
 
 
-def amounts_of(found: Initiation) -> dict[str, Money]:
-    """Of a payment or a standing order, by the names of the API."""
-    assert not isinstance(found, Bulk)
-    order = found.order
+def amounts_of(order: Order | Contract) -> dict[str, Money]:
+    """By the names of the API."""
     if isinstance(order, Order):
         return {"amount": order.amount}
     amounts = {"amount": order.amount, "minimal_amount": order.minimal, "maximal_amount": order.maximal}

@@ -1,4 +1,4 @@
-"""Writers: what goes back to the caller."""
+"""Writers of what goes back to the caller, and the schemas by which the documents describe it."""
 
 import re
 from collections.abc import Callable
@@ -10,42 +10,11 @@ from marshmallow import Schema, fields
 from werkzeug.datastructures import Headers
 
 from sandbox.bank.entries import debit_reference
-from sandbox.bank.records import Debtor, Order
-from sandbox.contract.fields import PAYMENT
-from sandbox.web.api.body_writer import BodyWriter
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-Write = Callable[[Any], Any]
-ABSENT = object()
 MEDIA = "application/json;charset=utf-8"  # choice 2
-
-
-class ReplyWriter:
-    """Made once from a schema; it gives what the schema's `dump` gives of a map, without marshmallow's own loop."""
-
-    def __init__(self, schema: Schema) -> None:
-        named = schema.dump_fields.items()
-        self._rows = [(field.attribute or name, field.data_key or name, _writer(field)) for name, field in named]
-
-    def dump(self, content: dict[str, Any]) -> dict[str, Any]:
-        found = {}
-        for name, key, write in self._rows:
-            value = content.get(name, ABSENT)
-            if value is not ABSENT:
-                found[key] = None if value is None else write(value)
-        return found
-
-
-def _writer(field: fields.Field[Any]) -> Write:
-    if type(field) is fields.String:
-        return str
-    if type(field) is fields.Nested and not field.many:
-        schema = field.schema
-        assert isinstance(schema, Schema)
-        return ReplyWriter(schema).dump
-    return lambda value: field._serialize(value, "", None)
 
 
 class Link(Schema):
@@ -118,13 +87,6 @@ NO_BODY = (204, 304)
 # An address that werkzeug would leave as it is.
 PLAIN = re.compile(r"https?://[a-z0-9.-]+(:[1-9][0-9]{0,4})?(/[A-Za-z0-9_.-]+)*\Z")
 ENDED_BADLY = ("RJCT", "CANC")  # the two that have a reason to tell (choice 5)
-TOKEN = ReplyWriter(TokenReply())
-BULK_INITIATION = ReplyWriter(BulkInitiationReply())
-CONSENT_ADDRESSES = ConsentAddressReply(many=True)
-EARLIER_INITIATION = ReplyWriter(EarlierInitiationReply())
-STATUS = ReplyWriter(StatusReply())
-INITIATION = ReplyWriter(InitiationReply())
-ORDER_FIELDS = BodyWriter(PAYMENT)
 
 
 def link(href: str) -> dict[str, Any]:
@@ -158,13 +120,12 @@ def status_content(payment_id: str, status: str, reason: str | None) -> dict[str
     content = {"payment_id": payment_id, "status": status}
     if reason is not None and status in ENDED_BADLY:
         content["reason"] = reason
-    found: dict[str, Any] = STATUS.dump(content)
-    return found
+    return content
 
 
 def initiation_content(path: str, initiated: Any, address: str, link: Callable[[str], Any]) -> dict[str, Any]:
     """The identifiers and the links."""
-    content = {
+    return {
         "payment_id": initiated.payment_id,
         "endtoend_identification": initiated.endtoend_identification,
         "status": initiated.status.value,
@@ -174,14 +135,12 @@ def initiation_content(path: str, initiated: Any, address: str, link: Callable[[
             "status": link(f"{path}/status"),
         },
     }
-    found: dict[str, Any] = INITIATION.dump(content)
-    return found
 
 
 def earlier_initiation_reply(initiated: Any, address: str) -> Response:
     """Version 1: the bank's id, the reference of the debit to come, and the address in Location alone."""
     content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
-    response = json_response(EARLIER_INITIATION.dump(content), 201)
+    response = json_response(content, 201)
     response.headers["Location"] = address
     return response
 
@@ -192,13 +151,3 @@ def details_content(payment_id: str, status: str, psu_name: str | None, order: d
     if psu_name is not None:
         content["psu_name"] = psu_name
     return content | order
-
-
-def order_fields(order: Order, debtor: Debtor | None) -> dict[str, Any]:
-    """Every field of an initiation, as it came (choice 5), with the debtor that was given or picked."""
-    return ORDER_FIELDS.write(order, debtor)
-
-
-def consent_addresses_reply(addresses: list[tuple[str, str]]) -> Response:
-    rows = [{"language": language, "consent_uri": address} for language, address in addresses]
-    return json_response(CONSENT_ADDRESSES.dump(rows))

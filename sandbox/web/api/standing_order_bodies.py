@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sandbox.bank.records import Debtor
 from sandbox.bank.subjects import Contract
 from sandbox.banking import creditors
 from sandbox.banking.money import Money
@@ -18,14 +17,13 @@ from sandbox.web.api.bodies import (
     demand_currency,
     demand_fields,
     demand_remittance,
-    plain_fields,
     plain_values,
     read_amount,
     read_debtor,
 )
 from sandbox.web.api.body_reader import BodyReader
 from sandbox.web.api.body_schemas import ContractBody
-from sandbox.web.api.body_writer import BodyWriter
+from sandbox.web.api.call import invalid
 
 (COLUMN,) = STANDING_ORDER.columns
 AMOUNT = "instructed_amount"
@@ -34,8 +32,6 @@ YEAR_MAX = 2199  # as far as a clock is set (choice 10); an end may lie beyond
 
 
 CONTRACT_BODY = BodyReader(ContractBody())
-CONTRACT_FIELDS = BodyWriter(STANDING_ORDER)
-PLAIN = plain_fields(STANDING_ORDER, Contract)
 
 
 def read_contract(content: Any) -> Contract:
@@ -50,7 +46,7 @@ def read_contract(content: Any) -> Contract:
     iban = given["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None)
     creditors.demand_sepa(iban)
-    values = plain_values(PLAIN, given)
+    values = plain_values(Contract, given)
     demand_remittance(values.get("structured"), values.get("unstructured"))
     values |= {"frequency": Frequency(given["frequency"]), "amount": fixed, "minimal": minimal, "maximal": maximal}
     contract = Contract(creditor_iban=iban, debtor=debtor, variable=variable, **values)
@@ -61,7 +57,7 @@ def read_contract(content: Any) -> Contract:
 def read_fixed(amounts: Mapping[str, str]) -> Money:
     for name in ("minimal_amount", "maximal_amount"):
         if name in amounts:
-            raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.{name}", why="it is for VARIABLE only")
+            raise invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only")
     if "amount" not in amounts:
         raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount")
     return read_amount(amounts, SCT, f"{AMOUNT}.")
@@ -70,13 +66,12 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
     """Read the amount that stays on the account, and the most that leaves it."""
     if "amount" in amounts:
-        raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.amount", why="it is for FIXED only")
+        raise invalid(f"{AMOUNT}.amount", "it is for FIXED only")
     minimal = Money.read(amounts["minimal_amount"], EUR) if "minimal_amount" in amounts else None
     maximal = Money.read(amounts["maximal_amount"], EUR) if "maximal_amount" in amounts else None
     if minimal is not None and minimal.number < 0:
-        decided = {"minimal_amount": minimal, "at_least": Money.zero(EUR)}
         why = "it must not be below 0"
-        raise Refusal(Error.INPUT_INVALID, input=f"{AMOUNT}.minimal_amount", why=why, decided=decided)
+        raise invalid(f"{AMOUNT}.minimal_amount", why, minimal_amount=minimal, at_least=Money.zero(EUR))
     if maximal is not None and not maximal.is_positive:
         raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided=above_zero(maximal))
     return minimal, maximal
@@ -87,14 +82,12 @@ def demand_dates(contract: Contract) -> None:
     start, end, first = contract.start_date, contract.end_date, contract.execution_date
     if start.year > YEAR_MAX:
         why = f"it lies beyond the year {YEAR_MAX}"
-        decided = {"start_date": start, "last_year": YEAR_MAX}
-        raise Refusal(Error.INPUT_INVALID, input="start_date", why=why, decided=decided)
+        raise invalid("start_date", why, start_date=start, last_year=YEAR_MAX)
     if first is not None:
         latest = start + DAYS_OF_A_WEEK if contract.frequency is Frequency.WEEKLY else start
         if not start <= first <= latest:
             why = f"it must lie from {start} to {latest}"
-            decided = {"execution_date": first, "earliest": start, "latest": latest}
-            raise Refusal(Error.INPUT_INVALID, input="execution_date", why=why, decided=decided)
+            raise invalid("execution_date", why, execution_date=first, earliest=start, latest=latest)
     if end is None:
         return
     if end < start:
@@ -103,10 +96,5 @@ def demand_dates(contract: Contract) -> None:
         decided = {"start_date": start, "end_date": end, "frequency": contract.frequency}
         raise Refusal(Error.END_MONTH_OFF_PERIOD, input="end_date", decided=decided)
     if not last_number(contract.first, contract.frequency, end):
-        decided = {"end_date": end, "first_execution": contract.first}
-        raise Refusal(Error.INPUT_INVALID, input="end_date", why="it lies before the first execution", decided=decided)
-
-
-def contract_fields(contract: Contract, debtor: Debtor | None) -> dict[str, Any]:
-    """Every field of the initiation, as it came (choice 5)."""
-    return CONTRACT_FIELDS.write(contract, debtor)
+        why = "it lies before the first execution"
+        raise invalid("end_date", why, end_date=end, first_execution=contract.first)

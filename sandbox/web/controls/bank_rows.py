@@ -4,7 +4,7 @@ from typing import Any
 
 from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
-from sandbox.web.api.body_fields import Day
+from sandbox.web.api.body_schemas import Day
 from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text, text_that
 from sandbox.web.controls.client_fields import CLIENT, NEW_CLIENT
 from sandbox.web.controls.control_row import Button, Command, Control, get, post, put

@@ -14,7 +14,7 @@ from sandbox.banking.money import is_currency
 from sandbox.banking.names import is_world_name, nearest
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggestion
-from sandbox.web.api.body_fields import MISSING
+from sandbox.web.api.body_schemas import MISSING
 
 TEXT_MAX, TEXTS_MAX, RATE_MAX = 4096, 1000, 1_000_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")

@@ -15,9 +15,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import BY_LIST, Kind
 from sandbox.contract.moves import Status
 from sandbox.contract.products import SCT
+from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.bulks import bulk_fields
-from sandbox.web.api.replies import order_fields
-from sandbox.web.api.standing_order_bodies import contract_fields
 from sandbox.web.controls.control_row import Control
 from sandbox.web.controls.long_lists import list_reply, read_list
 from sandbox.world.world import World
@@ -81,7 +80,7 @@ def _standing_order(order: StandingOrder) -> dict[str, Any]:
         "payment_id": order.id,
         "product": SCT.name,
         "reason": order.reason,
-        "order": contract_fields(order.order, order.debtor),
+        "order": order_fields(order.order, order.debtor),
     }
 
 

@@ -9,9 +9,9 @@ from sandbox.contract import kinds
 from sandbox.contract.field_rows import Body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.moves import statuses_of
+from sandbox.web.api.access import VARIANTS
 from sandbox.web.api.account_replies import AccountRow, Number, SelfLink
 from sandbox.web.api.body_schemas import outcome
-from sandbox.web.api.oauth import VARIANTS
 from sandbox.web.api.replies import ConsentAddressReply, InitiationReply, Link, StatusReply
 
 PAYMENT_STATUSES = statuses_of(*kinds.PAYMENT.moves)  # service 3.1

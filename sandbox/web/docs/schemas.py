@@ -12,8 +12,7 @@ from marshmallow.validate import Regexp
 from sandbox.contract.field_rows import Object, Use
 from sandbox.contract.fields import FIELDS, IBAN_NOTE, PAYMENT, use_of
 from sandbox.contract.products import Product
-from sandbox.web.api.body_fields import NumberOrText
-from sandbox.web.api.body_schemas import PaymentBody
+from sandbox.web.api.body_schemas import NumberOrText, PaymentBody
 from sandbox.web.docs.generated import ours
 
 JsonSchema = dict[str, Any]

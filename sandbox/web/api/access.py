@@ -1,0 +1,137 @@
+"""How a client comes to its tokens: GET /consent-uris (service 4.7) and POST /token (service 4.8; choice 8)."""
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl
+
+from flask import Response
+
+from sandbox.bank import consents, initiations, tokens
+from sandbox.bank.state import Bank
+from sandbox.bank.tokens import TokenReply
+from sandbox.banking.iban import is_iban
+from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.languages import SCREENS
+from sandbox.web.api.addresses import consent_address
+from sandbox.web.api.call import Call, invalid
+from sandbox.web.api.credentials import readings
+from sandbox.web.api.negotiation import languages_asked
+from sandbox.web.api.rate_limits import count_call
+from sandbox.web.api.replies import json_response
+
+SCOPE_OF = {4: "AIS", 3: "CAF"}  # choice 3
+# The fields of the two variants of a form, required and optional; never mix them.
+VARIANTS = {
+    "authorization_code": (("code", "redirect_uri", "code_verifier"), ()),
+    "refresh_token": (("refresh_token",), ("scope",)),
+}
+FIELDS = {"grant_type"}.union(*(required + optional for required, optional in VARIANTS.values()))
+FORM_MAX = 16_384
+
+
+def consent_addresses(bank: Bank, call: Call) -> Callable[[], Response]:
+    """A read by its method that makes an address."""
+    scope, iban = read_scope(call)
+    assert call.challenge is not None
+    asked = (call.client.id, scope, iban, call.redirect_uri, call.challenge, call.language)
+
+    def give() -> Response:
+        given = call.world.act(consents.ask, *asked, *languages_of(call))
+        rows = [(language, consent_address(call.request, token)) for language, token in given]
+        return json_response([{"language": language, "consent_uri": address} for language, address in rows])
+
+    return give
+
+
+def languages_of(call: Call) -> tuple[tuple[str, ...], ...]:
+    """The languages to give an address each, where the caller takes several (service 4.7)."""
+    wanted = languages_asked(call.header("Accept-Language") or "")
+    found = tuple(language for language in SCREENS if language in wanted)
+    return (found,) if len(found) > 1 and call.variant("consent_languages") == "each" else ()
+
+
+def read_scope(call: Call) -> tuple[str, str | None]:
+    """Version 4 is for AIS and takes no account; version 3 is for CAF and needs one."""
+    scope = call.query("scope") if call.variant("scope_in") == "query" else call.header("Scope")
+    name = call.variant("caf_account")
+    iban = call.query(name)
+    if scope is None:
+        raise Refusal(Error.INPUT_MISSING, input="scope")
+    if scope != SCOPE_OF[call.version]:
+        raise invalid("scope", f"version {call.version} is for {SCOPE_OF[call.version]}")
+    if scope == "CAF" and call.variant("caf_role") == "own" and scope not in call.client.roles:
+        raise Refusal(Error.TPP_INVALID, client=call.client.id, why="lacks the role CAF")
+    if scope == "AIS":
+        if iban is not None:
+            raise invalid(name, "the customer chooses the accounts")
+        return scope, None
+    if iban is None:
+        raise Refusal(Error.INPUT_MISSING, input=name)
+    if not is_iban(iban):
+        raise invalid(name, "it is no valid IBAN")
+    return scope, iban
+
+
+def token(bank: Bank, call: Call) -> Response:
+    client_id = tokens.demand_client(bank, readings(call.header("Authorization"))).id
+    count_call(call, bank, client_id)
+    initiations.demand_fresh(bank, client_id, call.request_id)
+    form = read_form(call)
+    if form["grant_type"] == "authorization_code":
+        proof = (form["code"], form["redirect_uri"], form["code_verifier"])
+        return token_reply(call.world.do(tokens.exchange, client_id, *proof, call.version), call)
+    asked = (form["refresh_token"], form.get("scope"))
+    return token_reply(call.world.do(tokens.refresh, client_id, *asked, call.version), call)
+
+
+def read_form(call: Call) -> dict[str, str]:
+    """The fields of one variant; those that OAuth does not know are ignored."""
+    environ = call.request.environ
+    if environ.get("sandbox.chunked") or "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
+        raise Refusal(Error.HEADER_INVALID, input="Transfer-Encoding", why="chunked is not supported")
+    form: dict[str, str] = {}
+    for name, value in _pairs(call):
+        if name in form:
+            raise invalid(name, "it is given twice")
+        if name in FIELDS:
+            form[name] = value
+    if not form.get("grant_type"):
+        raise Refusal(Error.INPUT_MISSING, input="grant_type")
+    if form["grant_type"] not in VARIANTS:
+        raise invalid("grant_type", f"it must be one of {', '.join(VARIANTS)}")
+    required, optional = VARIANTS[form["grant_type"]]
+    for name in form:
+        if name != "grant_type" and name not in required + optional:
+            raise invalid(name, f"it does not go with {form['grant_type']}")
+    for name in required:
+        if not form.get(name):
+            raise Refusal(Error.INPUT_MISSING, input=name)
+    return form
+
+
+def _pairs(call: Call) -> list[tuple[str, str]]:
+    if (call.request.content_length or 0) > FORM_MAX:
+        raise invalid("body", f"it is longer than {FORM_MAX} bytes")
+    try:
+        text = call.request.get_data().decode()
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError:
+        raise invalid("body", "it is no form in UTF-8") from None
+
+
+def token_reply(issued: TokenReply, call: Call) -> Response:
+    """service 2.6; never kept by anyone on the way (choice 8)."""
+    content = {
+        "access_token": issued.access_token,
+        "refresh_token": issued.refresh_token,
+        "token_type": call.variant("token_type_case"),
+        "expires_in": issued.expires_in,
+        "scope": issued.scope,
+    }
+    if issued.logical_id is not None:
+        content["logical_id"] = issued.logical_id
+    if issued.sca_token is not None:
+        content[call.variant("sca_token_reply")] = issued.sca_token
+    response = json_response(content)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Pragma"] = "no-cache"
+    return response
