@@ -18,7 +18,7 @@ from OpenSSL.crypto import FILETYPE_ASN1, dump_certificate
 from sandbox.serve.connections import READ_BYTES, USUAL, Bounds
 from sandbox.serve.server import Channel, Kind, Task, server_of
 from sandbox.web.api.certificates import TLS_KEY
-from sandbox.web.api.unread_requests import unread
+from sandbox.web.api.failures import unread
 
 Application = Callable[[dict[str, Any], Any], Any]
 

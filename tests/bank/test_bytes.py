@@ -10,8 +10,8 @@ from flask import Flask
 
 from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_oldest
 from sandbox.referee.stream import referee_of
-from sandbox.web.api import call_contents, negotiation
-from sandbox.web.api.call_contents import content_of_call
+from sandbox.web.api import call_record, negotiation
+from sandbox.web.api.call_record import content_of_call
 from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent
 from sandbox.world.history import History, forget_calls, weight_of
 from sandbox.world.log.memory_log import MemoryLog
@@ -69,7 +69,7 @@ def test_headers_and_query_are_kept_cut_and_the_console_says_so(
     tpp.call("GET", path, **headers)
     content = content_of_call(world, world.exchanges[-1].seq)
     assert content is not None and told in content.cut
-    assert content.weight < 2_000 + 3 * call_contents.HEADERS_MAX + call_contents.QUERY_MAX
+    assert content.weight < 2_000 + 3 * call_record.HEADERS_MAX + call_record.QUERY_MAX
     page = tpp.http.get(f"/_sandbox/console/calls/{world.exchanges[-1].seq}")
     assert page.status_code == 200 and told in page.text
 

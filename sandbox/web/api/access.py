@@ -12,7 +12,8 @@ from sandbox.banking.iban import is_iban
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.web.api.addresses import consent_address
-from sandbox.web.api.call import Call, invalid
+from sandbox.web.api.body_reader import invalid
+from sandbox.web.api.call import Call
 from sandbox.web.api.credentials import readings
 from sandbox.web.api.negotiation import languages_asked
 from sandbox.web.api.rate_limits import count_call

@@ -1,26 +1,43 @@
-"""Writers of account information (service 2.7, 2.8; choice 8)."""
+"""Writers of account information (service 2.7, 2.8; choice 8), and what differs in it by the axes of a world
+(contract/axes_accounts).
+"""
 
 from collections.abc import Callable, Iterable
+from datetime import date, datetime, time
 from typing import Any
 
+import orjson
 from flask import Response
 from marshmallow import Schema, fields
 from orjson import Fragment
 
 from sandbox.bank.ledger import Line
 from sandbox.bank.records import Account
+from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.money import Money
+from sandbox.web.api.call import Call
 from sandbox.web.api.replies import Link, json_response
 
 Balance = Callable[[str, str], Money]
 Linker = Callable[[str], dict[str, Any]]
 
+YES = {"string": ("false", "true"), "Y": ("N", "Y")}
+ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
+TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
+DATES = ("execution_date", "value_date")
+CAMEL = {
+    "transaction_ref": "transactionRef",
+    "execution_date": "executionDate",
+    "value_date": "valueDate",
+    "counterparty_account": "counterpartyAccount",
+    "counterparty_info": "counterpartyInfo",
+    "communication_type": "communicationType",
+    "remittance_info": "remittanceInfo",
+}
+
 
 class Number(fields.Decimal):
     """A JSON number with the decimals of its currency, written as they are."""
-
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **more: Any) -> Any:
-        return Fragment(value.text())
 
 
 class SelfLink(Schema):
@@ -58,8 +75,8 @@ class AccountReply(Schema):
     _links = fields.Nested(AccountLinks)
 
 
-ROW = AccountRow()
-ACCOUNT = AccountReply()
+def number_of(money: Money) -> Fragment:
+    return Fragment(money.text())
 
 
 def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> Response:
@@ -72,27 +89,27 @@ def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> Respons
         }
         for logical_id, account in held
     ]
-    return json_response({"_embedded": {"accounts": ROW.dump(rows, many=True)}, "_links": {"self": link("/accounts")}})
+    return json_response({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
 
 
 def account_content(logical_id: str, account: Account, shown: Money, balance: Balance, link: Linker) -> dict[str, Any]:
     """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
     first = account.first_currency
     others = [name for name in account.currencies if name != first]
-    content = {
+    return {
         "type": account.type,
         "iban": account.iban,
         "currency": first,
-        "balance": shown,
+        "balance": number_of(shown),
         "multicurrency": bool(others),
-        "other_compartments": [{"currency": name, "balance": balance(account.iban, name)} for name in others],
+        "other_compartments": [
+            {"currency": name, "balance": number_of(balance(account.iban, name))} for name in others
+        ],
         "_links": {
             "self": link(f"/accounts/{logical_id}"),
             "transactions": link(f"/accounts/{logical_id}/transactions"),
         },
     }
-    found: dict[str, Any] = ACCOUNT.dump(content)
-    return found
 
 
 def item_of(line: Line) -> dict[str, Any]:
@@ -100,7 +117,7 @@ def item_of(line: Line) -> dict[str, Any]:
     posting, entry = line.posting, line.entry
     return {
         "transaction_ref": entry.reference,
-        "amount": Fragment(posting.amount.text()),
+        "amount": number_of(posting.amount),
         "currency": posting.amount.currency,
         "execution_date": line.on,
         "value_date": entry.value_on,
@@ -120,3 +137,49 @@ def transactions_reply(logical_id: str, items: list[dict[str, Any]], next_key: s
         embedded["next_page_key"] = next_key
         links["next"] = link(f"{path}/transactions?next={next_key}")
     return json_response({"_embedded": embedded, "_links": links})
+
+
+def text_of(number: Fragment) -> str:
+    """The digits of a number that was written already."""
+    return orjson.dumps(number).decode()
+
+
+def vary_account(call: Call, content: dict[str, Any]) -> dict[str, Any]:
+    if call.variant("balances_as") == "string":
+        content["balance"] = text_of(content["balance"])
+    if (indicator := call.variant("multicurrency")) != "boolean":
+        content["multicurrency"] = YES[indicator][content["multicurrency"]]
+    if call.variant("account_type") == "iso":
+        content["type"] = ISO_TYPES[content["type"]]
+    if not content["other_compartments"] and call.variant("no_compartments") == "absent":
+        del content["other_compartments"]
+    return content
+
+
+def vary_items(call: Call, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if not items:
+        return items
+    if call.variant("item_sign") == "indicator":
+        items = [_unsigned(item) for item in items]
+    if call.variant("item_amount") == "string":
+        items = [item | {"amount": text_of(item["amount"])} for item in items]
+    if call.variant("item_dates") == "date_time":
+        items = [item | {name: _at_midnight(item[name]) for name in DATES} for item in items]
+    match call.variant("item_blanks"):
+        case "empty":
+            items = [item | {name: item[name] or "" for name in TEXTS} for item in items]
+        case "absent":
+            items = [{name: value for name, value in item.items() if value or name not in TEXTS} for item in items]
+    if call.variant("item_fields") == "camel":
+        items = [{CAMEL.get(name, name): value for name, value in item.items()} for item in items]
+    return items
+
+
+def _unsigned(item: dict[str, Any]) -> dict[str, Any]:
+    text = text_of(item["amount"])
+    indicator = {"credit_debit_indicator": "DBIT" if text.startswith("-") else "CRDT"}
+    return item | {"amount": Fragment(text.lstrip("-"))} | indicator
+
+
+def _at_midnight(day: date) -> str:
+    return datetime.combine(day, time(), BRUSSELS).isoformat()

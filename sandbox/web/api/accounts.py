@@ -18,9 +18,9 @@ from sandbox.bank.statements import Query
 from sandbox.banking.money import is_currency
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api import account_replies as replies
-from sandbox.web.api import account_variants
+from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.body_schemas import Day
-from sandbox.web.api.call import Answer, Call, invalid
+from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
@@ -52,7 +52,7 @@ def account(bank: Bank, call: Call) -> Answer:
         return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
     content = replies.account_content(logical_id, found, shown, balance, call.link)
-    return json_response(account_variants.vary_account(call, content))
+    return json_response(replies.vary_account(call, content))
 
 
 def transactions(bank: Bank, call: Call) -> Answer:
@@ -104,7 +104,7 @@ def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -
     page = statements.page(bank, query, None if fresh else statements.oldest_day(bank))
     key = None if page.following is None else write_key(bank.mint, grant.consent_id, page.following)
     waiting = [replies.item_of(line) | {"status": "PDNG"} for line in page.pending]
-    items = account_variants.vary_items(call, waiting + [replies.item_of(line) for line in page.lines])
+    items = replies.vary_items(call, waiting + [replies.item_of(line) for line in page.lines])
     return replies.transactions_reply(logical_id, items, key, call.link)
 
 

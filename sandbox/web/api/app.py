@@ -17,13 +17,12 @@ from sandbox.contract.operations import BY_NAME, Operation
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.lazy import load
 from sandbox.web.api import initiations
-from sandbox.web.api.barriers import stand
 from sandbox.web.api.call import Answer, Call, View
-from sandbox.web.api.call_lines import Announce, Listener, Observers, client_of
+from sandbox.web.api.call_lines import Announce, Listener, Observers
 from sandbox.web.api.call_record import asked_as, record_call
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import http_refusal, tell
-from sandbox.web.api.fault_replies import answered
+from sandbox.web.api.fault_replies import answered, stand
 from sandbox.web.api.gate import judge, judge_openly
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
@@ -146,18 +145,16 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     settings = environ["sandbox.terms"].settings
     if settings.client_certificates == "off":
         return
-    by_header = operation is None or operation.bank_headers  # as client_of has it, before there is a call
-    client = world.ask(client_by, environ, by_header)
+    client = world.ask(client_by, environ, operation)
     role = operation.role if operation else None
     from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
 
     demand_certificate(environ, settings, trust, client, role, world.certificate_time())
 
 
-def client_by(bank: Bank, environ: dict[str, Any], by_header: bool) -> Client | None:
+def client_by(bank: Bank, environ: dict[str, Any], operation: Operation | None) -> Client | None:
     """The client that a call names, if the bank knows it."""
-    named = environ.get("HTTP_CLIENT_ID") if by_header else client_named(bank, environ.get("HTTP_AUTHORIZATION"))
-    return bank.clients.get(named) if named else None
+    return bank.clients.get(client_named(bank, environ, operation) or "")
 
 
 def here(worlds: Worlds) -> World:
@@ -173,7 +170,9 @@ def endpoint_of(operation: Operation, name: str, trust: "Trust | None") -> Calla
         # The request itself: `request` looks it up anew at every use.
         call = Call(operation, world, environ["werkzeug.request"], path, terms.settings, terms.met, trust)
         environ["sandbox.call"] = call
-        fault = world.fault_for(operation.name, client_of(call)) if world.faults.rules else None
+        fault = None
+        if world.faults.rules:
+            fault = world.fault_for(operation.name, world.look(client_named, environ, operation))
         if fault is None:
             return surprised(call, lambda: refusable(view, call)) if call.settings.variants else perform(view, call)
         environ["sandbox.fault"] = fault

@@ -13,9 +13,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR, Object, Use
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.contract.products import SCT, Product
-from sandbox.web.api.body_reader import BodyReader, read_strict
+from sandbox.web.api.body_reader import BodyReader, invalid, read_strict
 from sandbox.web.api.body_schemas import EarlierBody, PaymentBody
-from sandbox.web.api.call import invalid
 
 PAYMENT_BODY = BodyReader(PaymentBody())
 EARLIER_BODY = BodyReader(EarlierBody())

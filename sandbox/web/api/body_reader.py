@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -19,13 +19,20 @@ from marshmallow.validate import Length, OneOf, Regexp, Validator
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.body_schemas import CONTROL, MISSING, NoControls
-from sandbox.web.api.call import Call, invalid
+
+if TYPE_CHECKING:
+    from sandbox.web.api.call import Call
 
 DEPTH_MAX = 32
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 Read = Callable[[Any], Any]
 T = TypeVar("T")
 NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
+
+
+def invalid(name: str, why: str, **decided: object) -> Refusal:
+    """The refusal of an input of a call, with the numbers or dates that decided."""
+    return Refusal(Error.INPUT_INVALID, input=name, why=why, decided=decided)
 
 
 def read_strict(content: bytes) -> Any:
@@ -176,7 +183,7 @@ def _library_reader(field: fields.Field[Any]) -> Read:
     return read
 
 
-def read_leniently(call: Call, schema: Schema, read: Callable[[Any], T], content: Any) -> T:
+def read_leniently(call: "Call", schema: Schema, read: Callable[[Any], T], content: Any) -> T:
     """The body, or where it is refused and an axis says so, the body without what it was refused for."""
     try:
         return read(content)
@@ -189,7 +196,7 @@ def read_leniently(call: Call, schema: Schema, read: Callable[[Any], T], content
     return read(eased)
 
 
-def ease(call: Call, schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
+def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:
     """The body as a lenient bank takes it; only what differs asks for its axis."""
     fitting = without_unknown(schema, content)
     if fitting != content and call.variant("unknown_field") == "refused":

@@ -18,7 +18,8 @@ from sandbox.files.admission import FILE_BYTES_MAX, never
 from sandbox.files.reader import Kind, admit, is_large, read_file
 from sandbox.files.report import Finding
 from sandbox.web.api import replies
-from sandbox.web.api.call import Answer, Call, invalid
+from sandbox.web.api.body_reader import invalid
+from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.initiations import is_external, signing_address, vary_bulk, without_conflict
 
 HEAD_BYTES = 1_000  # in which the first row of a csv file ends

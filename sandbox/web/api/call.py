@@ -12,7 +12,6 @@ from sandbox.bank.grants import Grant
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Client, Origin
 from sandbox.bank.state import Bank
-from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.contract.operations import Operation
 from sandbox.contract.settings import Settings
@@ -23,11 +22,6 @@ from sandbox.world.world import World
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
-
-
-def invalid(name: str, why: str, **decided: object) -> Refusal:
-    """The refusal of an input of a call, with the numbers or dates that decided."""
-    return Refusal(Error.INPUT_INVALID, input=name, why=why, decided=decided)
 
 
 @cache

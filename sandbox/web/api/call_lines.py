@@ -1,25 +1,30 @@
-"""What observes the calls once they are answered: the list of calls, their contents, the counts, and a listener."""
+"""What observes the calls once they are answered: the list of calls, their contents, the counts, and a listener.
+
+The list says why a call was answered so: the rule and its clause, and what it was judged on (choice 10)."""
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import orjson
 from flask import Response
 
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Subject
+from sandbox.banking.durations import write_instant
+from sandbox.banking.money import Money
 from sandbox.contract.errors import Error
-from sandbox.web.api.call import Call
-from sandbox.web.api.call_contents import Content, content_of
-from sandbox.web.api.call_record import CallRecord
+from sandbox.contract.variants import AXES, EVERYWHERE
+from sandbox.web.api.call_record import CallRecord, Content, content_of
 from sandbox.web.api.credentials import client_named
-from sandbox.web.api.explanations import decided, variants_met, why
 from sandbox.world.calls import Exchange, NumberedCall, Recent, shortened
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
 Announce = Callable[[Exchange, str, float], None]
 Calls = Sequence[tuple[CallRecord, Exchange]]
+TEXT_MAX = 200  # characters of what a caller gave
 
 
 class Listener(NamedTuple):
@@ -72,7 +77,7 @@ def exchange_of(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
         record.method,
         record.path,
         record.status,
-        client_in(bank, record),
+        client_named(bank, record.headers, operation),
         *why(bank, record),
         variants_met(record),
         decided(record),
@@ -80,21 +85,78 @@ def exchange_of(bank: Bank, call: NumberedCall[CallRecord]) -> Exchange:
     return shortened(exchange)
 
 
-def client_in(bank: Bank, record: CallRecord) -> str | None:
-    """The client as it calls itself: in its header, at /token by its credentials."""
-    if record.operation is None or record.operation.bank_headers:
-        return record.headers.get("HTTP_CLIENT_ID")
-    return client_named(bank, record.headers.get("HTTP_AUTHORIZATION"))
-
-
-def client_of(call: Call) -> str | None:
-    """As it calls itself: in its header, at /token by its credentials."""
-    if call.operation.bank_headers:
-        return call.header("Client-ID")
-    return call.world.look(client_named, call.header("Authorization"))
-
-
 def error_of(exchange: Exchange) -> dict[str, str | None]:
     """What the reply of a refused call says in `error` and `error_code`."""
     row = Error[exchange.error].value if exchange.error else None
     return {"error": row and row.error, "error_code": row and row.code}
+
+
+class Why(NamedTuple):
+    """The explanation that is kept with a call."""
+
+    error: str | None
+    rule: str
+    clause: str
+    subject: str | None
+    state: str | None
+    scenario_rule: str | None
+
+
+NOWHERE = Why(None, "the path is none of the bank's", "choice 1", None, None, None)
+
+
+def why(bank: Bank, call: CallRecord) -> Why:
+    subject, refusal = call.subject, call.refusal
+    state = rule = None
+    if subject is not None:
+        found = bank.find_subject(subject)
+        if found is not None:
+            state, rule = state_of(call, found), bank.title_of(found)
+    if call.fault is not None:
+        return Why(None, f"a fault rule: {call.fault.title}", "choice 13", subject, state, rule or call.fault.title)
+    if call.surprise is not None:
+        return Why(None, call.surprise, "choice 13", subject, state, rule)
+    if refusal is not None:
+        by_rule = refusal.facts.get("rule")
+        return Why(refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule)
+    if call.operation is None:
+        return NOWHERE
+    return Why(None, "Accepted: all checks passed", call.operation.clause, subject, state, rule)
+
+
+def decided(call: CallRecord) -> str:
+    """The numbers and dates that decided a refusal, as JSON; empty where none did."""
+    refusal = call.refusal
+    if refusal is None or not refusal.decided or call.fault is not None:
+        return ""
+    numbers = {name: plain(value) for name, value in refusal.decided.items()}
+    return orjson.dumps(numbers).decode()
+
+
+def plain(value: object) -> object:
+    """As JSON has it; instants in Brussels time, amounts as text."""
+    match value:
+        case bool() | int() | None:
+            return value
+        case datetime():
+            return write_instant(value)
+        case Money():
+            return f"{value.number:.2f} {value.currency}"
+        case list() | tuple():
+            return [plain(one) for one in value]
+        case _:
+            return str(value)[:TEXT_MAX]
+
+
+def variants_met(call: CallRecord) -> str:
+    """The axes that a call met and that are not at their default (contract/variants)."""
+    if not call.variants:
+        return ""
+    met = call.met | EVERYWHERE
+    return " ".join(f"{axis}={value}" for axis, value in call.variants if axis in met or AXES[axis].by_settings)
+
+
+def state_of(call: CallRecord, found: Subject) -> str:
+    """What it was judged at: of a cancellation that was done, the status before it."""
+    before = found.history[-1].source if call.method == "DELETE" and call.refusal is None else None
+    return (before or found.status).value

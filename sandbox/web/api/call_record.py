@@ -1,11 +1,15 @@
-"""A call and its reply as one plain record, for everything that observes calls."""
+"""A call and its reply as one plain record, for everything that observes calls; and the contents of the last calls,
+word for word, for people who look at them (choice 10).
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import datetime
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from flask import Request, Response
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from sandbox.bank.grants import Grant
@@ -14,12 +18,18 @@ from sandbox.contract.errors import Refusal
 from sandbox.contract.operations import Operation
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
-from sandbox.world.calls import Observe
+from sandbox.world.calls import Observe, cut
 from sandbox.world.faults import Fault
+from sandbox.world.world import World
 
 BODY_MAX = 16_384  # bytes of a body; what is longer is cut
 LARGE = 100_000  # bytes of a file; its fingerprint is made before the world's lock is taken
 READ_MAX = 1_000_000  # of an initiation that was refused; what was accepted was read anyway
+HEADERS_MAX = 16_384  # bytes of all headers of a request, names and values
+QUERY_MAX = 4_000  # characters
+TYPE_MAX = 200
+FIXED = 2_000  # bytes: about what a call takes beside its texts
+A_HEADER = 100  # bytes: about what one takes beside its characters
 NOWHERE: dict[str, str] = {}
 
 
@@ -76,7 +86,7 @@ def record_call(
     is_unread = not length or (response.status_code >= 300 and length > (READ_MAX if initiates else BODY_MAX))
     body = b"" if is_unread else body_of(environ["werkzeug.request"])
     is_large = initiates and length > LARGE and response.status_code < 300
-    common = (
+    return CallRecord(
         observe,
         world,
         asked_as(environ),
@@ -95,24 +105,16 @@ def record_call(
         environ.get("sandbox.refusal"),
         environ.get("sandbox.fault"),
         environ.get("sandbox.surprise"),
+        *(() if call is None else _facts_of(call)),
     )
-    return CallRecord(*common) if call is None else CallRecord(*common, *_facts_of(call))
 
 
 def _facts_of(call: Call) -> tuple[Any, ...]:
     """What the checks found, in the order of the record."""
     variants = call.settings.variants
-    return (
-        call.operation,
-        call.path,
-        call.version,
-        call.challenge,
-        getattr(call, "client", None),
-        call.grant,
-        call.subject,
-        variants,
-        frozenset(call.world.axes.end_call()) if variants else frozenset(),
-    )
+    met = frozenset(call.world.axes.end_call()) if variants else frozenset()
+    client = getattr(call, "client", None)
+    return call.operation, call.path, call.version, call.challenge, client, call.grant, call.subject, variants, met
 
 
 def asked_as(environ: dict[str, Any]) -> str:
@@ -126,3 +128,69 @@ def body_of(request: Request) -> bytes:
     with suppress(HTTPException):
         return request.get_data()
     return b""
+
+
+class Content(NamedTuple):
+    """It contains secrets; views remove them."""
+
+    seq: int
+    query: str
+    kind: str  # Content-Type of the request
+    headers: dict[str, str]  # its others, as WSGI names them
+    sent: bytes
+    length: int
+    reply_headers: Headers
+    reply: bytes | None  # None where a fault rule cut it
+    reply_length: int
+    cut: str  # what is missing of query and headers
+    weight: int  # bytes, about
+    took: float  # seconds, by the machine's stopwatch
+    ended: datetime  # by the machine's clock
+
+
+def content_of(seq: int, call: CallRecord, ended: datetime) -> Content:
+    """The contents of a call; it refers to what is there and copies next to nothing."""
+    response = call.response
+    body = response.response
+    reply = body[0] if type(body) is list and len(body) == 1 else response.get_data() if response.is_sequence else None
+    query, headers, missing = head_of(call)
+    sent = b"" if call.length > BODY_MAX and call.status >= 300 else call.body[:BODY_MAX]
+    reply, replied = (None, 0) if reply is None else (reply[:BODY_MAX], len(reply))
+    kind = cut(call.kind, TYPE_MAX)
+    weight = FIXED + A_HEADER * len(headers) + sum(map(len, (query, kind, sent, reply or b"", *headers.values())))
+    return Content(
+        seq, query, kind, headers, sent, call.length, response.headers, reply, replied, missing, weight,
+        call.ended - call.started, ended,
+    )  # fmt: skip
+
+
+def head_of(call: CallRecord) -> tuple[str, dict[str, str], str]:
+    """Query and headers, and what is missing of them."""
+    query, headers = call.query, call.headers
+    length = sum(map(len, headers)) + sum(map(len, headers.values())) + A_HEADER * len(headers)
+    if length <= HEADERS_MAX and len(query) <= QUERY_MAX:
+        return query, headers, ""
+    kept, left = {}, HEADERS_MAX
+    for name, value in headers.items():
+        left -= len(name) + A_HEADER
+        if left <= 0:
+            break
+        kept[name] = value[:left]
+        left -= len(kept[name])
+    missing = []
+    if len(query) > QUERY_MAX:
+        missing.append(f"the first {QUERY_MAX:,} of {len(query):,} characters of the query")
+    if length > HEADERS_MAX:
+        missing.append(f"{len(kept):,} of {len(headers):,} headers, the last one cut")
+    return query[:QUERY_MAX], kept, "; ".join(missing)
+
+
+def contents_of_calls(world: World) -> dict[int, Content]:
+    """The contents of the last calls, by number."""
+    kept: Iterable[Content] = world.kept.get("contents") or ()
+    return {content.seq: content for content in list(kept)}
+
+
+def content_of_call(world: World, seq: int) -> Content | None:
+    """The contents of the call of that number, if they are still kept."""
+    return contents_of_calls(world).get(seq)

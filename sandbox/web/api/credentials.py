@@ -5,11 +5,12 @@ HTTP Basic at /token: client_id and client_secret, form-encoded (RFC 6749 2.3.1)
 
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Iterator
+from collections.abc import Mapping
 from urllib.parse import unquote_plus
 
 from sandbox.bank import tokens
 from sandbox.bank.state import Bank
+from sandbox.contract.operations import Operation
 
 Credentials = tuple[str, str]  # client_id and secret
 
@@ -26,20 +27,20 @@ def readings(header: str | None) -> tuple[Credentials, ...]:
     if not colon:
         return ()
     raw = (raw_id, raw_secret)
-    return tuple(dict.fromkeys((raw, *_form_decoded(raw))))
-
-
-def _form_decoded(raw: Credentials) -> Iterator[Credentials]:
     try:
-        client_id, secret = (unquote_plus(part, errors="strict") for part in raw)
+        decoded = (unquote_plus(raw_id, errors="strict"), unquote_plus(raw_secret, errors="strict"))
     except UnicodeDecodeError:  # `%ff` was not written by form-encoding
-        return
-    yield client_id, secret
+        return (raw,)
+    return (raw,) if decoded == raw else (raw, decoded)
 
 
-def client_named(bank: Bank, header: str | None) -> str | None:
-    """The client_id of these credentials: of the reading that fits, else of one that names a client, else as sent."""
-    found = readings(header)
+def client_named(bank: Bank, headers: Mapping[str, str], operation: Operation | None) -> str | None:
+    """The client as it calls itself: in its header, at /token by its credentials.
+
+    Of credentials the reading counts that fits, else one that names a client, else what was sent."""
+    if operation is None or operation.bank_headers:
+        return headers.get("HTTP_CLIENT_ID")
+    found = readings(headers.get("HTTP_AUTHORIZATION"))
     fitting = tokens.client_fitting(bank, found)
     if fitting is not None:
         return fitting.id

@@ -1,30 +1,76 @@
-"""A no on its way out: the row of the catalogue, in the body of service 2.9."""
+"""A no on its way out: the row of the catalogue, in the body of service 2.9, as the axes of a world change it
+(contract/axes_headers); and what a server refuses before the application sees it.
+"""
 
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from functools import cache
+from typing import Any
+from uuid import uuid4
 
 import orjson
 from flask import Response, current_app, has_request_context, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
+from werkzeug.http import http_date
 
 from sandbox.contract.errors import Error, Refusal, Row
 from sandbox.contract.operations import BY_NAME
 from sandbox.contract.products import XB
 from sandbox.web.api.addresses import consent_address
-from sandbox.web.api.error_variants import retry_after, varied
+from sandbox.web.api.call import Call
+from sandbox.web.api.gate import UUID_4
+from sandbox.web.api.negotiation import languages_asked, screen_language
 from sandbox.web.api.replies import MEDIA
-
-if TYPE_CHECKING:
-    from sandbox.web.api.call import Call
+from sandbox.world.world import World
 
 RETRY_AFTER = 5  # seconds, where nobody names any
 REASONS = {495: "495 SSL Certificate Error"}  # a number that HTTP does not name
+# The axis that decides a status, its value, and the status.
+STATUSES = {Error.FUNDS_MISSING: "insufficient_funds", Error.CONSENT_ENDED: "consent_gone"}
+# What each token of an error says in French and in Dutch, where a bank answers in the caller's language.
+WORDS: dict[str, tuple[str, str]] = {
+    "MISSING_INPUT": ("Une donnée manque", "Een gegeven ontbreekt"),
+    "INVALID_INPUT": ("Une donnée n'est pas acceptée", "Een gegeven wordt niet aanvaard"),
+    "FAILED_SECURITY_VALIDATION": ("Le contrôle de sécurité a échoué", "De veiligheidscontrole is mislukt"),
+    "SCA_REQUIRED": ("Le client doit à nouveau s'authentifier", "De klant moet zich opnieuw authenticeren"),
+    "INVALID_TPP": ("Le prestataire n'est pas autorisé", "De dienstverlener is niet toegelaten"),
+    "INVALID_ACCOUNT": ("Le compte n'est pas accepté", "De rekening wordt niet aanvaard"),
+    "ACCESS_DENIED": ("L'accès est refusé", "De toegang wordt geweigerd"),
+    "CHANNEL_NOT_PERMITTED": ("Le canal électronique est fermé", "Het elektronische kanaal is gesloten"),
+    "NO_ACTIVE_CONSENT": ("Il n'y a pas de consentement actif", "Er is geen actieve toestemming"),
+    "INVALID_PAYMENT": ("Le paiement n'est pas accepté", "De betaling wordt niet aanvaard"),
+    "FORBIDDEN": ("Le profil du client s'y oppose", "Het profiel van de klant laat dit niet toe"),
+    "INSUFFICIENT_FUNDS": ("La provision est insuffisante", "Het saldo is ontoereikend"),
+    "NOT_CANCELLABLE": ("L'annulation n'est plus possible", "Annuleren is niet meer mogelijk"),
+    "NOT_FOUND": ("Introuvable", "Niet gevonden"),
+    "METHOD_NOT_ALLOWED": ("La méthode n'est pas offerte", "De methode wordt niet aangeboden"),
+    "NOT_ACCEPTABLE": ("La version ou la langue n'est pas offerte", "De versie of de taal wordt niet aangeboden"),
+    "REQUEST_TIMEOUT": ("La demande a pris trop de temps", "De aanvraag duurde te lang"),
+    "CONFLICT": ("La référence désigne plusieurs ordres", "De referentie past bij meerdere opdrachten"),
+    "UNSUPPORTED_MEDIA_TYPE": ("Le type du contenu n'est pas accepté", "Het type van de inhoud wordt niet aanvaard"),
+    "TOO_MANY_REQUESTS": ("Trop de demandes", "Te veel aanvragen"),
+    "CERTIFICATE_ERROR": ("Le certificat est refusé", "Het certificaat wordt geweigerd"),
+    "INTERNAL_SERVER_ERROR": ("La banque n'a pas pu répondre", "De bank kon niet antwoorden"),
+    "SERVICE_UNAVAILABLE": ("Le service est indisponible", "De dienst is niet beschikbaar"),
+}
+HEADER_BYTES_MAX = 65_536
+UNREAD = {
+    431: (
+        Error.HEADER_INVALID,
+        "headers",
+        f"together they are over {HEADER_BYTES_MAX} bytes, which is all that the server reads; a long x5c in a "
+        "Signature is the usual cause, and the first certificate of it is enough",
+    ),
+    413: (Error.INPUT_INVALID, "body", "it is longer than the server reads"),
+    501: (Error.HEADER_INVALID, "Transfer-Encoding", "the server does not know it"),
+    400: (Error.INPUT_INVALID, "request", "it is not HTTP as the server reads it"),
+}
 
 
 def refusal_response(refusal: Refusal) -> Response:
     call = request.environ.get("sandbox.call") if has_request_context() else None  # what waitress refuses has none
     if call is not None and not call.world.is_here:  # one that cannot be read, or is at another server, varies nothing
         call = None
-    row, text = (refusal.error.value, refusal.text) if call is None else _varied(call, refusal)
+    row, text = (refusal.error.value, refusal.text) if call is None else varied(call, refusal)
     body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if refusal.error is Error.SCA_REQUIRED:
         body["_links"] = {"sca_redirect": {"href": consent_address(request, str(refusal.facts["address"]))}}
@@ -42,10 +88,6 @@ def refusal_response(refusal: Refusal) -> Response:
         case Error.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = str(refusal.facts["allow"])
     return response
-
-
-def _varied(call: "Call", refusal: Refusal) -> tuple[Row, str]:
-    return varied(call.world, refusal, call.header("Accept-Language") or "")
 
 
 def tell(refusal: Refusal) -> Response:
@@ -78,3 +120,54 @@ def method_refusal(allowed: list[str]) -> Refusal:
         allowed = [method for method in allowed if method != "DELETE"]
     clause = "service 3.4" if path.get("product") == XB.name and request.method == "DELETE" else None
     return Refusal(Error.METHOD_NOT_ALLOWED, method=request.method[:20], allow=", ".join(allowed), clause=clause)
+
+
+def unread(status: int, request_id: str = "", refusal: Refusal | None = None) -> Response:
+    """The reply to a request of which the server could make nothing; its own trouble is 500."""
+    error, name, why = UNREAD.get(status, (Error.INTERNAL, "", ""))
+    response = refusal_response(refusal or Refusal(error, input=name, why=why))
+    response.headers["Response-ID"] = request_id if UUID_4.match(request_id) else str(uuid4())
+    return response
+
+
+@cache
+def other_codes() -> dict[str, str]:
+    """Another table of codes: as many, in the order of the catalogue."""
+    codes = dict.fromkeys(error.value.code for error in Error)
+    return {code: f"E{number:02d}" for number, code in enumerate(codes, 1)}
+
+
+def varied(call: Call, refusal: Refusal) -> tuple[Row, str]:
+    """The row of a refusal and its text, as this bank gives them."""
+    world = call.world
+    row, text = refusal.error.value, refusal.text
+    if refusal.error in STATUSES:
+        row = row._replace(status=int(world.variant(STATUSES[refusal.error])))
+    if world.variant("error_description") == "callers_language":
+        text = in_language(refusal, call.header("Accept-Language") or "") or text
+    if world.variant("error_codes") == "other":
+        row = row._replace(code=other_codes()[row.code])
+    if world.variant("error_words") == "lower":
+        row = row._replace(error=row.error.lower())
+    return row, text
+
+
+def in_language(refusal: Refusal, accept_language: str) -> str | None:
+    """A sentence in French or Dutch that names the input at fault; None for other languages."""
+    language = screen_language(languages_asked(accept_language))
+    if language is None:
+        return None
+    named = refusal.facts.get("input")
+    sentence = WORDS[refusal.error.value.error][language == "nl"]
+    return f"{sentence} ({named})" if named else sentence
+
+
+def retry_after(world: World, seconds: int) -> str | None:
+    """What Retry-After says; None leaves it away."""
+    match world.variant("retry_after"):
+        case "date":
+            return http_date(world.ask(lambda bank: bank.clock.now) + timedelta(seconds=seconds))
+        case "absent":
+            return None
+        case _:
+            return str(seconds)

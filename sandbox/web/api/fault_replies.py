@@ -1,5 +1,8 @@
-"""Ordered faults on their way out: another answer, a late one, half of one, or none (choice 13)."""
+"""Ordered faults on their way out: another answer, a late one, half of one, or none; and the barriers at which a call
+may be held: before its act, after it, and before its reply (choice 13).
+"""
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
@@ -11,9 +14,12 @@ from flask import Response, current_app, request
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.reply_statuses import GATEWAY
-from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.call import Call
+from sandbox.web.api.credentials import client_named
+from sandbox.web.api.failures import RETRY_AFTER, refusal_response
 from sandbox.web.api.replies import MEDIA, json_response
 from sandbox.world.faults import EDGES, Answer, Fault
+from sandbox.world.holds import HeldCall, Wait
 from sandbox.world.line import LINE, Line
 
 # The row of the catalogue by which a status is told when the tester gives no body.
@@ -34,7 +40,7 @@ BY_STATUS = {
 }
 HTML = "text/html; charset=utf-8"
 WITH_RETRY = (429, 503)
-RETRY_AFTER = 5  # seconds, where the tester names none
+NEW_FIELDS = {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
 
 
 class Cut(ConnectionError):
@@ -107,20 +113,21 @@ def _changed(response: Response, change: str) -> Response:
         return response
     content = orjson.loads(body)
     if change == "unknown_fields" and isinstance(content, dict):
-        content |= {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
+        content |= NEW_FIELDS
     elif change == "key_order":
-        content = _turned(content)
+        content = reshape(content, turned=True)
     elif change == "both_languages" and isinstance(content, list):
         content = _both_languages(content)
     response.set_data(orjson.dumps(content))
     return response
 
 
-def _turned(value: Any) -> Any:
-    """The same object with its keys the other way round."""
+def reshape(value: Any, *, more: bool = False, turned: bool = False) -> Any:
+    """The same content with more fields in each object, or with its keys the other way round."""
     if isinstance(value, dict):
-        return {name: _turned(value[name]) for name in reversed(value)}
-    return [_turned(item) for item in value] if isinstance(value, list) else value
+        rows = [(name, reshape(item, more=more, turned=turned)) for name, item in value.items()]
+        return dict(reversed(rows) if turned else rows) | (NEW_FIELDS if more else {})
+    return [reshape(item, more=more, turned=turned) for item in value] if isinstance(value, list) else value
 
 
 def _both_languages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -154,3 +161,30 @@ def _cut(response: Response, place: str) -> Response:
     cut_short.headers.extend((name, value) for name, value in response.headers if name != "Content-Type")
     cut_short.headers["Content-Length"] = str(len(body))
     return cut_short
+
+
+def stand(call: Call, place: str) -> None:
+    """Holds the call at this place if a barrier waits for it; a world without barriers costs one look."""
+    holds = call.world.holds
+    if not holds.by_name:
+        return
+    environ = call.request.environ
+    known = HeldCall(
+        environ.get("HTTP_REQUEST_ID", "")[:64],
+        call.operation.name,
+        environ["REQUEST_METHOD"],
+        environ["PATH_INFO"][:1_000],
+        call.world.look(client_named, environ, call.operation),
+    )
+    holds.stand(place, known, call.world.look(lambda bank: bank.clock.now), waiting_of(environ))
+
+
+def waiting_of(environ: dict[str, Any]) -> Wait:
+    """How a call waits: on a server without holding a worker that others need."""
+    found: Wait | None = environ.get("sandbox.hold")
+    return found or wait_here
+
+
+def wait_here(event: threading.Event, seconds: float) -> bool:
+    event.wait(seconds)
+    return True

@@ -14,7 +14,8 @@ from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Oper
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
-from sandbox.web.api.call import Call, invalid
+from sandbox.web.api.body_reader import invalid
+from sandbox.web.api.call import Call
 from sandbox.web.api.credentials import bearer_of, client_of_token
 from sandbox.web.api.negotiation import languages_asked, names_no_version, screen_language, versions_asked
 

@@ -20,9 +20,9 @@ from sandbox.contract.kinds import Kind
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.api import bodies, replies, standing_order_bodies
 from sandbox.web.api.addresses import sca_address
-from sandbox.web.api.body_reader import AMOUNTS, BodyReader, read_leniently
+from sandbox.web.api.body_reader import AMOUNTS, BodyReader, invalid, read_leniently
 from sandbox.web.api.body_schemas import order_fields
-from sandbox.web.api.call import Call, invalid
+from sandbox.web.api.call import Call
 
 ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
 FILE_NUMBERS = ("control_sum", "number_of_transactions")

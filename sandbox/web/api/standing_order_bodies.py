@@ -21,9 +21,8 @@ from sandbox.web.api.bodies import (
     read_amount,
     read_debtor,
 )
-from sandbox.web.api.body_reader import BodyReader
+from sandbox.web.api.body_reader import BodyReader, invalid
 from sandbox.web.api.body_schemas import ContractBody
-from sandbox.web.api.call import invalid
 
 (COLUMN,) = STANDING_ORDER.columns
 AMOUNT = "instructed_amount"

@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
 
 import orjson
 from flask import Response, request
@@ -15,10 +14,9 @@ from werkzeug.datastructures import Headers
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.call import Call
 from sandbox.web.api.failures import refusal_response
-from sandbox.web.api.fault_replies import gateway_page
+from sandbox.web.api.fault_replies import gateway_page, reshape
 from sandbox.web.api.replies import MEDIA
 
-NEW_FIELDS = {"x_new_field": "a field that came later", "x_new_object": {"since": 4}}
 # Fields that a reply may leave out, by operation.
 MAY_BE_ABSENT: dict[str, tuple[str, ...]] = {
     "payment_status": ("reason",),
@@ -95,18 +93,11 @@ def reshaped(call: Call, body: bytes) -> bytes:
         content = json.loads(body, parse_float=lambda text: Fragment(number_text(text, digits)))
         if absent and isinstance(content, dict) and "error_code" not in content:
             content |= {name: None for name in absent if name not in content}
-        content = _reshaped(content, fields, turned)
+        content = reshape(content, more=fields, turned=turned)
         body = orjson.dumps(content, option=orjson.OPT_INDENT_2 if indented else None)
     if call.variant("json_escapes") == "ascii":
         body = OUTSIDE_ASCII.sub(_escape, body.decode()).encode()
     return body
-
-
-def _reshaped(value: Any, fields: bool, turned: bool) -> Any:
-    if isinstance(value, dict):
-        rows = [(name, _reshaped(item, fields, turned)) for name, item in value.items()]
-        return dict(reversed(rows) if turned else rows) | (NEW_FIELDS if fields else {})
-    return [_reshaped(item, fields, turned) for item in value] if isinstance(value, list) else value
 
 
 def number_text(text: str, digits: str) -> str:

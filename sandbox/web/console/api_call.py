@@ -13,7 +13,7 @@ import orjson
 from flask import Flask
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from sandbox.web.api.call_contents import Content
+from sandbox.web.api.call_record import Content
 from sandbox.web.api.call_texts import (
     SECRET_HEADERS,
     SENT,

@@ -13,7 +13,7 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.scenario.reading import shipped_scenarios
-from sandbox.web.api.call_contents import content_of_call, contents_of_calls
+from sandbox.web.api.call_record import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
 from sandbox.web.console.api_call import bodies_of
 from sandbox.web.console.inbox import coming, inbox_of

@@ -8,8 +8,7 @@ import orjson
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.scenario.matching import MISSING, differences, same
-from sandbox.web.api.call_contents import Content
-from sandbox.web.api.call_record import BODY_MAX
+from sandbox.web.api.call_record import BODY_MAX, Content
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange

@@ -8,7 +8,7 @@ from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.reader.tree import suggestion
 from sandbox.scenario.fault_rows import read_hold
-from sandbox.web.api.barriers import waiting_of
+from sandbox.web.api.fault_replies import waiting_of
 from sandbox.web.controls.request_bodies import reading
 from sandbox.world.faults import When
 from sandbox.world.holds import Hold

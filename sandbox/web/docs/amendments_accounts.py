@@ -1,6 +1,6 @@
 """What the axes of consents, tokens and account information change in the document."""
 
-from sandbox.web.api.account_variants import CAMEL
+from sandbox.web.api.account_replies import CAMEL
 from sandbox.web.docs.amending import Amend, both, field, optional, parameter, refuses, required, respelled
 
 DECIMAL = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}

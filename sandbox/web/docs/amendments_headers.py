@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.bank.initiations import SEPA_SET
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import BY_NAME
-from sandbox.web.api.error_variants import other_codes
+from sandbox.web.api.failures import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.surprises import MAY_BE_ABSENT
 from sandbox.web.docs.amending import Amend, Document, amendment, both, every_operation, parameter, refuses, schema
