@@ -13,7 +13,6 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import DAY, following_banking_day, previous_banking_day
 from sandbox.banking.money import Money, decimals
 from sandbox.seed.habits import DEBIT, Habit
-from sandbox.seed.people import Party
 
 
 class Day(NamedTuple):
@@ -37,17 +36,6 @@ def banking_days(first: date, end: date) -> list[Day]:
         days.append(Day(on, since, due, before.month != on.month, after.month != on.month))
         before, on = on, after
     return days
-
-
-class Note(NamedTuple):
-    """What an entry says beside its amounts."""
-
-    reference: str
-    on: date
-    value_on: date
-    text: str
-    remark: str
-    structured: bool = False
 
 
 class Chronicle:
@@ -75,58 +63,17 @@ class Chronicle:
         """Whether an account of the same customer takes savings by now."""
         return bool(self._balances.get((iban, "EUR")))
 
-    def outside(self, note: Note, iban: str, cents: int, currency: str, party: Party | None) -> None:
-        """Books money from or to another bank, unless funds are missing."""
-        if not self._may(iban, currency, cents):
-            return
-        name, account = (party.name, party.iban) if party else (None, None)
-        self._write(
-            note,
-            Posting(iban, money(cents, currency), account, name),
-            Posting(OUTSIDE, money(-cents, currency), iban),
-        )
+    def book(self, entry: Entry) -> None:
+        """Books an entry, unless an account lacks the funds for it."""
+        ours = [one for one in entry.postings if one.account not in (OUTSIDE, EXCHANGE)]
+        paid = (one for one in ours if one.amount.number < 0)
+        if all(self.covers(one.account, one.amount.currency, -minor(one.amount)) for one in paid):
+            self._write(entry, ours)
 
-    def between(self, note: Note, payer: str, payee: str, cents: int, owner: str) -> None:
-        """Euros from one account of a customer to another."""
-        if not self._may(payer, "EUR", -cents):
-            return
-        self._gain(payee, "EUR", cents)
-        self._write(
-            note,
-            Posting(payer, money(-cents, "EUR"), payee, owner),
-            Posting(payee, money(cents, "EUR"), payer, owner),
-        )
-
-    def exchanged(self, note: Note, iban: str, bought: Money, rate: Decimal, owner: str) -> None:
-        """Euros of an account for another currency on it, over the bank's exchange desk."""
-        paid = bought.converted(rate, "EUR")
-        if not self._may(iban, "EUR", -minor(paid)):
-            return
-        self._gain(iban, bought.currency, minor(bought))
-        self._write(
-            note,
-            Posting(iban, -paid, iban, owner),
-            Posting(EXCHANGE, paid, iban),
-            Posting(EXCHANGE, -bought, iban),
-            Posting(iban, bought, iban, owner),
-        )
-
-    def _may(self, iban: str, currency: str, cents: int) -> bool:
-        """Applies a change if the balance stays at zero or above; returns whether it did."""
-        key = (iban, currency)
-        balance = self._balances[key] + cents
-        if balance < 0:
-            return False
-        self._balances[key] = balance
-        return True
-
-    def _gain(self, iban: str, currency: str, cents: int) -> None:
-        self._balances[iban, currency] += cents
-
-    def _write(self, note: Note, *postings: Posting) -> None:
-        self.entries.append(
-            Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
-        )
+    def _write(self, entry: Entry, ours: list[Posting]) -> None:
+        for posting in ours:
+            self._balances[posting.account, posting.amount.currency] += minor(posting.amount)
+        self.entries.append(entry)
 
 
 def money(cents: int, currency: str) -> Money:
@@ -160,41 +107,22 @@ class Booking(Chronicle):
         return minor(Money(accounts.unreserved(self._bank, Debtor(iban)), "EUR")) - least
 
     def covers(self, iban: str, currency: str, cents: int) -> bool:
-        return self._cents(iban, currency) >= cents
+        return minor(accounts.available(self._bank, Debtor(iban, currency))) >= cents
 
     def is_open(self, iban: str) -> bool:
         return iban in self._bank.accounts and not accounts.is_closed(self._bank, iban)
 
-    def reserve(self, iban: str, habit: Habit) -> bool:
-        """A terminal reserves an amount where there are funds for it."""
-        if not self.covers(iban, habit.currency, habit.hold):
-            return False
-        self._hold(iban, habit, +1)
-        return True
-
-    def release(self, iban: str, habit: Habit) -> None:
-        self._hold(iban, habit, -1)
-
-    def _hold(self, iban: str, habit: Habit, sign: int) -> None:
+    def hold(self, iban: str, habit: Habit, sign: int) -> None:
+        """A terminal reserves its amount (+1), or releases it (-1)."""
         amount = sign * money(habit.hold, habit.currency).number
         accounts.reserve(self._bank.reserved, Debtor(iban, habit.currency), amount)
 
-    def _cents(self, iban: str, currency: str) -> int:
-        return minor(accounts.available(self._bank, Debtor(iban, currency)))
-
-    def _may(self, iban: str, currency: str, cents: int) -> bool:
-        return cents >= 0 or self._cents(iban, currency) + cents >= 0
-
-    def _gain(self, iban: str, currency: str, cents: int) -> None:
-        """It follows from the posting."""
-
-    def _write(self, note: Note, *postings: Posting) -> None:
-        entry = Entry(note.reference, note.on, note.value_on, postings, note.text, note.structured, note.remark)
-        kept_entry = self._shared.get(note.reference)
+    def _write(self, entry: Entry, ours: list[Posting]) -> None:
+        kept_entry = self._shared.get(entry.reference)
         if kept_entry is None and len(self._shared) < SHARED_MAX:
-            self._shared[note.reference] = entry
+            self._shared[entry.reference] = entry
         elif kept_entry == entry:
             entry = kept_entry
         self._bank.ledger.post(entry)
-        if note.remark == DEBIT:
+        if entry.remark == DEBIT:
             execution.meet_debit(self._bank, entry)

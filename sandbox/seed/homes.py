@@ -6,10 +6,13 @@ from hashlib import blake2b
 from random import Random
 from typing import NamedTuple
 
+from sandbox.bank import ledger
+from sandbox.bank.ledger import Entry, Posting
 from sandbox.bank.records import Account, Customer
 from sandbox.banking import iban, remittance
 from sandbox.banking.countries import rate
-from sandbox.seed.chronicle import Chronicle, Day, Note, minor, money
+from sandbox.banking.money import Money
+from sandbox.seed.chronicle import Chronicle, Day, minor, money
 from sandbox.seed.fixtures import Profile
 from sandbox.seed.habits import CIRCLE, EXCHANGE, NOBODY, SELF, WORDS, Habit, When
 from sandbox.seed.people import BANK_CODES, Party, People
@@ -46,8 +49,9 @@ class Home:
             if amount.is_positive:
                 text = WORDS["opening"][self.owner.language]
                 self.rng.randrange(1000, 10000)  # drawn once, so drawn for ever: what follows stays as it is
-                note = Note(chronicle.reference(self.iban), day.on, day.on, text, "BALANCE BROUGHT FORWARD")
-                chronicle.outside(note, self.iban, minor(amount), amount.currency, None)
+                postings = with_outside(self.iban, amount, None)
+                reference = chronicle.reference(self.iban)
+                chronicle.book(Entry(reference, day.on, day.on, postings, text, remark="BALANCE BROUGHT FORWARD"))
 
     def live(self, chronicle: Chronicle, day: Day, hours: Sequence[int]) -> None:
         """A banking day up to one of its hours: dated habits first, then those that chance decides."""
@@ -80,19 +84,28 @@ class Home:
             cents = min(above % habit.unit - above, 0)
         if not cents:
             return
-        note = self._note(chronicle, rng, habit, on, value_on, party)
-        own = self.profile.saves_to
-        if habit.role == EXCHANGE:
-            bought = money(cents, habit.currency)
-            chronicle.exchanged(note, self.iban, bought, rate(habit.currency), self.owner.name)
-        elif habit.role == SELF and own and chronicle.is_open(own):
-            chronicle.between(note, self.iban, own, -cents, self.owner.name)
-        else:
-            chronicle.outside(note, self.iban, cents, habit.currency, party)
+        entry = self._entry(chronicle, rng, habit, on, value_on, party)
+        chronicle.book(entry._replace(postings=self._postings(chronicle, habit, money(cents, habit.currency), party)))
 
-    def _note(
+    def _postings(self, chronicle: Chronicle, habit: Habit, amount: Money, party: Party | None) -> tuple[Posting, ...]:
+        """Our accounts, and the other side."""
+        owner, saves_to = self.owner.name, self.profile.saves_to
+        if habit.role == EXCHANGE:  # euros of the account for another currency on it
+            paid = amount.converted(rate(amount.currency), "EUR")
+            return (
+                Posting(self.iban, -paid, self.iban, owner),
+                Posting(ledger.EXCHANGE, paid, self.iban),
+                Posting(ledger.EXCHANGE, -amount, self.iban),
+                Posting(self.iban, amount, self.iban, owner),
+            )
+        if habit.role == SELF and saves_to and chronicle.is_open(saves_to):
+            return Posting(self.iban, amount, saves_to, owner), Posting(saves_to, -amount, self.iban, owner)
+        return with_outside(self.iban, amount, party)
+
+    def _entry(
         self, chronicle: Chronicle, rng: Random, habit: Habit, on: date, value_on: date, party: Party | None
-    ) -> Note:
+    ) -> Entry:
+        """Without its postings."""
         reference = chronicle.reference(self.iban)
         if habit.structured:
             text = remittance.make_structured(rng.randrange(10**10))
@@ -108,7 +121,7 @@ class Home:
                 town=party.town if party else "",
                 terminal=terminal_of(party) if party and habit.by_card else "",
             )
-        return Note(reference, on, value_on, text, habit.remark, habit.structured)
+        return Entry(reference, on, value_on, (), text, habit.structured, habit.remark)
 
     def _routines(self, habits: Sequence[Habit], people: People) -> Iterator[Routine]:
         circles: dict[str, Sequence[Party | None]] = {
@@ -135,6 +148,12 @@ class Home:
             return rng.randint(habit.low, habit.high)
         cents = self.income * rng.randint(habit.low * 1000, habit.high * 1000) // 1_000_000
         return cents - cents % habit.unit
+
+
+def with_outside(iban: str, amount: Money, party: Party | None) -> tuple[Posting, Posting]:
+    """Money from or to another bank."""
+    name, account = (party.name, party.iban) if party else (None, None)
+    return Posting(iban, amount, account, name), Posting(ledger.OUTSIDE, -amount, iban)
 
 
 def falls_on(habit: Habit, day: Day) -> bool:

@@ -138,7 +138,9 @@ class Future:
         on = following_banking_day(spent_on)
         booked_at = at_brussels(on, MORNING)
         if now.at < booked_at:
-            if Booking(bank).reserve(row.iban, row.habit):
+            booking = Booking(bank)
+            if booking.covers(row.iban, row.habit.currency, row.habit.hold):
+                booking.hold(row.iban, row.habit, +1)
                 return Occurrence(booked_at, now.rank, now.slot, held=True)
         else:
             if now.held:
@@ -148,14 +150,15 @@ class Future:
 
     def release_hold(self, bank: Bank, held: Occurrence) -> None:
         row = self.rows[held.rank]
-        Booking(bank).release(row.iban, row.habit)
+        Booking(bank).hold(row.iban, row.habit, -1)
 
     def _book(self, bank: Bank, row: Row, now: Occurrence, on: date, spent_on: date) -> None:
         if accounts.is_closed(bank, row.iban):
             return
         past = self._past = self._past or whole_past_of(*self._began)
         home = past.homes[row.iban]
-        rng = Random(_draw(row.key, b"slot", now.slot, 16))
+        drawn = blake2b(row.key + b"/slot/%d" % now.slot, digest_size=16).digest()
+        rng = Random(int.from_bytes(drawn))
         home.happen(Booking(bank, past.references, self._shared), rng, on, spent_on, home.routines[row.number])
 
     def _dated(self, rank: int, row: Row, after: date) -> Occurrence:
@@ -208,15 +211,9 @@ def _chance_from(row: Row, slot: int) -> int:
         week, place = week + 1, 0
 
 
-def _draw(key: bytes, what: bytes, number: int, size: int) -> int:
-    return int.from_bytes(blake2b(key + b"/%b/%d" % (what, number), digest_size=size).digest())
-
-
 def future_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
     """The Future of a seed; seeds that are equal modulo 2**20 share it."""
     return _future(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
 
 
-@lru_cache(maxsize=16)
-def _future(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
-    return Future(fixtures, seed, first_day, runs)
+_future = lru_cache(maxsize=16)(Future)
