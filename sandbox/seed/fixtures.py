@@ -22,9 +22,9 @@ from sandbox.contract.languages import SCREENS
 from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of, text_that
 from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
 from sandbox.reader.shipped import read_shipped
-from sandbox.reader.tree import Entry, Node, Wrong, join_names, quote
+from sandbox.reader.tree import Entry, Node, Wrong, join_names
 from sandbox.seed.habits import LIVES, Habit
-from sandbox.seed.own_habits import OWN_HABITS, OwnHabit
+from sandbox.seed.own_habits import OWN_HABITS, OwnHabit, read_amount
 
 FEES = ("urgent", "instant")
 NUMBER_MAX = 9_999_999  # of an account
@@ -61,10 +61,7 @@ class Fixtures:
 
 def _amount(text: str, currency: str, key: str | None = None) -> Money:
     """An amount that is not below zero."""
-    try:
-        amount = Money.read(text, currency)
-    except ValueError:
-        raise Wrong(f"{quote(text)} is no amount of {currency}", key=key) from None
+    amount = read_amount(text, currency, key)
     if amount.number < 0:
         raise Wrong("below zero", key=key)
     return amount
@@ -155,15 +152,6 @@ PEOPLE = Table(
 )
 
 
-class Names(NamedTuple):
-    """The names of fixtures that are being read."""
-
-    customers: dict[str, Entry]
-    accounts: dict[str, Account]
-    clients: dict[str, Entry]
-    names: dict[str, str]
-
-
 @lru_cache(maxsize=8)
 def load_fixtures(name: str = "default") -> Fixtures:
     """The fixtures of that name; raises ScenarioErrors."""
@@ -174,8 +162,9 @@ def load_fixtures(name: str = "default") -> Fixtures:
 
 def read_fixtures(tree: Node, digest: str, notes: Notes) -> Fixtures:
     """The fixtures of a tree; the digest stands for its content. Raises ScenarioErrors."""
-    rows = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
-    notes = replace(notes, fixtures=Names(rows["customers"], {}, rows["clients"], dict.fromkeys(rows["accounts"], "")))
+    rows: dict[str, dict[str, Any]] = {kind: tree.find(kind).rows for kind in PEOPLE.fields}
+    names = dict.fromkeys(rows["accounts"], "")  # that is all that rows may ask of each other
+    notes = replace(notes, fixtures=Fixtures(digest, rows["customers"], {}, rows["clients"], {}, names))
     found = notes.read_whole(PEOPLE, tree)
     names = {name: account.iban for name, (account, _) in found["accounts"].items()}
     fixtures = Fixtures(

@@ -29,9 +29,9 @@ class OwnHabit(NamedTuple):
 
 
 def _own(rows: dict[str, Any]) -> OwnHabit:
-    remark = BY[rows.get("by", "transfer")]
+    remark, currency = BY[rows.get("by", "transfer")], rows.get("currency", "EUR")
     exactly_one(rows, ("day", "a_week"))
-    low, high = _amounts(rows, remark)
+    low, high = _amounts(rows, remark, currency)
     habit = Habit(
         rows["what"],
         OWN,
@@ -41,9 +41,9 @@ def _own(rows: dict[str, Any]) -> OwnHabit:
         rows.get("a_week", 0),
         rows.get("every", 1),
         remark,
-        currency=rows.get("currency", "EUR"),
+        currency=currency,
         fixed=True,
-        hold=_cents(rows, "hold", rows["hold"]) if "hold" in rows else 0,
+        hold=minor(read_amount(rows["hold"], currency, "hold")) if "hold" in rows else 0,
         party=(rows["name"], rows.get("iban")),
         text=rows.get("communication", ""),
     )
@@ -52,13 +52,13 @@ def _own(rows: dict[str, Any]) -> OwnHabit:
     return OwnHabit(rows.get("account"), habit)
 
 
-def _amounts(rows: dict[str, Any], remark: str) -> tuple[int, int]:
+def _amounts(rows: dict[str, Any], remark: str, currency: str) -> tuple[int, int]:
     """One amount, or two that it lies between."""
     key = exactly_one(rows, ("amount", "between"))
     texts = rows["between"] if key == "between" else (rows["amount"],) * 2
     if len(texts) != 2:
         raise Wrong("two amounts are expected", key=key)
-    low, high = sorted(_cents(rows, key, text) for text in texts)
+    low, high = sorted(minor(read_amount(text, currency, key)) for text in texts)
     if low <= 0 <= high:
         raise Wrong("0 moves nothing", key=key)
     if remark != BY["transfer"] and high > 0:
@@ -66,10 +66,10 @@ def _amounts(rows: dict[str, Any], remark: str) -> tuple[int, int]:
     return low, high
 
 
-def _cents(rows: dict[str, Any], key: str, text: str) -> int:
-    currency = rows.get("currency", "EUR")
+def read_amount(text: str, currency: str, key: str | None = None) -> Money:
+    """An amount of a currency, of either sign."""
     try:
-        return minor(Money.read(text, currency))
+        return Money.read(text, currency)
     except ValueError:
         raise Wrong(f"{quote(text)} is no amount of {currency}", key=key) from None
 
