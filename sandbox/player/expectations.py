@@ -12,7 +12,7 @@ from sandbox.client import Reply
 from sandbox.player.orders import Content
 from sandbox.player.stage import ScriptFault, Stage
 from sandbox.scenario.matching import at, differences, in_order, number, quote
-from sandbox.scenario.step_checks import is_refusal
+from sandbox.scenario.step_reading import is_refusal
 
 HTTP = range(100, 600)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import with_changes
-from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, fraction, number
+from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, number
 from sandbox.reader.shapes import Each, Leaf, Notes, Plain, Table
 from sandbox.reader.shipped import read_shipped
 from sandbox.reader.tree import AlreadyReported, Node, ScenarioError, ScenarioErrors, Wrong, quote, suggestion, tree_of
@@ -19,12 +19,11 @@ from sandbox.scenario.model import ROOT, People, Scenario
 from sandbox.scenario.people import BANK, NOBODY, no_people, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.setting_rows import SETTINGS
-from sandbox.scenario.step_checks import check_steps
-from sandbox.scenario.step_rows import InnerSteps, StepShape
+from sandbox.scenario.step_reading import StepShape, check_steps, step_schema
+from sandbox.scenario.step_rows import RATE
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import Fault
 
-RATE_MAX = 1_000_000
 SEED_MAX = 2**53 - 1
 
 Library = Mapping[str, str]  # name to text
@@ -38,7 +37,7 @@ def _clock(rows: dict[str, Any]) -> dict[str, Any]:
     return rows
 
 
-CLOCK = Table({"at": INSTANT, "frozen": FLAG, "rate": fraction(0, RATE_MAX, open_below=True)}, _clock, called="a clock")
+CLOCK = Table({"at": INSTANT, "frozen": FLAG, "rate": RATE}, _clock, called="a clock")
 EXTENDS = Leaf(lambda node, notes: None if node.value is None else TEXT.read(node, notes), {"type": ["string", "null"]})
 TOP = Table(
     {
@@ -51,7 +50,7 @@ TOP = Table(
         "settings": SETTINGS,
         "rules": Each(RULE),
         "faults": Each(FAULT),
-        "steps": Each(InnerSteps()),
+        "steps": Each(StepShape()),
     },
     called="a scenario",
 )
@@ -215,6 +214,6 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of the bank sandbox",
         "type": ["object", "null"],
-        "$defs": {"step": StepShape().schema()},
+        "$defs": {"step": step_schema()},
         **{key: value for key, value in TOP.schema().items() if key != "type"},
     }

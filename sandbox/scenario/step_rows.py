@@ -1,22 +1,105 @@
-"""The words of `steps`, and the keys that each takes. The player carries them out."""
+"""The words of `steps`: the keys that each takes, and the shapes of their values. The player carries them out."""
 
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from sandbox.banking.recurrence import Frequency
+from sandbox.contract.errors import Error
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
-from sandbox.reader.scalars import number, text
-from sandbox.reader.shapes import Json, Notes, Plain, Shape, Table
-from sandbox.reader.tree import AlreadyReported, Node, Wrong, join_names, quote, suggestion
-from sandbox.scenario.model import Step
-from sandbox.scenario.step_values import REFUSED, VALUES, WHOLE, schema_of
+from sandbox.contract.operations import BY_NAME
+from sandbox.contract.products import PRODUCTS
+from sandbox.reader.scalars import (
+    CUSTOMER,
+    DURATION,
+    FLAG,
+    INSTANT,
+    TEXT,
+    account_iban,
+    fraction,
+    number,
+    one_of,
+    pattern_or,
+    text,
+    text_of,
+)
+from sandbox.reader.shapes import Each, Either, Leaf, Notes, Shape, Table
+from sandbox.reader.tree import LISTED_MAX, Node, Wrong, join_names, suggestion
+from sandbox.scenario.fault_rows import FAULT, HOLD
+from sandbox.scenario.return_rows import STATUS
+from sandbox.scenario.setting_rows import SETTINGS
+
+IBAN_LIKE = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9 ]*")
+LOGICAL_ID_MIN = 20  # characters: shorter texts are names
+REFUSALS = sorted({word for error in Error for word in error.value[1:3]} | {"access_denied", "invalid_request"})
+
+# The values of steps
 
 
-class Word(NamedTuple):
-    """The keys of a step; `bare` is what a single value stands for, `free` lets any key pass."""
+def _account(node: Node, notes: Notes) -> str:
+    """An account of the bank by its name, its IBAN or its owner; or one that a step above added."""
+    found = text_of(node)
+    if found in notes.added:
+        return found
+    try:
+        return account_iban(node, notes)
+    except Wrong as wrong:
+        people = notes.fixtures
+        names = [] if people is None else [*people.names, *people.customers]
+        some = f"such as {join_names(names[:LISTED_MAX])}" if names else None
+        raise Wrong(wrong.text, suggestion(found, [*sorted(notes.added), *names]) or some) from None
 
-    keys: tuple[str, ...]
-    bare: str | None = None
-    free: bool = False
 
+def _account_unless(stands: Callable[[str], object]) -> Leaf:
+    """An account, or a text that stands for itself."""
+
+    def read(node: Node, notes: Notes) -> str:
+        found = text_of(node)
+        return found if stands(found) else _account(node, notes)
+
+    return Leaf(read, TEXT.described)
+
+
+def _customer(node: Node, notes: Notes) -> Any:
+    return node.value if node.value in notes.added else CUSTOMER.read(node, notes)
+
+
+def _refusal(node: Node, notes: Notes) -> Any:
+    """True for any, or the token, the code or the HTTP status of an error."""
+    value = node.value
+    if value is True or (isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599):
+        return value
+    return one_of(REFUSALS, "error of this bank").read(node, notes)
+
+
+ACCOUNT = Leaf(_account, TEXT.described)
+DEBTOR = _account_unless(IBAN_LIKE.fullmatch)  # of any bank
+READABLE = _account_unless(lambda name: len(name) >= LOGICAL_ID_MIN)
+WHO = Leaf(_customer, TEXT.described)
+REFUSED = Leaf(_refusal, {"anyOf": [{"const": True}, {"type": "integer"}, {"enum": REFUSALS}]})
+SCOPE = one_of(("AIS", "CAF"), "scope")
+RATE = fraction(0, 1_000_000, open_below=True)
+ELAPSED = Either(DURATION, Table({"over": DURATION, "under": DURATION}, one_of=("over", "under"), called="a bound"))
+EXPECTED: Mapping[str, Shape] = {"account": ACCOUNT, "went": Each(STATUS), "elapsed": ELAPSED}
+TIMES = number(1, 10_000)
+NAME = text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
+
+Values = Mapping[str, Shape]
+PAY: Values = {
+    "product": one_of(PRODUCTS, "payment product"),
+    "resend": FLAG,
+    "debtor": DEBTOR,
+    "creditor_iban": DEBTOR,
+    "frequency": one_of(Frequency, "frequency"),
+    "type": one_of(("FIXED", "VARIABLE"), "type"),
+    "charge_bearer": one_of(("SHAR", "DEBT", "CRED"), "charge bearer"),
+    "instruction_priority": one_of(("NORM", "HIGH"), "priority"),
+}
+PSU: Values = {"customer": WHO, "account": ACCOUNT, "accounts": Each(ACCOUNT)}
+
+CLOCK: Values = {"advance": DURATION, "set": INSTANT, "mode": one_of(("frozen", "running"), "mode"), "rate": RATE}
+
+# Their keys
 
 JUDGED = ("expect", "refused")  # what a step says of its own reply; without a word it must succeed
 AMOUNTS = STANDING_ORDER.parts("instructed_amount")
@@ -32,171 +115,58 @@ CHANGES_OF_CUSTOMER = ("customer", "channel_blocked", "language", "limit_day", "
 CHANGES_OF_ACCOUNT = ("account", "closed", "overdraft", "signatures_required", "signers", "balance_shown")
 NEW = ("customer", "account", "name", "kind", "iban", "type", "currencies", "balance")
 
+
+class Word(NamedTuple):
+    """A step; the values of some keys are checked before a script plays. `whole`: a scenario reads it so elsewhere."""
+
+    keys: tuple[str, ...]
+    bare: str | None = None  # the key that a single value stands for
+    values: Values = {}
+    whole: Shape | None = None
+    free: bool = False  # takes any key
+
+
 STEPS: dict[str, Word] = {
-    "pay": Word((*ORDER, *CALLING)),
-    "order": Word((*ORDER, *PERIODIC, *CALLING)),
-    "file": Word((*FILE, *CALLING)),
-    "consent": Word(("scope", "customer", "account", "accounts", "iban", *CALLING), "scope"),
+    "pay": Word((*ORDER, *CALLING), values=PAY),
+    "order": Word((*ORDER, *PERIODIC, *CALLING), values=PAY),
+    "file": Word((*FILE, *CALLING), values={"debtor": DEBTOR, "resend": FLAG}),
+    "consent": Word(("scope", *PSU, "iban", *CALLING), "scope", {"scope": SCOPE, **PSU, "iban": DEBTOR}),
     "token": Word(("of", "code", "code_verifier", "redirect_uri", "version", *CALLING), "of"),
     "refresh": Word(("of", "scope", "version", "keep_old", *CALLING), "of"),
     "status": Word(("of", "external", *CALLING), "of"),
     "details": Word(("of", "external", *CALLING), "of"),
     "cancel": Word(("of", "external", *CALLING), "of"),
     "accounts": Word(("of", *CALLING), "of"),
-    "account": Word(("of", "account", *CALLING), "account"),
+    "account": Word(("of", "account", *CALLING), "account", {"account": READABLE}),
     "transactions": Word(
         ("of", "account", "date_from", "date_to", "psu_involved", "pagesize", "next", "currency", "sca", *CALLING),
         "account",
+        {"account": READABLE},
     ),
-    "psu": Word(PSU_KEYS),
-    "sign": Word(("of", "customer", "method", *JUDGED)),
-    "refuse": Word(("of", "customer", *JUDGED)),
-    "clock": Word(("advance", "set", "mode", "rate", *JUDGED), "advance"),
-    "await": Word(("of", "payment", "status", "within", *JUDGED)),
+    "psu": Word(PSU_KEYS, values=PSU),
+    "sign": Word(("of", "customer", "method", *JUDGED), values={"customer": WHO}),
+    "refuse": Word(("of", "customer", *JUDGED), values={"customer": WHO}),
+    "clock": Word((*CLOCK, *JUDGED), "advance", CLOCK),
+    "await": Word(("of", "payment", "status", "within", *JUDGED), values={"status": STATUS, "within": DURATION}),
     "reset": Word((), "reset"),
-    "move": Word(("of", "payment", "status", "reason", *JUDGED)),
-    "book": Word(("account", "amount", "currency", "counterparty", "name", "communication", "on", *JUDGED)),
-    "change": Word((*CHANGES_OF_CUSTOMER, *CHANGES_OF_ACCOUNT, *JUDGED)),
-    "add": Word((*NEW, *CHANGES_OF_CUSTOMER[1:], *CHANGES_OF_ACCOUNT[1:], *JUDGED)),
-    "withdraw": Word(("client", "customer", "scope", *JUDGED)),
-    "settings": Word((), free=True),
-    "fault": Word(("title", "when", "answer", "delay", "cut", "change", "callback", "connection", "for")),
-    "verify": Word(
-        ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED)
+    "move": Word(("of", "payment", "status", "reason", *JUDGED), values={"status": STATUS}),
+    "book": Word(
+        ("account", "amount", "currency", "counterparty", "name", "communication", "on", *JUDGED),
+        values={"account": ACCOUNT},
     ),
-    "hold": Word(("at", "when", "as", *JUDGED)),
+    "change": Word((*CHANGES_OF_CUSTOMER, *CHANGES_OF_ACCOUNT, *JUDGED), values={"customer": WHO, "account": ACCOUNT}),
+    "add": Word((*NEW, *CHANGES_OF_CUSTOMER[1:], *CHANGES_OF_ACCOUNT[1:], *JUDGED)),
+    "withdraw": Word(("client", "customer", "scope", *JUDGED), values={"customer": WHO, "scope": SCOPE}),
+    "settings": Word((), whole=SETTINGS, free=True),
+    "fault": Word(tuple(FAULT.fields), whole=FAULT),
+    "verify": Word(
+        ("operation", "method", "path", "status", "client", "headers", "body", "times", "in_order", *JUDGED),
+        values={"operation": pattern_or(one_of(BY_NAME, "operation"))},
+    ),
+    "hold": Word((*HOLD.fields, *JUDGED), values={name: HOLD.fields[name] for name in ("at", "when")}),
     "release": Word(("name", *JUDGED), "name"),
     "repeat": Word(("times", "steps")),
     "parallel": Word(()),
     "expect": Word((), free=True),
     "call": Word(("method", "path", "query", "body", "json", "form", "version", *CALLING)),
 }
-BRANCHES_MIN = 2
-STEP_REF = "#/$defs/step"
-TIMES = number(1, 10_000)
-Branches = tuple[tuple[Step, ...], ...]
-NAME = text(r"[A-Za-z_][A-Za-z0-9_-]{0,60}", "rent")
-
-
-class StepShape:
-    """A mapping of one step word, and `as`."""
-
-    def read(self, node: Node, notes: Notes) -> Step:
-        if not isinstance(node.value, dict):
-            word = node.value if isinstance(node.value, str) and node.value in STEPS else None
-            if word is None or STEPS[word].bare is None:
-                raise Wrong("a step is a word with what it takes", "like pay: {amount: ...}")
-            return Step(word, None, node.line, node.column)
-        words = [name for name in node.rows if name in STEPS]
-        count = len(notes.errors)
-        for name, entry in node.rows.items():
-            if name not in STEPS and name != "as":
-                notes.add(entry.key, f"no step is called {quote(name)}", suggestion(name, [*STEPS, "as"]))
-        for name in words[1:]:
-            notes.add(node.rows[name].key, f"{words[0]} and {name} are two steps", "give each a dash of its own")
-        as_name = None
-        if "as" in node.rows:
-            as_name = _read_or_none(NAME, node.rows["as"].value, notes)
-        inner: Branches = ()
-        if words:
-            inner = self._inner(words[0], node.rows[words[0]].value, notes)
-            _check(words[0], node.rows[words[0]].value, notes)
-        elif len(notes.errors) == count:
-            notes.add(node, "this step does nothing", f"the words are {join_names(STEPS)}")
-        if len(notes.errors) > count:
-            raise AlreadyReported
-        content = node.rows[words[0]].value.plain()
-        return Step(words[0], content, node.line, node.column, as_name, inner)
-
-    def _inner(self, name: str, node: Node, notes: Notes) -> Branches:
-        """The steps within a step."""
-        if name == "parallel":
-            return tuple(branch for branch in (self._branch(item, notes) for item in _list(node, notes)) if branch)
-        if name != "repeat" or not isinstance(node.value, dict):
-            return ()
-        for key in ("times", "steps"):
-            if key not in node.rows:
-                notes.add(node, f"'{key}' is missing")
-        if "times" in node.rows:
-            _read_or_none(TIMES, node.rows["times"].value, notes)
-        return (self._branch(node.rows["steps"].value, notes),) if "steps" in node.rows else ()
-
-    def _branch(self, node: Node, notes: Notes) -> tuple[Step, ...]:
-        """A list of steps, or one."""
-        steps = node.items if isinstance(node.value, tuple) else (node,)
-        if not steps:
-            notes.add(node, "an empty list")
-        found = (_read_or_none(self, step, notes) for step in steps)
-        return tuple(step for step in found if step is not None)
-
-    def schema(self) -> Json:
-        """One step; the steps within it are read by the same schema, which the scenario's has as `step`."""
-        words = [
-            {"required": [name], "properties": {"as": NAME.schema(), name: _schema(name, word)}}
-            | {"additionalProperties": False}
-            for name, word in STEPS.items()
-        ]
-        bare = {"enum": [name for name, word in STEPS.items() if word.bare]}
-        return {"anyOf": [bare, {"type": "object", "oneOf": words}]}
-
-
-class InnerSteps:
-    """Refers to the schema of a step, as steps may stand within steps."""
-
-    def read(self, node: Node, notes: Notes) -> Step:
-        return StepShape().read(node, notes)
-
-    def schema(self) -> Json:
-        return {"$ref": STEP_REF}
-
-
-def _read_or_none(shape: Shape, node: Node, notes: Notes) -> Any:
-    try:
-        return notes.read(shape, node)
-    except AlreadyReported:
-        return None
-
-
-def _list(node: Node, notes: Notes) -> tuple[Node, ...]:
-    if len(node.items) < BRANCHES_MIN:
-        notes.add(node, "parallel takes a list of two or more branches", "each is a list of steps, or one step")
-    return node.items
-
-
-def _check(name: str, node: Node, notes: Notes) -> None:
-    word = STEPS[name]
-    if name == "parallel":
-        return
-    if isinstance(node.value, dict):
-        for key, entry in node.rows.items():
-            if key not in word.keys and not word.free:
-                notes.add(entry.key, f"{name} knows no {quote(key)}", suggestion(key, word.keys))
-    elif isinstance(node.value, tuple) or word.bare is None:
-        keys = f"with {join_names(word.keys[:8])}" if word.keys else None
-        notes.add(node, f"{name} takes a mapping", keys)
-
-
-def _schema(name: str, word: Word) -> Json:
-    steps: Json = {"type": "array", "items": {"$ref": STEP_REF}, "minItems": 1}
-    if name == "parallel":
-        branch = {"anyOf": [{"$ref": STEP_REF}, steps]}
-        return {"type": "array", "items": branch, "minItems": BRANCHES_MIN}
-    if name == "repeat":
-        return {
-            "type": "object",
-            "properties": {"times": TIMES.schema(), "steps": {"anyOf": [steps, {"$ref": STEP_REF}]}},
-            "required": ["times", "steps"],
-            "additionalProperties": False,
-        }
-    if name in WHOLE:
-        return WHOLE[name].schema()
-    rows = Table(dict.fromkeys(word.keys, Plain())).schema()
-    if word.free:
-        rows = {"type": "object"}
-    values = {key: schema_of(shape) for key, shape in VALUES.get(name, {}).items()}
-    if values:  # a step that expects a refusal may be wrong on purpose
-        rows["if"] = {"not": {"anyOf": [{"required": [key]} for key in (*JUDGED, "lost")]}}
-        rows["then"] = {"properties": values}
-    if "refused" in word.keys:
-        rows["properties"]["refused"] = schema_of(REFUSED)
-    return {"anyOf": [{"type": ["string", "number", "boolean", "null"]}, rows]} if word.bare else rows

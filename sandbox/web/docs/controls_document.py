@@ -11,7 +11,7 @@ from sandbox.contract.settings import Settings
 from sandbox.scenario.fault_rows import FAULT, HOLD
 from sandbox.scenario.reading import TOP
 from sandbox.scenario.setting_rows import SETTINGS
-from sandbox.scenario.step_rows import STEP_REF, StepShape
+from sandbox.scenario.step_reading import STEP_REF, step_schema
 from sandbox.web.controls.bank_rows import COUNTERPARTY
 from sandbox.web.controls.control_row import TEXT, Control
 from sandbox.web.controls.rows import CONTROLS
@@ -89,7 +89,7 @@ def composed(converter: OpenAPIConverter) -> dict[str, JsonSchema]:
     part["NewWorld"]["properties"] |= {name: of_settings[name] for name in ("life", "variants")}
     return {
         SCENARIO: {**moved(TOP.schema()), "description": "A scenario, as its file has it (choice 13)."},
-        STEP: moved(StepShape().schema()),
+        STEP: moved(step_schema()),
         "Fault": FAULT.schema(),
         "NewHold": HOLD.schema(),
         "SettingsChange": settings,
