@@ -33,10 +33,6 @@ MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*")
 STATUSES = sorted({status for statuses in ANSWERS.values() for status in statuses})
 
 
-def _when(rows: dict[str, Any]) -> When:
-    return When(**read_window(rows))
-
-
 WHEN = Table(
     {
         "operation": one_of((*ANSWERS, *EDGES), "operation"),
@@ -46,7 +42,7 @@ WHEN = Table(
         "from": INSTANT,
         "until": INSTANT,
     },
-    _when,
+    lambda rows: When(**read_window(rows)),
 )
 
 
@@ -92,8 +88,8 @@ def _fault(rows: dict[str, Any]) -> Fault:
     if rows.get("callback") == "late" and not delay:
         delay = LATE_SECONDS
     seconds = _connection_seconds(rows)
-    fault = Fault(rows.get("title", ""), when, answer, delay, rows.get("cut"), rows.get("change"))
-    return replace(fault, callback=rows.get("callback"), connection=rows.get("connection"), seconds=seconds)
+    given = {"title": ""} | {name: value for name, value in rows.items() if name != "for"}
+    return Fault(**given | {"when": when, "delay": delay, "seconds": seconds})
 
 
 def _check_edge(when: When, rows: dict[str, Any], answer: Answer | None) -> None:
@@ -144,7 +140,7 @@ FAULT = Table(
 HOLD_WHEN = Table(
     {name: shape for name, shape in WHEN.fields.items() if name != "chance"}
     | {"operation": one_of(ANSWERS, "operation")},
-    _when,
+    WHEN.make,
     called="what a barrier waits for",
 )
 PLACE = one_of(PLACES, "place of a barrier")

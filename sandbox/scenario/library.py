@@ -9,36 +9,31 @@ from pathlib import Path
 SUFFIX = ".yaml"
 
 
-def _folder() -> Traversable:
-    """The installed package, or the folder of a checkout."""
-    try:
-        return resources.files("sandbox.scenarios")
-    except ModuleNotFoundError:
-        return Path(__file__).parents[2] / "scenarios"
-
-
 class Shipped(Mapping[str, str]):
     """A mapping of names to texts, read on first use."""
 
     def __getitem__(self, name: str) -> str:
-        if name not in self:
-            raise KeyError(name)
-        return _folder().joinpath(f"{name}{SUFFIX}").read_text(encoding="utf-8")
+        return _files()[name].read_text(encoding="utf-8")
 
     def __contains__(self, name: object) -> bool:
-        return name in _names()
+        return name in _files()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_names())
+        return iter(_files())
 
     def __len__(self) -> int:
-        return len(_names())
+        return len(_files())
 
 
 @cache
-def _names() -> tuple[str, ...]:
-    names = (file.name for file in _folder().iterdir() if file.name.endswith(SUFFIX))
-    return tuple(sorted(name.removesuffix(SUFFIX) for name in names))
+def _files() -> dict[str, Traversable]:
+    """In the installed package, or in the folder of a checkout."""
+    try:
+        folder = resources.files("sandbox.scenarios")
+    except ModuleNotFoundError:
+        folder = Path(__file__).parents[2] / "scenarios"
+    files = {file.name.removesuffix(SUFFIX): file for file in folder.iterdir() if file.name.endswith(SUFFIX)}
+    return dict(sorted(files.items()))
 
 
 SHIPPED = Shipped()

@@ -41,8 +41,3 @@ def read_bank(node: Node, notes: Notes, inherited: People) -> tuple[People, Fixt
         return tree.plain(), read_fixtures(tree, hashlib.sha256(canon).hexdigest(), notes)
     except ScenarioErrors:
         raise AlreadyReported from None
-
-
-def no_people() -> Fixtures:
-    """Fixtures without people, for a bank that inherits none."""
-    return Fixtures("nobody", {}, {}, {}, {}, {})

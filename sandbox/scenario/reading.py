@@ -16,7 +16,7 @@ from sandbox.reader.yaml_text import TEXT_MAX
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, People, Scenario
-from sandbox.scenario.people import BANK, NOBODY, no_people, read_bank
+from sandbox.scenario.people import BANK, NOBODY, read_bank
 from sandbox.scenario.rule_rows import RULE
 from sandbox.scenario.setting_rows import SETTINGS
 from sandbox.scenario.step_reading import StepShape, check_steps, step_schema
@@ -27,6 +27,8 @@ from sandbox.world.faults import Fault
 SEED_MAX = 2**53 - 1
 
 Library = Mapping[str, str]  # name to text
+_NO_PEOPLE = Fixtures("nobody", {}, {}, {}, {}, {})
+BLANK = Scenario("", "", "", None, None, None, None, _NO_PEOPLE, Settings(), (), (), (), NOBODY)
 
 
 def _clock(rows: dict[str, Any]) -> dict[str, Any]:
@@ -137,47 +139,48 @@ def _read(tree: Node, file: str, name: str, library: Library, chain: tuple[str, 
     notes.finish()
     assert fixtures is not None
     clock = rows.get("clock", {})
+    settings = rows.get("settings", {})
     return Scenario(
         name,
         rows.get("scenario", name),
         rows.get("about", ""),
-        parent.name if parent else None,
-        rows.get("seed", parent.seed if parent else None),
-        clock.get("at", parent.at if parent else None),
-        clock.get("rate", parent.rate if parent else None),
+        parent.name or None,
+        rows.get("seed", parent.seed),
+        clock.get("at", parent.at),
+        clock.get("rate", parent.rate),
         fixtures,
-        with_changes(parent.settings if parent else Settings(), rows.get("settings", {})),
-        _add_titles(rows.get("rules", ()), name, "rule") + (parent.rules if parent else ()),
-        _add_titles(rows.get("faults", ()), name, "fault") + (parent.faults if parent else ()),
+        with_changes(parent.settings, settings),
+        _add_titles(rows.get("rules", ()), name, "rule") + parent.rules,
+        _add_titles(rows.get("faults", ()), name, "fault") + parent.faults,
         rows.get("steps", ()),
         bank,
-        rows.get("settings", {}).get("life", parent.life if parent else None),
+        settings.get("life", parent.life),
     )
 
 
-def _check_steps(tree: Node, notes: Notes, parent: Scenario | None) -> None:
+def _check_steps(tree: Node, notes: Notes, parent: Scenario) -> None:
     """Where the file's own people have faults, their names are known all the same."""
-    if notes.fixtures is None and parent is not None:
+    if notes.fixtures is None and parent is not BLANK:
         notes.fixtures = parent.fixtures
         for rows in tree.rows["bank"].value.rows.values() if "bank" in tree.rows else ():
             notes.added |= rows.value.rows.keys()
     check_steps(tree.rows["steps"].value.items, notes)
 
 
-def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario | None:
-    """The inherited scenario, or None."""
+def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[str, ...]) -> Scenario:
+    """The inherited scenario, or a blank one."""
     extends = tree.rows.get("extends")
     place = extends.value if extends else tree
     parent = place.value if extends else ROOT
     if parent is None or not isinstance(parent, str):
-        return None  # a value that is no text is noted with the rest
+        return BLANK  # a value that is no text is noted with the rest
     chain = (*chain, name)
     if parent in chain:
         notes.add(place, f"it extends itself: {' -> '.join((*chain, parent))}", "extends: null inherits nothing")
-        return None
+        return BLANK
     if parent not in library:
         notes.add(place, f"there is no scenario {quote(parent)}", suggestion(parent, library))
-        return None
+        return BLANK
     try:
         if library is SHIPPED and parent == ROOT:
             return _shipped(ROOT)  # read once
@@ -185,20 +188,17 @@ def _parent(tree: Node, notes: Notes, name: str, library: Library, chain: tuple[
         return _read(read_shipped(library[parent], file), file, parent, library, chain)
     except ScenarioErrors as faults:
         notes.errors.extend(faults.errors)
-        return None
+        return BLANK
 
 
-def _people(tree: Node, notes: Notes, parent: Scenario | None) -> tuple[People, Fixtures | None]:
+def _people(tree: Node, notes: Notes, parent: Scenario) -> tuple[People, Fixtures | None]:
     """The people; None when they have errors, so that references to them are not checked."""
-    own = tree.rows.get("bank")
-    inherited: People = parent.bank if parent else NOBODY
-    if own is None:
-        bank, fixtures = inherited, parent.fixtures if parent else no_people()
-    else:
+    bank, fixtures = parent.bank, parent.fixtures
+    if "bank" in tree.rows:
         try:
-            bank, fixtures = read_bank(own.value, notes, inherited)
+            bank, fixtures = read_bank(tree.rows["bank"].value, notes, parent.bank)
         except AlreadyReported:
-            return inherited, None
+            return parent.bank, None
     notes.fixtures = None if notes.errors else fixtures
     return bank, fixtures
 

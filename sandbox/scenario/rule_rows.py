@@ -1,7 +1,6 @@
 """The `rules` of a scenario (choice 13), checked against the tables of moves and of errors."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any
 
 from sandbox.bank.rules import DEBIT, KINDS, Added, AmountIs, Psu, Rule, Then, When
@@ -113,14 +112,8 @@ def _psu(rows: dict[str, Any]) -> Psu:
         raise Wrong("only one of account and accounts can hold", "accounts belong to a consent", "accounts")
     if "second" in rows and does != "approves":
         raise Wrong("a second signature needs a first", "say approves: true", "second")
-    return Psu(
-        does,
-        rows.get("customer"),
-        rows.get("account"),
-        rows.get("accounts", ()),
-        rows.get("after", timedelta()),
-        rows.get("second"),
-    )
+    given = {name: value for name, value in rows.items() if name not in (does, "second")}
+    return Psu(does, then=rows.get("second"), **given)
 
 
 SIGNS = {**dict.fromkeys(BEHAVIOURS, YES), "customer": CUSTOMER, "after": DURATION}
@@ -167,11 +160,8 @@ def _refuse(node: Node, notes: Notes) -> str:
 
 def _kinds(when: When) -> list[str]:
     """The kinds that a rule can be about."""
-    return [
-        kind
-        for kind in KINDS
-        if when.kind in (None, kind) and (when.product is None or any(_fits(when, name) for name in PRODUCTS_OF[kind]))
-    ]
+    named = KINDS if when.kind is None else (when.kind,)
+    return [kind for kind in named if when.product is None or any(_fits(when, name) for name in PRODUCTS_OF[kind])]
 
 
 def _fits(when: When, product: str) -> bool:
@@ -180,12 +170,13 @@ def _fits(when: When, product: str) -> bool:
 
 def _tables(when: When) -> list[str]:
     """The tables of moves that a rule can be about."""
-    found: list[str] = []
-    for kind in _kinds(when):
-        tables = INITIATIONS[kind].moves if kind in INITIATIONS else ()
-        of_products = kind == PAYMENT.name  # a table for each product
-        found += [path for path in tables if not of_products or _fits(when, path.removesuffix(" (ACSP)"))]
-    return found
+    return [
+        path
+        for kind in _kinds(when)
+        if kind in INITIATIONS
+        for path in INITIATIONS[kind].moves
+        if kind != PAYMENT.name or _fits(when, path.removesuffix(" (ACSP)"))  # of payments a table for each product
+    ]
 
 
 def _check_moves(when: When, moves: Iterable[Then]) -> None:
@@ -207,15 +198,8 @@ def _check_moves(when: When, moves: Iterable[Then]) -> None:
 
 
 def _rule(rows: dict[str, Any]) -> Rule:
-    rule = Rule(
-        rows.get("title", ""),
-        rows.get("when", When()),
-        rows.get("then", ()),
-        tuple(rows.get("timings", {}).items()),
-        rows.get("psu"),
-        rows.get("validation", ()),
-        rows.get("refuse"),
-    )
+    given: dict[str, Any] = {"title": "", "when": When()} | rows
+    rule = Rule(**given | {"timings": tuple(rows.get("timings", {}).items())})
     check_returns(rule.when, rule.then)
     if rule.when.kind == DEBIT:
         check_debit(rule, rows)

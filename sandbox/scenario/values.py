@@ -59,14 +59,11 @@ def default_values() -> tuple[WellKnownValue, ...]:
 
 def markdown(scenario: Scenario) -> str:
     """A table in Markdown, a row for each value."""
-    lines = [_line(HEAD), _line(["---"] * len(HEAD))]
-    return "\n".join([*lines, *(_line(row) for row in rows(scenario))])
-
-
-def rows(scenario: Scenario) -> Iterator[tuple[str, ...]]:
+    lines = [HEAD, ("---",) * len(HEAD)]
     for one in values_of(scenario.rules):
         place = f"`{one.field}`" if one.field == "creditor_name" else one.field
-        yield f"`{one.value}`", place, one.kind_words, one.effect, one.outcome
+        lines.append((f"`{one.value}`", place, one.kind_words, one.effect, one.outcome))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _outcome(rule: Rule) -> str:
@@ -88,7 +85,3 @@ def _then(then: Then) -> str:
     if then.back:
         return f"`{then.on}`, then a {then.back} `{then.reason}`"
     return f"`{then.move}` {f'`{then.reason}`' if then.reason else ''}".strip()
-
-
-def _line(cells: tuple[str, ...] | list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
