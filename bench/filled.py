@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.servers import CALLBACK
 from sandbox.app import assemble, first_beginning
-from sandbox.bank import effects, payments
+from sandbox.bank import behaviours, payments
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Creditor, Debtor, Order, Origin
 from sandbox.banking.durations import read_instant
@@ -63,7 +63,7 @@ def fill_due(world: World, count: int) -> None:
     ids = [initiate(world, number, CENT, PAYS) for number in range(count)]
     world.set_pace(partial(later, CHECKED))
     for payment_id in ids:
-        world.act(effects.force, payment_id, Status.PDNG, None)
+        world.act(behaviours.force, payment_id, Status.PDNG, None)
 
 
 def acts_left(world: World) -> int:

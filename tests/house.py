@@ -40,8 +40,7 @@ INSIDE = {
         {"initiations"},
         {"payments", "standing_orders", "bulks"},
         {"signing"},
-        {"psu_actions", "effects"},
-        {"rule_actions"},
+        {"psu_actions"},
         {"timeline"},
     ),
     "web.api": (

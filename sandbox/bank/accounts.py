@@ -7,10 +7,8 @@ from sandbox.bank.ledger import NOTHING, Compartment
 from sandbox.bank.records import Account, Debtor, Order
 from sandbox.bank.state import Bank
 from sandbox.banking import countries
-from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.products import PRODUCTS
 
 FIELD = "debtor_account.iban"
 
@@ -22,14 +20,18 @@ def account_of(bank: Bank, iban: str, field: str = FIELD) -> Account:
     return account
 
 
-def demand_payment_account(bank: Bank, account: Account, field: str = FIELD) -> None:
-    """A savings account is no payment account (service 1); worlds of the first edition let it pay."""
-    demand_open(account, field)
+def paying_account(bank: Bank, iban: str) -> Account:
+    """The account, if a customer may pay from it."""
+    account = account_of(bank, iban)
+    demand_open(account)
     if not may_pay(bank, account):
-        raise Refusal(Error.ACCOUNT_SAVINGS, input=field)
+        raise Refusal(Error.ACCOUNT_SAVINGS, input=FIELD)
+    demand_channel(bank, account)
+    return account
 
 
 def may_pay(bank: Bank, account: Account) -> bool:
+    """A savings account is no payment account (service 1); worlds of the first edition let it pay."""
     if account.closed or not account.is_savings or bank.settings.rules_edition < 2:
         return not account.closed
     return bank.variant("savings_as_debtor") == "accepted"
@@ -59,25 +61,6 @@ def demand_unblocked(bank: Bank, customer: str, field: str = "customer") -> None
         raise Refusal(Error.CHANNEL_CLOSED, input=field, why="the customer blocked it", which="blocked")
 
 
-def demand_fit(bank: Bank, order: Order, debtor: Debtor, *, direct: bool) -> None:
-    """The checks of choice 5 in its order; raises the first that fails."""
-    account = account_of(bank, debtor.iban)
-    demand_payment_account(bank, account)
-    demand_channel(bank, account)
-    if debtor.currency not in account.currencies:
-        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
-    if order.creditor.iban == debtor.iban and bank.variant("self_payment") == "refused":
-        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why="it is the account that pays")
-    if not PRODUCTS[order.product].sepa and not account.non_sepa:
-        raise Refusal(Error.NON_SEPA_BARRED, input=FIELD)
-    if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
-        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
-    country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
-    demand_profile(bank, account, country, cost(order.amount, "EUR").number, limit_day(bank, order))
-    if direct:
-        demand_funds(bank, debtor, cost(order.amount, debtor.currency))
-
-
 def limit_day(bank: Bank, order: Order) -> date:
     """The day on which a payment that is signed now counts for the customer's limits."""
     today, day = bank.clock.today, order.execution_date
@@ -92,7 +75,9 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
         why = f"the country {country} is not among those the customer accepts"
         accepted = {"accepted_countries": sorted(account.countries), "country": country}
         raise Refusal(Error.PROFILE_FORBIDS, why=why, which="country", country=country, decided=accepted)
-    week = 7 if account.limit_week is None else days_of_week(bank, on)
+    week = 7
+    if account.limit_week is not None and bank.variant("limit_week") != "seven_days":
+        week = on.weekday() + 1
     for limit, days, name in ((account.limit_day, 1, "daily"), (account.limit_week, week, "weekly")):
         if limit is not None and (spent := spent_in(bank, account.iban, days, on)) + amount > limit.number:
             used, left = Money(spent, "EUR"), Money(max(limit.number - spent, NOTHING), "EUR")
@@ -101,15 +86,14 @@ def demand_profile(bank: Bank, account: Account, country: str | None, amount: De
             raise Refusal(Error.PROFILE_FORBIDS, why=why, which=name, decided=decided)
 
 
-def days_of_week(bank: Bank, on: date) -> int:
-    """How many days a weekly limit counts back, that one among them."""
-    return 7 if bank.variant("limit_week") == "seven_days" else on.weekday() + 1
+def spent_in(bank: Bank, iban: str, days: int, on: date) -> Decimal:
+    """The sum of an account's signed payments of so many days up to that one."""
+    return sum((bank.spent.get((iban, on - timedelta(days=back)), NOTHING) for back in range(days)), NOTHING)
 
 
-def spent_in(bank: Bank, iban: str, days: int, on: date | None = None) -> Decimal:
-    """The sum of an account's signed payments of a day, which is today unless another is given, and those before."""
-    last = on or bank.clock.today
-    return sum((bank.spent.get((iban, last - timedelta(days=back)), Decimal()) for back in range(days)), Decimal())
+def count_spent(bank: Bank, iban: str, on: date, change: Decimal) -> None:
+    """Counts an amount for the customer's limits."""
+    bank.spent[iban, on] = bank.spent.get((iban, on), NOTHING) + change
 
 
 def cost(amount: Money, currency: str) -> Money:

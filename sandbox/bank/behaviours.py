@@ -1,17 +1,23 @@
-"""How each kind of initiation behaves while it is signed: one row a kind, of functions."""
+"""How each kind of subject behaves: while it is signed, and what a trigger does, due or forced."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from sandbox.bank import accounts, bulk_checks, bulks, execution, payments, rules, standing_orders
-from sandbox.bank.records import Account, Debtor, Payment
+from sandbox.bank import bulk_checks, bulks, execution, payments, rules, standing_orders
+from sandbox.bank.records import Debtor, Payment
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation, StandingOrder
-from sandbox.contract import kinds
+from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder, Subject
+from sandbox.contract import kinds, moves
+from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
-from sandbox.contract.moves import Trigger
+from sandbox.contract.moves import Status, Trigger
+
+TIME_OUT = "TIME_OUT"
+
+Due = Callable[[Bank, Any], None]
+Forced = Callable[[Bank, Any, str | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +25,7 @@ class Behaviour:
     """What the bank asks and does before, at and after the last signature."""
 
     looks: Callable[[Any], Looks]  # before its signature, for the rules of a scenario
-    demand_fit: Callable[[Bank, Any, str, Debtor | None], None]  # the account that pays lets the customer sign
+    demand_fit: Callable[[Bank, Any, str, Any], None]  # the account that pays, one or a file's, lets the customer sign
     demand_funds: Callable[[Bank, Any], None]  # where `demand_fit` does not
     may_sign: Callable[[Bank, Any], tuple[str, ...]]
     signatures_required: Callable[[Bank, Any, Debtor | None], int]
@@ -32,54 +38,30 @@ def behaviour_of(found: Initiation) -> Behaviour:
     return BEHAVIOURS[found.kind]
 
 
-def _account(bank: Bank, found: Payment | StandingOrder) -> Account | None:
-    return bank.accounts[found.debtor.iban] if found.debtor else None
+def _move(trigger: Trigger) -> Forced:
+    """The move alone, without money."""
 
+    def move(bank: Bank, subject: Subject, reason: str | None = None) -> None:
+        bank.move(subject, trigger, reason)
 
-def _owner(bank: Bank, found: Payment | StandingOrder) -> str | None:
-    account = _account(bank, found)
-    return account.owners[0] if account else None
-
-
-def _may_sign(bank: Bank, found: Payment | StandingOrder) -> tuple[str, ...]:
-    account = _account(bank, found)
-    assert account is not None
-    return account.may_sign
-
-
-def _refuse(bank: Bank, found: Payment | StandingOrder, reason: str | None) -> None:
-    bank.move(found, Trigger.REFUSED, reason)
-
-
-def _nothing(bank: Bank, found: Initiation) -> None:
-    """Checked with the account."""
-
-
-def _payment_fits(bank: Bank, payment: Payment, customer: str, debtor: Debtor | None) -> None:
-    assert debtor is not None
-    accounts.demand_fit(bank, payment.order, debtor, direct=payments.is_direct(bank, payment.order))
-
-
-def _order_fits(bank: Bank, order: StandingOrder, customer: str, debtor: Debtor | None) -> None:
-    assert debtor is not None
-    standing_orders.demand_fit(bank, order.order, debtor)
+    return move
 
 
 ONE_ACCOUNT = Behaviour(
     looks=lambda found: rules.looks_of(found.order, found.origin),
-    demand_fit=_payment_fits,
-    demand_funds=_nothing,
-    may_sign=_may_sign,
+    demand_fit=lambda bank, payment, customer, debtor: payments.demand_fit(bank, payment.order, debtor),
+    demand_funds=lambda bank, _: None,  # with the account
+    may_sign=lambda bank, found: bank.accounts[found.debtor.iban].may_sign,
     signatures_required=lambda bank, _, debtor: bank.accounts[debtor.iban].signatures_required if debtor else 1,
-    owner=_owner,
+    owner=lambda bank, found: bank.accounts[found.debtor.iban].owners[0] if found.debtor else None,
     complete=execution.complete,
-    refuse=_refuse,
+    refuse=_move(Trigger.REFUSED),
 )
 BEHAVIOURS: dict[Kind, Behaviour] = {
     kinds.PAYMENT: ONE_ACCOUNT,
     kinds.STANDING_ORDER: replace(
         ONE_ACCOUNT,
-        demand_fit=_order_fits,
+        demand_fit=lambda bank, order, customer, debtor: standing_orders.demand_fit(bank, order.order, debtor),
         signatures_required=lambda bank, order, debtor: 1,  # never several (service 1)
         complete=standing_orders.complete,
     ),
@@ -94,3 +76,113 @@ BEHAVIOURS: dict[Kind, Behaviour] = {
         refuse=bulks.refuse,
     ),
 }
+
+
+class Effect(NamedTuple):
+    """`due` runs when the event is due, `forced` when a rule or a control makes the move; None where it cannot."""
+
+    due: Due | None = None
+    forced: Forced | None = None
+
+
+def _both(effect: Any) -> Effect:
+    return Effect(effect, effect)
+
+
+def _on_its_day(execute: Due) -> Due:
+    """Executes, unless the execution was postponed since."""
+
+    def due(bank: Bank, subject: Payment | Part) -> None:
+        now = bank.clock.now
+        if now >= execution.due_at(subject, now):
+            execute(bank, subject)
+
+    return due
+
+
+def _refuse_unsigned(bank: Bank, found: StandingOrder | Bulk) -> None:
+    """What nobody signed in time is refused, where an axis says so; its table knows no time-out (service 3.3)."""
+    if not found.signatures:
+        behaviour_of(found).refuse(bank, found, TIME_OUT)
+
+
+def _time_out(bank: Bank, found: Payment) -> None:
+    """Unsigned for too long; one that lacks a further signature only may stay."""
+    if not found.signatures or bank.variant("half_signed") != "stays":
+        bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
+
+
+def _sign_payment(bank: Bank, payment: Payment, reason: str | None) -> None:
+    """Signed by all who may sign; without an account there is nobody to sign."""
+    if payment.debtor is None or payment.debtor.iban not in bank.accounts:
+        raise Refusal(Error.MOVE_ILLEGAL, subject="a payment without a debtor account", status="PATC", target="signed")
+    account = bank.accounts[payment.debtor.iban]
+    payment.customer = payment.customer or account.owners[0]
+    payment.signatures = payment.signatures or account.may_sign[: account.signatures_required]
+    execution.complete(bank, payment)
+
+
+def _sign_order(bank: Bank, order: StandingOrder, reason: str | None) -> None:
+    if order.debtor is None:
+        raise Refusal(Error.MOVE_ILLEGAL, subject="an order without a debtor account", status="PATC", target="signed")
+    order.customer = order.customer or bank.accounts[order.debtor.iban].owners[0]
+    order.signatures = (order.customer,)
+    standing_orders.complete(bank, order)
+
+
+def _sign_file(bank: Bank, bulk: Bulk, reason: str | None) -> None:
+    signers = bulk_checks.signers(bank, bulk)
+    bulk.customer = bulk.customer or signers[0]
+    bulk.signatures = bulk.signatures or signers[: bulk_checks.signatures_required(bank, bulk)]
+    bulks.complete(bank, bulk)
+
+
+EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
+    Payment: {
+        Trigger.CHECKED: _both(_move(Trigger.CHECKED)),
+        Trigger.UNSIGNED_TOO_LONG: Effect(due=_time_out),
+        Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
+        Trigger.SIGNED: Effect(forced=_sign_payment),
+        Trigger.EXECUTED: Effect(_on_its_day(execution.execute), execution.begin_settlement),
+        Trigger.FUNDS_MISSING: Effect(forced=execution.recycle),
+        Trigger.GIVEN_UP: Effect(forced=execution.give_up),
+        Trigger.SETTLED: _both(execution.settle),
+        Trigger.REJECTED: Effect(forced=execution.reject),
+        Trigger.CANCELLED: Effect(forced=execution.cancel),
+    },
+    StandingOrder: {
+        Trigger.REFUSED: Effect(_refuse_unsigned, _move(Trigger.REFUSED)),
+        Trigger.SIGNED: Effect(forced=_sign_order),
+        Trigger.ACTIVATED: _both(standing_orders.activate),
+        Trigger.OCCURRED: Effect(due=standing_orders.run),
+        Trigger.ENDED: Effect(forced=_move(Trigger.ENDED)),
+        Trigger.CANCELLED: Effect(forced=standing_orders.cancel),
+    },
+    # Validation and execution of a file follow from its content, so neither is forced.
+    Bulk: {
+        Trigger.VALIDATED: Effect(due=bulk_checks.validate),
+        Trigger.REFUSED: Effect(_refuse_unsigned, bulks.refuse),
+        Trigger.SIGNED: Effect(forced=_sign_file),
+        Trigger.REJECTED: Effect(forced=bulks.reject),
+        Trigger.CANCELLED: Effect(forced=bulks.cancel),
+    },
+    Part: {Trigger.EXECUTED: Effect(due=_on_its_day(bulks.execute))},
+}
+NONE = Effect()
+
+
+def effect_of(subject: Subject, trigger: Trigger) -> Effect:
+    return EFFECTS[type(subject)].get(trigger, NONE)
+
+
+def force(bank: Bank, subject_id: str, target: Status, reason: str | None) -> None:
+    """Forces the first move of the table that leads to the status."""
+    subject = bank.find_subject(subject_id)
+    if subject is None:
+        raise Refusal(Error.NOT_FOUND, input="payment")
+    for row in moves.rows_to(subject.path, subject.status, target):
+        forced = effect_of(subject, row.trigger).forced
+        if forced is not None and bank.can(subject, row.trigger):
+            forced(bank, subject, reason)
+            return
+    raise Refusal(Error.MOVE_ILLEGAL, subject=subject.id, status=subject.status.value, target=target.value)

@@ -1,14 +1,13 @@
 """Bulk files: taken in, validated later, signed, executed bulk by bulk (service 2.3, 4.6; choice 7)."""
 
 import math
-from decimal import Decimal
 from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations
 from sandbox.bank.bounded_registers import forget_replaced
 from sandbox.bank.execution import CLOSED, NO_FUNDS, due_at, six_on
 from sandbox.bank.initiations import Ask
-from sandbox.bank.records import Origin
+from sandbox.bank.records import Origin, ScaAddress
 from sandbox.bank.rules import Looks
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Part, cancellation_facts
@@ -29,11 +28,9 @@ def initiate(
         return earlier.subject_id, Status.RCVD
     match = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
     bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
-    bulk.rule = bank.rulebook.take(match)
-    bank.bulks[bulk.id] = bulk
     bank.files_waiting[bulk.id] = len(packed)
     bank.met("bulk_validation")
-    initiations.register(bank, bulk, bulk.reference_group, reference)
+    initiations.register(bank, bulk, match, bulk.reference_group, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     initiations.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status
@@ -135,8 +132,7 @@ def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
 def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
     """Counts the amount for the customer's limits, on the day of the signature."""
     assert bulk.signed_on is not None
-    key = (part.debtor.iban, bulk.signed_on)
-    bank.spent[key] = bank.spent.get(key, Decimal()) + sign * part.paying.control_sum
+    accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
 
 
 def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
@@ -188,13 +184,12 @@ def renew_address(bank: Bank, client_id: str, kind: str, reference: str, externa
 
 
 def give_address(bank: Bank, bulk: Bulk) -> None:
+    """A fresh address to sign at; older ones of files are forgotten in time."""
     bulk.sca_token = initiations.new_address(bank, bulk.id, bank.settings_of(bulk).sca_address_life)
+
+    def stands(token: str, address: ScaAddress) -> bool:
+        found = bank.bulks.get(address.subject_id)
+        return found is None or found.sca_token == token
+
     standing = len(bank.payments) + len(bank.standing_orders) + len(bank.bulks)
-    most = bank.settings.remembered_max
-    forget_replaced(bank.sca_addresses, standing, most, lambda token, at: not _is_replaced(bank, token, at.subject_id))
-
-
-def _is_replaced(bank: Bank, token: str, subject_id: str) -> bool:
-    """Tells whether the file has a newer address."""
-    bulk = bank.bulks.get(subject_id)
-    return bulk is not None and bulk.sca_token != token
+    forget_replaced(bank.sca_addresses, standing, bank.settings.remembered_max, stands)

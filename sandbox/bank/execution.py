@@ -1,16 +1,14 @@
 """Payments after the last signature: reservation, execution, settlement, and money that comes back (choice 5)."""
 
 from datetime import date, datetime, timedelta
-from decimal import Decimal
 
 from sandbox.bank import accounts, entries, initiations
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
-from sandbox.bank.records import Debtor, Order, Payment, Refund
+from sandbox.bank.records import Order, Payment, Refund
 from sandbox.bank.rules import DEBIT, Looks
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part, Subject, cancellation_facts
 from sandbox.banking.calendar import at_brussels, brussels_date, following_banking_day, is_banking_day, next_banking_day
-from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.products import PRODUCTS
@@ -18,6 +16,7 @@ from sandbox.contract.products import PRODUCTS
 NO_FUNDS = "AM04"
 CLOSED = "AC04"  # the account that pays, or the beneficiary's
 BAD_NAME = "RR03"  # the beneficiary's name is missing or cannot be read
+BOOKED_AT = 5  # hour in Brussels of a refund that would fall on a closed day
 
 
 def day_of(bank: Bank, order: Order) -> date | None:
@@ -68,7 +67,10 @@ def execute(bank: Bank, payment: Payment) -> None:
     if accounts.is_closed(bank, payment.debtor.iban):
         give_up(bank, payment, CLOSED)
         return
-    if _funds_at_execution(bank, payment, payment.debtor) >= amount:
+    funds = accounts.payable(bank, payment.debtor)
+    if payment.executes_on is None:
+        funds += amount  # its own reservation
+    if funds >= amount:
         begin_settlement(bank, payment)
         return
     bank.met("recycling_tries")
@@ -105,17 +107,12 @@ def give_up(bank: Bank, payment: Payment, reason: str | None = None) -> None:
 
 def settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
     """A beneficiary's account of this bank that is closed takes nothing: the money returns (choice 10)."""
-    why_not = _refused_by_beneficiary(bank, payment)
-    if why_not is None:
-        _settle(bank, payment, reason)
-    else:
-        reject(bank, payment, why_not)
-
-
-def _refused_by_beneficiary(bank: Bank, payment: Payment) -> str | None:
     if accounts.is_closed(bank, payment.order.creditor.iban):
-        return CLOSED
-    return BAD_NAME if initiations.is_refused_late(bank, payment.order.creditor_name) else None
+        reject(bank, payment, CLOSED)
+    elif initiations.is_refused_late(bank, payment.order.creditor_name):
+        reject(bank, payment, BAD_NAME)
+    else:
+        _settle(bank, payment, reason)
 
 
 def _settle(bank: Bank, payment: Payment, reason: str | None = None) -> None:
@@ -158,12 +155,6 @@ def _let_go(bank: Bank, payment: Payment) -> None:
     _count(bank, payment, -1)
 
 
-def _funds_at_execution(bank: Bank, payment: Payment, debtor: Debtor) -> Money:
-    """The funds at execution, without the payment's own reservation."""
-    funds = accounts.payable(bank, debtor)
-    return funds if payment.executes_on else funds + accounts.cost(payment.order.amount, debtor.currency)
-
-
 def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
     """From the signature until the settlement begins."""
     assert payment.debtor is not None
@@ -175,11 +166,8 @@ def _reserve(bank: Bank, payment: Payment, sign: int) -> None:
 def _count(bank: Bank, payment: Payment, sign: int) -> None:
     """Counts the amount for the customer's limits, on the day of the signature unless an axis says otherwise."""
     assert payment.debtor is not None and payment.counted_on is not None
-    key = (payment.debtor.iban, payment.counted_on)
-    bank.spent[key] = bank.spent.get(key, Decimal()) + sign * accounts.cost(payment.order.amount, "EUR").number
-
-
-BOOKED_AT = 5  # hour in Brussels of a refund that would fall on a closed day
+    amount = sign * accounts.cost(payment.order.amount, "EUR").number
+    accounts.count_spent(bank, payment.debtor.iban, payment.counted_on, amount)
 
 
 def send_back(bank: Bank, payment: Subject, back: str, reason: str | None) -> None:
@@ -212,7 +200,11 @@ def meet_debit(bank: Bank, entry: Entry) -> None:
     if then is None:
         return
     bank.refunds[entry.reference] = Refund(entry, then.back, then.reason)
-    bank.agenda.add(_open_at(bank.clock.now + then.after), entry.reference, Trigger.RETURNED)
+    at = bank.clock.now + then.after
+    day = brussels_date(at)
+    if not is_banking_day(day):
+        at = at_brussels(next_banking_day(day), BOOKED_AT)
+    bank.agenda.add(at, entry.reference, Trigger.RETURNED)
 
 
 def refund(bank: Bank, reference: str) -> None:
@@ -223,9 +215,3 @@ def refund(bank: Bank, reference: str) -> None:
     remark = f"{found.back.upper()} {found.reason or ''}".strip()
     entry = found.entry._replace(reference=f"{reference}R", on=today, value_on=today, postings=postings, remark=remark)
     bank.ledger.post(entry)
-
-
-def _open_at(at: datetime) -> datetime:
-    """The instant itself on a banking day, else the morning of the next one."""
-    day = brussels_date(at)
-    return at if is_banking_day(day) else at_brussels(next_banking_day(day), BOOKED_AT)

@@ -8,8 +8,9 @@ from datetime import timedelta
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import Asked, Order, Origin, Payment, ScaAddress
+from sandbox.bank.rules import Match
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Bulk, Contract, Initiation, StandingOrder
+from sandbox.bank.subjects import UNSIGNED, Contract, Initiation, StandingOrder
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -37,8 +38,10 @@ class Ask:
     print: bytes
 
 
-def register(bank: Bank, subject: Initiation, group: str, reference: str | None) -> None:
-    """Registers an initiation in the journal and under its TPP's own reference."""
+def register(bank: Bank, subject: Initiation, match: Match, group: str, reference: str | None) -> None:
+    """Registers an initiation with the rule that it met, under its TPP's own reference, and in the journal."""
+    subject.rule = bank.rulebook.take(match)
+    getattr(bank, subject.kind.register)[subject.id] = subject
     if reference is not None:
         key = (subject.origin.client_id, group, reference)
         same_reference = bank.references.get(key)
@@ -54,13 +57,9 @@ def register(bank: Bank, subject: Initiation, group: str, reference: str | None)
 def list_for_customers(bank: Bank, subject: Initiation, ibans: Iterable[str]) -> None:
     """Lists an initiation in the channel of all who hold or sign for the accounts that pay, once these are known."""
     found = (bank.accounts[iban] for iban in ibans if iban in bank.accounts)
+    list_name = "orders" if subject.kind is kinds.STANDING_ORDER else "payments"
     for name in dict.fromkeys(name for account in found for name in (*account.owners, *account.may_sign)):
-        bank.leaving_from.setdefault((name, list_of(subject)), []).append(subject.id)
-
-
-def list_of(subject: Initiation) -> str:
-    """The list of the channel in which it stands."""
-    return "orders" if subject.kind is kinds.STANDING_ORDER else "payments"
+        bank.leaving_from.setdefault((name, list_name), []).append(subject.id)
 
 
 def demand_name(bank: Bank, name: str) -> None:
@@ -74,21 +73,23 @@ def is_refused_late(bank: Bank, name: str) -> bool:
     return SEPA_SET.fullmatch(name) is None and bank.variant("names") == "late"
 
 
-def demand_reference(bank: Bank, client_id: str, group: str, reference: str) -> None:
-    """Refuse an external reference that was used before, where the bank takes each once."""
-    if (client_id, group, reference) in bank.references and bank.variant("duplicate_external") == "refused":
-        raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before")
-
-
 def same_again(bank: Bank, order: Order | Contract, origin: Origin, group: str, ask: Ask) -> InitiationReply | None:
-    """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6)."""
+    """The unsigned initiation that this one repeats, with a fresh address, where an axis says so (service 4.6).
+
+    Any other initiation with its reference is refused, where the bank takes each reference once.
+    """
     same_reference = bank.references.get((origin.client_id, group, order.endtoend_identification), ())
     found = bank.initiation(same_reference[-1]) if same_reference else None
-    if found is None or found.status not in UNSIGNED or isinstance(found, Bulk) or found.order != order:
-        return None
-    if found.origin != origin or bank.variant("reinitiation") == "new":
-        return None
-    return answer(bank, ask, found)
+    if (
+        isinstance(found, Payment | StandingOrder)
+        and found.status in UNSIGNED
+        and (found.order, found.origin) == (order, origin)
+        and bank.variant("reinitiation") != "new"
+    ):
+        return answer(bank, ask, found)
+    if same_reference and bank.variant("duplicate_external") == "refused":
+        raise Refusal(Error.INPUT_INVALID, input="endtoend_identification", why="it was used before")
+    return None
 
 
 def answer(bank: Bank, ask: Ask, found: Payment | StandingOrder) -> InitiationReply:
@@ -105,10 +106,11 @@ def find(
     reference: str,
     *,
     external: bool,
+    customer: str | None = None,
     field: str = "payment-id",
     deleting: bool = False,
 ) -> Initiation:
-    """One of the caller's own initiations of that group; never another's."""
+    """One of the caller's own initiations of that group; of the token's PSU too, where a token names one."""
     if external:
         fitting = bank.references.get((client_id, group, reference), ())
         if len(fitting) > 1 and not deleting and bank.variant("ambiguous_external") == "newest":
@@ -123,23 +125,8 @@ def find(
         raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another client's")
     if subject is None or subject.origin.client_id != client_id or subject.reference_group != group:
         raise Refusal(Error.NOT_FOUND, input=field)
-    return subject
-
-
-def own(
-    bank: Bank,
-    client_id: str,
-    customer: str | None,
-    group: str,
-    reference: str,
-    *,
-    external: bool,
-    deleting: bool = False,
-) -> Initiation:
-    """What a token may read and cancel: the initiations of its own client and PSU; no token names no customer."""
-    subject = find(bank, client_id, group, reference, external=external, deleting=deleting)
     if customer is not None and not _concerns(bank, subject, customer):
-        raise Refusal(Error.ACCESS_DENIED, input="payment-id", why="it is another customer's")
+        raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another customer's")
     return subject
 
 
@@ -225,16 +212,3 @@ def new_address(bank: Bank, subject_id: str, life: timedelta) -> str:
     until = bank.clock.now + life
     bank.sca_addresses[token] = ScaAddress(token, subject_id, until)
     return token
-
-
-def address_of(bank: Bank, token: str) -> ScaAddress:
-    """The address, whether or not it still lives."""
-    address = bank.sca_addresses.get(token)
-    if address is None:
-        raise Refusal(Error.NOT_FOUND, input="address")
-    return address
-
-
-def demand_alive(bank: Bank, address: ScaAddress) -> None:
-    if bank.clock.now >= address.until:
-        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})

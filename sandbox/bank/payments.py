@@ -4,8 +4,10 @@ from sandbox.bank import accounts, execution, initiations, rules
 from sandbox.bank.initiations import Ask, InitiationReply
 from sandbox.bank.records import Debtor, Order, Origin, Payment
 from sandbox.bank.state import Bank
+from sandbox.banking.iban import country_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status, Trigger
+from sandbox.contract.products import PRODUCTS
 
 
 def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationReply:
@@ -22,24 +24,13 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     again = initiations.same_again(bank, order, origin, order.product, ask)
     if again is not None:
         return again
-    initiations.demand_reference(bank, origin.client_id, order.product, order.endtoend_identification)
-    match = bank.rulebook.meet(rules.looks_of(order, origin), bank.clock.now)
-
     now = bank.clock.now
-    payment = Payment(
-        bank.mint.id(),
-        order,
-        origin,
-        path_of(bank, order),
-        now,
-        Status.RCVD,
-        debtor=order.debtor,
-        customer=origin.customer,
-    )
-    payment.rule = bank.rulebook.take(match)
+    match = bank.rulebook.meet(rules.looks_of(order, origin), now)
+
+    payment = Payment(bank.mint.id(), order, origin, path_of(bank, order), now, Status.RCVD)
+    payment.debtor, payment.customer = order.debtor, origin.customer
+    initiations.register(bank, payment, match, order.product, order.endtoend_identification)
     settings = bank.settings_of(payment)
-    bank.payments[payment.id] = payment
-    initiations.register(bank, payment, order.product, order.endtoend_identification)
     bank.met("technical_checks")
     if bank.variant("first_status") == "PATC":
         bank.move(payment, Trigger.CHECKED)
@@ -52,21 +43,35 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
 def demand_fit_at_post(bank: Bank, order: Order, debtor: Debtor) -> None:
     """The checks of the account; those of the customer's own settings may wait for the bank's page (service 7.4)."""
     try:
-        accounts.demand_fit(bank, order, debtor, direct=is_direct(bank, order))
+        demand_fit(bank, order, debtor)
     except Refusal as refusal:
         if refusal.error is not Error.PROFILE_FORBIDS or bank.variant("profile_refusal") == "post":
             raise
+
+
+def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:
+    """The checks of choice 5 in its order; raises the first that fails."""
+    is_direct = execution.day_of(bank, order) is None  # today or undated, where no closed day puts it off
+    account = accounts.paying_account(bank, debtor.iban)
+    if debtor.currency not in account.currencies:
+        raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="the account has no such compartment")
+    if order.creditor.iban == debtor.iban and bank.variant("self_payment") == "refused":
+        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why="it is the account that pays")
+    if not PRODUCTS[order.product].sepa and not account.non_sepa:
+        raise Refusal(Error.NON_SEPA_BARRED, input=accounts.FIELD)
+    if order.urgent and bank.customers[account.owners[0]].kind != "business":  # service 2.1 rule 6
+        raise Refusal(Error.PROFILE_FORBIDS, why="an urgent transfer needs a professional account", which="urgent")
+    country = country_of(order.creditor.iban) if order.creditor.iban else order.creditor.country
+    amount, on = accounts.cost(order.amount, "EUR").number, accounts.limit_day(bank, order)
+    accounts.demand_profile(bank, account, country, amount, on)
+    if is_direct:
+        accounts.demand_funds(bank, debtor, accounts.cost(order.amount, debtor.currency))
 
 
 def path_of(bank: Bank, order: Order) -> str:
     """Which table of moves a payment follows, as the setting stands at its birth."""
     bank.met("final_status")
     return order.product if bank.settings.settled_status == "ACSC" else f"{order.product} (ACSP)"
-
-
-def is_direct(bank: Bank, order: Order) -> bool:
-    """Today, or no date at all, means direct execution, where no closed day puts it off (choice 5)."""
-    return execution.day_of(bank, order) is None
 
 
 def demand_date(bank: Bank, order: Order) -> None:
@@ -82,6 +87,6 @@ def demand_date(bank: Bank, order: Order) -> None:
 
 def cancel(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
     """DELETE (service 4.4)."""
-    payment = initiations.own(bank, client_id, customer, product, reference, external=external, deleting=True)
+    payment = initiations.find(bank, client_id, product, reference, customer=customer, external=external, deleting=True)
     assert isinstance(payment, Payment)
     execution.cancel(bank, payment)

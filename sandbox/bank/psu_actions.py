@@ -1,12 +1,19 @@
-"""Acts of a PSU without a browser, with defaults for missing choices (choice 10)."""
+"""Acts of a PSU without a browser: of a tester, with defaults (choice 10), or of a rule's customer (choice 13)."""
 
-from sandbox.bank import consents, signing, signing_methods
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from sandbox.bank import bulks, consents, signing, signing_methods
 from sandbox.bank.behaviours import behaviour_of
-from sandbox.bank.records import Debtor
+from sandbox.bank.bounded_registers import forget_first
+from sandbox.bank.grants import ConsentAddress
+from sandbox.bank.records import Callback, Debtor
+from sandbox.bank.rules import Psu
 from sandbox.bank.signing import customer_of
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
+from sandbox.bank.subjects import Bulk, Initiation, Subject
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
 
 
 def approve(
@@ -89,3 +96,70 @@ def compartment(bank: Bank, iban: str) -> str:
     """The euro compartment of an account that was picked by its IBAN alone."""
     account = bank.accounts.get(iban)
     return "EUR" if account is None else account.first_currency
+
+
+@contextmanager
+def at_work(bank: Bank, found: Subject | ConsentAddress) -> Iterator[None]:
+    """Marks moves in this block with the rule's title in the journal.
+
+    A refusal ends the block: the bank knows better than the scenario, and the journal shows that nothing moved.
+    """
+    assert found.rule is not None
+    bank.rule_at_work = bank.rulebook.rules[found.rule].title
+    try:
+        with suppress(Refusal):
+            yield
+    finally:
+        bank.rule_at_work = None
+
+
+def customer_acts(bank: Bank, found: Initiation | ConsentAddress) -> None:
+    """A rule's customer acts at the SCA or consent address, and as the second signer in the channel."""
+    assert found.rule is not None
+    psu = bank.rulebook.rules[found.rule].psu
+    assert psu is not None
+    with at_work(bank, found):
+        if isinstance(found, ConsentAddress):
+            _record_callback(bank, found.token, _answer(bank, found.token, psu))
+        elif not found.signatures:
+            _record_callback(bank, found.id, _at_address(bank, found, psu))
+        elif psu.then is not None:
+            _in_channel(bank, found, psu.then)
+
+
+def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
+    if redirect is None:
+        return
+    number = bank.callbacks[-1].seq + 1 if bank.callbacks else 1
+    bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
+    settings = bank.settings
+    forget_first(bank.callbacks, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.redirect))
+
+
+def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:
+    if isinstance(found, Bulk) and bulks.valid_address(bank, found) is None:
+        bulks.give_address(bank, found)
+    redirect = _answer(bank, found.sca_token or "", psu)
+    if psu.then is not None and found.signatures and found.status is Status.PATC:
+        bank.promise_customer(found, psu.then.after)
+    return redirect
+
+
+def _answer(bank: Bank, token: str, psu: Psu) -> str | None:
+    match psu.does:
+        case "approves":
+            return approve(bank, token, psu.customer, psu.account, psu.accounts, None)
+        case "wrong_code" if bank.settings.rules_edition > 1:
+            return decline(bank, token, psu.customer, None, signing.wrong_codes(bank))
+        case "refuses" | "wrong_code":
+            return decline(bank, token, psu.customer, None)
+        case _:
+            return None
+
+
+def _in_channel(bank: Bank, found: Initiation, psu: Psu) -> None:
+    """Adds a further signature in the channel, which has no callback."""
+    if psu.does == "approves" and psu.customer is not None:
+        signing.sign_in_channel(bank, found.id, psu.customer)
+    elif psu.does in ("refuses", "wrong_code"):
+        signing.refuse(bank, found, None)

@@ -22,12 +22,15 @@ FIRST_SIGNATURE = "This is {status}: its first signature is given at its SCA add
 
 def waiting(bank: Bank, token: str) -> Initiation:
     """The initiation to sign at an address; refuses answered and expired addresses."""
-    address = initiations.address_of(bank, token)
+    address = bank.sca_addresses.get(token)
+    if address is None:
+        raise Refusal(Error.NOT_FOUND, input="address")
     found = bank.initiation(address.subject_id)
     assert found is not None
     if found.status not in UNSIGNED or found.signatures:
         raise Refusal(Error.ALREADY_OVER, status=found.status.value)
-    initiations.demand_alive(bank, address)
+    if bank.clock.now >= address.until:
+        raise Refusal(Error.ADDRESS_OUTDATED, input="address", decided={"valid_until": address.until})
     return found
 
 

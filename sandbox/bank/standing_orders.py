@@ -44,13 +44,10 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     again = initiations.same_again(bank, contract, origin, KIND.group, ask)
     if again is not None:
         return again
-    initiations.demand_reference(bank, origin.client_id, KIND.group, contract.endtoend_identification)
     match = bank.rulebook.meet(rules.looks_of(contract, origin), bank.clock.now)
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
-    order.rule = bank.rulebook.take(match)
-    bank.standing_orders[order.id] = order
-    initiations.register(bank, order, order.reference_group, contract.endtoend_identification)
+    initiations.register(bank, order, match, KIND.group, contract.endtoend_identification)
     if bank.variant("unsigned_order") == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
     return initiations.answer(bank, ask, order)
@@ -66,9 +63,7 @@ def demand_savings(bank: Bank, contract: Contract) -> None:
 
 def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:
     """The checks on the debtor's account; one that needs two signatures is refused (service 1)."""
-    account = accounts.account_of(bank, debtor.iban)
-    accounts.demand_payment_account(bank, account)
-    accounts.demand_channel(bank, account)
+    account = accounts.paying_account(bank, debtor.iban)
     if debtor.currency != "EUR" or "EUR" not in account.currencies:  # service 2.2, also for one that the PSU picked
         raise Refusal(Error.INPUT_INVALID, input="debtor_account.currency", why="it takes a compartment in EUR")
     if account.signatures_required > 1:
@@ -170,7 +165,9 @@ def cancel(bank: Bank, order: StandingOrder, reason: str | None = None) -> None:
 
 
 def delete(bank: Bank, client_id: str, customer: str, product: str, reference: str, external: bool) -> None:
-    order = initiations.own(bank, client_id, customer, KIND.group, reference, external=external, deleting=True)
+    order = initiations.find(
+        bank, client_id, KIND.group, reference, customer=customer, external=external, deleting=True
+    )
     assert isinstance(order, StandingOrder)
     if order.status is Status.CANC and bank.variant("order_matrix") == "all":
         return

@@ -26,16 +26,12 @@ def _ignore(axis: str) -> None:
     """Nobody wants to know which axes were met."""
 
 
-class Watched:
-    """Whom a bank tells which axes it met. That is no part of its state, so no register."""
-
-    __slots__ = ("met",)
-
-    met: Callable[[str], None]
-
-
-class Bank(Watched):
+class Bank:
     """A pure function of its beginning and the acts that followed. A register is a dict."""
+
+    __slots__ = ("__dict__", "__weakref__", "met")  # what no part of its state is, so no register
+
+    met: Callable[[str], None]  # whom it tells which axes it met
 
     def __new__(cls, *args: object, **kwargs: object) -> "Bank":
         bank = super().__new__(cls)

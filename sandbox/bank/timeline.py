@@ -1,25 +1,29 @@
 """Moves time: scheduled events happen in order, each at its own time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from heapq import merge
 from operator import attrgetter
 
-from sandbox.bank import execution, rule_actions
+from sandbox.bank import execution
+from sandbox.bank.behaviours import effect_of, force
 from sandbox.bank.clock import Promise
-from sandbox.bank.effects import effect_of
+from sandbox.bank.psu_actions import at_work, customer_acts
 from sandbox.bank.records import Payment
+from sandbox.bank.rules import Then
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Part, Subject
 from sandbox.contract.moves import Trigger
 
-Happening = Callable[[Bank, Subject], None]
-
-# What a scenario lets happen; each looks for itself whether it still matters.
-UNATTENDED: dict[Trigger, Happening] = {
-    Trigger.RULED: rule_actions.by_rule,
-    Trigger.PSU_ACTS: rule_actions.customer_acts,
-}
+# What the bank does by itself, and a rule about the same status does instead. An execution of a contract goes on.
+DEFAULTS = (
+    Trigger.CHECKED,
+    Trigger.UNSIGNED_TOO_LONG,
+    Trigger.EXECUTED,
+    Trigger.SETTLED,
+    Trigger.ACTIVATED,
+    Trigger.VALIDATED,
+)
 
 
 def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
@@ -27,24 +31,53 @@ def happen(bank: Bank, subject_id: str, trigger: Trigger) -> None:
     if trigger is Trigger.RETURNED:
         execution.refund(bank, subject_id)
         return
-    if trigger is Trigger.PSU_ACTS and subject_id in bank.consent_addresses:
-        rule_actions.consents(bank, subject_id)
+    if trigger is Trigger.PSU_ACTS:
+        found = bank.consent_addresses.get(subject_id) or bank.initiation(subject_id)
+        if found is not None:  # a consent address may be forgotten since
+            customer_acts(bank, found)
         return
-    if trigger is Trigger.PSU_ACTS and bank.find_subject(subject_id) is None:
-        return  # at a consent address that was forgotten since
     subject = bank.subject(subject_id)
-    if trigger in UNATTENDED:
-        UNATTENDED[trigger](bank, subject)
-        return
-    if not bank.can(subject, trigger):
-        return
-    until = rule_actions.rule_delay(bank, subject, trigger)
-    if until is None:
+    if trigger is Trigger.RULED:
+        _move_by_rule(bank, subject)
+    elif bank.can(subject, trigger):
+        until = rule_delay(bank, subject, trigger)
+        if until is not None:
+            bank.agenda.add(until, subject_id, trigger)
+            return
         due = effect_of(subject, trigger).due
         assert due is not None, f"no {trigger} is promised to {subject_id}"
         due(bank, subject)
-    else:
-        bank.agenda.add(until, subject_id, trigger)
+
+
+def rule_moves(bank: Bank, found: Subject) -> dict[datetime, Then]:
+    """The moves of the rule from the current status, by time; the first of each time counts."""
+    if found.rule is None:
+        return {}
+    reached = next(fact.at for fact in reversed(found.history) if fact.source is not fact.target)
+    moves = [then for then in bank.rulebook.rules[found.rule].then if then.on is found.status]
+    return {reached + then.after: then for then in reversed(moves)}
+
+
+def rule_delay(bank: Bank, found: Subject, trigger: Trigger) -> datetime | None:
+    """The time until which a rule's move delays the default path; a bulk waits with its file."""
+    if isinstance(found, Part):
+        found = bank.bulks[found.bulk_id]
+    if found.rule is None or trigger not in DEFAULTS:
+        return None
+    moves = (at for at, then in rule_moves(bank, found).items() if not then.back)
+    return max((at for at in moves if at > bank.clock.now), default=None)
+
+
+def _move_by_rule(bank: Bank, found: Subject) -> None:
+    """Makes the due move, if the status has not changed since it was scheduled."""
+    then = rule_moves(bank, found).get(bank.clock.now)
+    if then is None:
+        return
+    with at_work(bank, found):
+        if then.back:
+            execution.send_back(bank, found, then.back, then.reason)
+        else:
+            force(bank, found.id, then.move, then.reason)
 
 
 def coming(bank: Bank) -> Iterator[Promise]:
@@ -63,17 +96,14 @@ def matters(bank: Bank, promise: Promise) -> bool:
         address = bank.consent_addresses.get(promise.subject_id)
         return address is not None and address.token not in bank.answered and promise.at < address.until
     if promise.trigger is Trigger.RULED:
-        return any(at == promise.at for at in rule_actions.rule_moves(bank, subject))
+        return promise.at in rule_moves(bank, subject)
     if promise.trigger is Trigger.PSU_ACTS:
         return subject.status in UNSIGNED
-    return bank.can(subject, promise.trigger) and not _is_postponed(subject, promise)
-
-
-def _is_postponed(subject: Subject, promise: Promise) -> bool:
-    if promise.trigger is not Trigger.EXECUTED:
-        return False
-    assert isinstance(subject, Payment | Part)
-    return promise.at < execution.due_at(subject, promise.at)
+    if promise.trigger is Trigger.EXECUTED:
+        assert isinstance(subject, Payment | Part)
+        if promise.at < execution.due_at(subject, promise.at):  # postponed since
+            return False
+    return bank.can(subject, promise.trigger)
 
 
 def advance(bank: Bank, until: datetime) -> None:

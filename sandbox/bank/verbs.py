@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from sandbox.bank import (
     app_approvals,
+    behaviours,
     bulks,
     channel_acts,
     consent_sessions,
     consents,
     customers,
-    effects,
     payments,
     psu_actions,
     signing,
@@ -47,7 +47,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "consents.withdraw": consents.withdraw,
     "customers.amend": customers.amend_customer,
     "customers.register": customers.register_customer,
-    "forcing.force": effects.force,
+    "forcing.force": behaviours.force,
     "payments.cancel": payments.cancel,
     "payments.initiate": payments.initiate,
     "screens.answer_in_app": app_approvals.answer_in_app,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.app import assemble, first_beginning
-from sandbox.bank import effects, timeline
+from sandbox.bank import behaviours, timeline
 from sandbox.bank.clock import Agenda, Clock, Promise
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
@@ -179,7 +179,7 @@ def test_an_agenda_without_end_is_an_assertion(
     def again(bank: Bank, payment: Payment) -> None:
         bank.agenda.add(bank.clock.now, payment.id, Trigger.CHECKED)
 
-    monkeypatch.setitem(effects.EFFECTS[Payment], Trigger.CHECKED, effects.Effect(due=again))
+    monkeypatch.setitem(behaviours.EFFECTS[Payment], Trigger.CHECKED, behaviours.Effect(due=again))
     bank.agenda.add(START, life.ids[0], Trigger.CHECKED)
     with pytest.raises(AssertionError, match="never empties"):
         timeline.advance(bank, START + MINUTE)

@@ -9,8 +9,7 @@ from shutil import copytree, ignore_patterns
 
 import pytest
 
-from sandbox.bank.behaviours import BEHAVIOURS
-from sandbox.bank.effects import EFFECTS
+from sandbox.bank.behaviours import BEHAVIOURS, EFFECTS
 from sandbox.bank.records import Payment
 from sandbox.commands.screen import COLOURS
 from sandbox.contract import moves
@@ -95,7 +94,7 @@ STATUS: Additions = {
             f'    Move(Status.{HELD_BACK}, Trigger.EXECUTED, ACSP, "choice 5"),\n',
         ),
     ),
-    "bank/effects.py": (
+    "bank/behaviours.py": (
         ("        Trigger.FUNDS_MISSING", "        Trigger.HELD_BACK: Effect(forced=_move(Trigger.HELD_BACK)),\n"),
     ),
 }

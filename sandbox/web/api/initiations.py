@@ -108,7 +108,7 @@ def status(bank: Bank, call: Call) -> Response:
 
 def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
     external, group, reference = is_external(call), call.kind.group_of(call.path["product"]), call.path["payment_id"]
-    return initiations.own(bank, call.client.id, customer, group, reference, external=external)
+    return initiations.find(bank, call.client.id, group, reference, customer=customer, external=external)
 
 
 def details(bank: Bank, call: Call) -> Response:

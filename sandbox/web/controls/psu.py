@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.bank import consents, effects, psu_actions, signing
+from sandbox.bank import behaviours, consents, psu_actions, signing
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part
 from sandbox.contract.errors import Error, Refusal
@@ -61,7 +61,7 @@ def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def move(world: World, body: dict[str, Any], payment_id: str) -> dict[str, Any]:
-    world.act(effects.force, payment_id, body["status"], body.get("reason"))
+    world.act(behaviours.force, payment_id, body["status"], body.get("reason"))
     return world.ask(shown, payment_id)
 
 
