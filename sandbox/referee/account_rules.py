@@ -1,11 +1,12 @@
-"""Rules about consents, accounts and transactions (service 4.7 to 4.10, choice 8)."""
+"""Rules about consents, accounts and transactions, and who is there when they are read (service 4; choice 8, 13)."""
 
 from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
-from sandbox.referee.kinds import PSU_RETURNS, refused_as
+from sandbox.banking.calendar import BRUSSELS
+from sandbox.referee.kinds import PSU_RETURNS, Kind, refused_as
 from sandbox.referee.observations import Observation, apart
-from sandbox.referee.rule import ADVICE, ERROR, WARNING, Open, Own, rule
+from sandbox.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, Own, rule
 
 READS = ("accounts", "account", "transactions")
 TRANSACTIONS = ("transactions",)
@@ -13,6 +14,9 @@ AGAIN_WITHIN = 60.0  # seconds
 BY_HAND = 5.0  # seconds between two pages that a person asks for
 SMALL_PAGE = 10
 SMALL_PAGES_MAX = 10
+UNATTENDED_MAX = 4  # reads of an account in a day without its PSU, as the law on payment services has it
+NIGHT_ENDS = 5  # o'clock in Brussels
+NIGHTS = 3
 
 
 def filters_of(event: Observation) -> dict[str, str]:
@@ -67,9 +71,8 @@ def first_twice(event: Observation, own: Own) -> str | None:
     if event.asked_next is not None or event.given_next is None:
         return None
     key = (event.client, event.account, tuple(sorted(event.query.items())))
-    before = own.get(key)
-    own[key] = event.at, event.ended
-    if before is None or apart(event, before[0], before[1]) >= AGAIN_WITHIN:
+    before = own.replace(key, (event.at, event.ended))
+    if before is None or apart(event, *before) >= AGAIN_WITHIN:
         return None
     return "the same first page was given less than a minute before"
 
@@ -128,8 +131,7 @@ def sca_retried(event: Observation, own: Own) -> str | None:
         return None
     if event.error != "SCA_REQUIRED":
         return None
-    before = own.get(event.client)
-    own[event.client] = event.bearer, event.at
+    before = own.replace(event.client, (event.bearer, event.at))
     if before is None or before[0] != event.bearer:
         return None
     if event.at >= before[1] + event.bank.settings.consent_address_life:
@@ -146,8 +148,7 @@ def anew(event: Observation, own: Own) -> str | None:
     grant = event.grant
     if grant is None or grant.consent_id is None:
         return None
-    earlier = event.bank.consents.get(own.get(grant.key, ""))
-    own[grant.key] = grant.consent_id
+    earlier = event.bank.consents.get(own.replace(grant.key, grant.consent_id) or "")
     if earlier is None or earlier.ended != "replaced" or event.at >= earlier.until:
         return None
     if not set(earlier.logical_ids.values()) >= set(event.bank.consents[grant.consent_id].logical_ids.values()):
@@ -155,61 +156,83 @@ def anew(event: Observation, own: Own) -> str | None:
     return f"the {grant.scope} consent of {grant.customer} lived, and ended with this one"
 
 
-@rule("consent-ended-used", WARNING, "choice 8", (*READS, "token"), refused=True, only=refused_as("CONSENT_ENDED"))
+@rule("consent-ended-used", WARNING, "choice 8", (*READS, *TOKEN), only=refused_as("CONSENT_ENDED"))
 def ended_used(event: Observation, own: Own) -> str | None:
     """A consent is used again after its end was reported.
 
     At NO_ACTIVE_CONSENT stop, and ask the PSU for a new consent.
     """
-    key = (event.client, event.bearer or event.refresh)
-    again = key in own
-    own[key] = True
+    again = own.count((event.client, event.bearer or event.refresh)) > 1
     return f"NO_ACTIVE_CONSENT was told before: {event.why}" if again else None
 
 
-@rule("logical-id-stale", ERROR, "choice 8", READS, only=lambda kind: kind.is_refused or kind.operation == "accounts")
+def lists_or_refused(kind: Kind) -> bool:
+    return kind.is_refused or kind.operation == "accounts"
+
+
+@rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused)
 def stale(event: Observation, own: Own) -> str | None:
     """A logical-id of another consent is used.
 
     Read the account list again after every new consent: logical ids are its own.
     """
-    if event.accepted:
-        _remember_ids(event, own)
-        return None
-    if event.input != "logical-id" or _stranger(event, own):
-        return None
-    return "the logical-id is none of this consent"
+    return "the logical-id is none of this consent" if _owner_elsewhere(event, own) == "" else None
 
 
-def _remember_ids(event: Observation, own: Own) -> None:
-    """Whose accounts a client read, by logical-id."""
+def _owner_elsewhere(event: Observation, own: Own) -> str | None:
+    """Of a logical-id that was refused: the other PSU whose account list had it, or "". A list is remembered."""
     grant = event.grant
-    if event.operation != "accounts" or grant is None or grant.consent_id is None:
-        return
-    for logical_id in event.bank.consents[grant.consent_id].logical_ids:
-        own[event.client, logical_id] = grant.customer
+    if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
+        for logical_id in event.bank.consents[grant.consent_id].logical_ids:
+            own[event.client, logical_id] = grant.customer
+    if event.accepted or event.input != "logical-id":
+        return None
+    customer: str = own.get((event.client, event.account), "")
+    return customer if grant is not None and customer != grant.customer else ""
 
 
-def _stranger(event: Observation, own: Own) -> str | None:
-    """The other PSU to whom the account of this call belongs."""
-    customer: str | None = own.get((event.client, event.account))
-    return customer if customer and event.grant is not None and customer != event.grant.customer else None
-
-
-@rule(
-    "account-of-another-psu",
-    ERROR,
-    "service 4.9",
-    READS,
-    only=lambda kind: kind.is_refused or kind.operation == "accounts",
-)
+@rule("account-of-another-psu", ERROR, "service 4.9", READS, only=lists_or_refused)
 def of_another(event: Observation, own: Own) -> str | None:
     """An account of one PSU is read with the token of another.
 
     Keep logical ids with the PSU whose consent gave them.
     """
-    if event.accepted:
-        _remember_ids(event, own)
+    owner = _owner_elsewhere(event, own)
+    return f"the logical-id is of a consent of {owner}" if owner else None
+
+
+@rule(
+    "unattended-too-often",
+    WARNING,
+    "choice 13",
+    ("transactions",),
+    refused=False,
+    instead=f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say "
+    "psu_involved=true.",
+)
+def too_often(event: Observation, own: Own) -> str | None:
+    """An account is read too often in a day without its PSU."""
+    if event.query.get("psu_involved") == "true" or "next" in event.query or event.grant is None:
         return None
-    owner = _stranger(event, own) if event.input == "logical-id" else None
-    return None if owner is None else f"the logical-id is of a consent of {owner}"
+    allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
+    key = (event.client, event.grant.customer, event.account, event.at.astimezone(BRUSSELS).date())
+    times = own.count(key)
+    return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
+
+
+@rule("psu-involved-always", WARNING, "service 4.10", ("transactions",))
+def always_involved(event: Observation, own: Own) -> str | None:
+    """A program that reads at night says that the PSU asked.
+
+    Say psu_involved=true only while the PSU waits for the answer: the bank may then ask for an authentication.
+    """
+    involved, local = event.query.get("psu_involved"), event.at.astimezone(BRUSSELS)
+    if involved != "true":
+        if "next" not in event.query:
+            own[event.client] = None  # it can tell the two apart
+        return None
+    nights = own.get(event.client, ())
+    if nights is None or local.hour >= NIGHT_ENDS or (nights and nights[-1] == local.date()):
+        return None
+    own[event.client] = nights = (*nights, local.date())
+    return f"so it was in {NIGHTS} nights" if len(nights) == NIGHTS else None

@@ -1,8 +1,17 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
-from sandbox.referee.kinds import BESIDE_TOKEN, FROM_CONSOLE, PLAIN, PSU_OPENS, PSU_RETURNS, marked, refused_as
+from sandbox.referee.kinds import (
+    BESIDE_TOKEN,
+    FROM_CONSOLE,
+    PLAIN,
+    PSU_OPENS,
+    PSU_RETURNS,
+    answered,
+    marked,
+    refused_as,
+)
 from sandbox.referee.observations import Observation
-from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, WARNING, Own, rule
+from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Own, rule
 
 LETTERS_LEAST = 8  # different ones in a verifier
 STATE_LEAST = 8  # characters
@@ -19,14 +28,8 @@ def challenge_again(event: Observation, own: Own) -> str | None:
         for proof in event.proves:
             own[event.client, proof] = PROVEN  # from here on it is the verifier that is used again
         return None
-    key = (event.client, event.challenge[1])
-    first = own.get(key)
-    if first is None:
-        own[key] = event.exchange.request_id
-        return None
-    if first in (PROVEN, event.exchange.request_id):
-        return None
-    return f"the challenge is that of call {first}"
+    first = own.setdefault((event.client, event.challenge[1]), event.exchange.request_id)
+    return None if first in (PROVEN, event.exchange.request_id) else f"the challenge is that of call {first}"
 
 
 @rule("pkce-verifier-reused", ERROR, "service 4.8", (*REDIRECTING, "token"), refused=False)
@@ -42,16 +45,14 @@ def verifier_again(event: Observation, own: Own) -> str | None:
     return f"the challenge belongs to the verifier that call {shown} sent"
 
 
-@rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(PLAIN))
-def plain(event: Observation, own: Own) -> str | None:
-    """The PKCE method is plain.
-
-    Use S256: anyone who sees a plain challenge can exchange the code.
-    """
-    return "Code-Challenge-Method is plain"
+rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(PLAIN)).says(
+    "Code-Challenge-Method is plain",
+    "The PKCE method is plain.",
+    "Use S256: anyone who sees a plain challenge can exchange the code.",
+)
 
 
-@rule("pkce-weak", ERROR, "service 4.8", ("token",), refused=False)
+@rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False)
 def weak(event: Observation, own: Own) -> str | None:
     """A PKCE verifier can be guessed.
 
@@ -60,22 +61,17 @@ def weak(event: Observation, own: Own) -> str | None:
     return f"the verifier has {event.letters} different characters" if event.letters < LETTERS_LEAST else None
 
 
-@rule("pkce-verifier-wrong", ERROR, "service 4.8", ("token",), refused=True)
-def verifier_wrong(event: Observation, own: Own) -> str | None:
-    """A verifier does not belong to the challenge.
+rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=answered(401), input="code_verifier").says(
+    "the code_verifier was refused",
+    "A verifier does not belong to the challenge.",
+    "Keep the verifier with its flow, and send the one that the challenge was made from.",
+)
 
-    Keep the verifier with its flow, and send the one that the challenge was made from.
-    """
-    return "the code_verifier was refused" if event.input == "code_verifier" and event.status == 401 else None
-
-
-@rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(BESIDE_TOKEN))
-def beside_token(event: Observation, own: Own) -> str | None:
-    """PKCE headers are sent beside an access token.
-
-    Leave them out: they are ignored, and no code comes on the callback.
-    """
-    return "Code-Challenge was sent with Authorization"
+rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(BESIDE_TOKEN)).says(
+    "Code-Challenge was sent with Authorization",
+    "PKCE headers are sent beside an access token.",
+    "Leave them out: they are ignored, and no code comes on the callback.",
+)
 
 
 @rule("state-missing", ERROR, "service 5.3", (PSU_OPENS,))
@@ -97,11 +93,8 @@ def state_again(event: Observation, own: Own) -> str | None:
     """
     if event.mark is None:
         return None
-    key, address = (event.client, event.mark), event.addresses[0]
-    if own.get(key, address) != address:
-        return "the state was on another address before"
-    own[key] = address
-    return None
+    first = own.setdefault((event.client, event.mark), event.addresses[0])
+    return "the state was on another address before" if first != event.addresses[0] else None
 
 
 @rule("state-short", WARNING, "service 5.3", (PSU_OPENS,))
@@ -115,25 +108,20 @@ def state_short(event: Observation, own: Own) -> str | None:
     return f"the state has {event.mark_length} characters"
 
 
-@rule("code-late", ERROR, "choice 5", ("token",), refused=True)
-def code_late(event: Observation, own: Own) -> str | None:
-    """A code is exchanged after it expired.
+rule("code-late", ERROR, "choice 5", TOKEN, refused=True, input="code", reason="it is outdated").says(
+    "the code was outdated",
+    "A code is exchanged after it expired.",
+    "Exchange the code as soon as the callback brings it.",
+)
 
-    Exchange the code as soon as the callback brings it.
-    """
-    return "the code was outdated" if event.input == "code" and "outdated" in event.why else None
-
-
-@rule("code-twice", ERROR, "choice 8", ("token",), refused=True)
-def code_twice(event: Observation, own: Own) -> str | None:
-    """A code is exchanged twice.
-
-    Exchange a code once: the second time ends the tokens that the first one gave.
-    """
-    return "the code was used before" if event.input == "code" and "used before" in event.why else None
+rule("code-twice", ERROR, "choice 8", TOKEN, refused=True, input="code", reason="it was used before").says(
+    "the code was used before",
+    "A code is exchanged twice.",
+    "Exchange a code once: the second time ends the tokens that the first one gave.",
+)
 
 
-@rule("code-never-came", ERROR, "service 4.8", (PSU_RETURNS, "token"), also=("token",))
+@rule("code-never-came", ERROR, "service 4.8", (PSU_RETURNS, "token"))
 def code_never_came(event: Observation, own: Own) -> str | None:
     """A code is exchanged that the callback did not bring.
 
@@ -152,22 +140,17 @@ def code_never_came(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule("redirect-differs", ERROR, "service 4.8", ("token",), refused=True)
-def redirect_differs(event: Observation, own: Own) -> str | None:
-    """The redirect_uri is not that of the authorization request.
+rule("redirect-differs", ERROR, "service 4.8", TOKEN, only=answered(401), input="redirect_uri").says(
+    "the redirect_uri was refused",
+    "The redirect_uri is not that of the authorization request.",
+    "Send the redirect_uri that the Redirect-URI header had, letter by letter.",
+)
 
-    Send the redirect_uri that the Redirect-URI header had, letter by letter.
-    """
-    return "the redirect_uri was refused" if event.input == "redirect_uri" and event.status == 401 else None
-
-
-@rule("redirect-unregistered", ERROR, "choice 2", refused=True, only=refused_as("HEADER_INVALID"))
-def redirect_unregistered(event: Observation, own: Own) -> str | None:
-    """Redirect-URI is not registered.
-
-    Register every callback address before it is used.
-    """
-    return "the Redirect-URI was refused" if event.input == "Redirect-URI" else None
+rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID"), input="Redirect-URI").says(
+    "the Redirect-URI was refused",
+    "Redirect-URI is not registered.",
+    "Register every callback address before it is used.",
+)
 
 
 @rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))

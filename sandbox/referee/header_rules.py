@@ -2,7 +2,7 @@
 
 from operator import eq
 
-from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, marked, refused_as
+from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, Kind, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.web.api.negotiation import LANGUAGES, languages_asked, screen_language
@@ -68,7 +68,7 @@ def foretold(event: Observation, own: Own) -> str | None:
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
-@rule("request-id-wrong", ERROR, "service 4.0", refused=True, only=refused_as("HEADER_MISSING", "HEADER_INVALID"))
+@rule("request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"))
 def wrong(event: Observation, own: Own) -> str | None:
     """Request-ID is missing, or no version 4 UUID.
 
@@ -79,18 +79,15 @@ def wrong(event: Observation, own: Own) -> str | None:
     return event.why or "it is missing"
 
 
-@rule(
-    "version-old",
-    WARNING,
-    "service 9.2",
-    only=lambda kind: kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND,
-)
-def version_old(event: Observation, own: Own) -> str | None:
-    """Version 1 is used where a newer one exists.
+def is_old(kind: Kind) -> bool:
+    return kind.version == 1 and kind.newest > 1 and kind.operation not in SCOPE_BOUND
 
-    Ask for the newest version of the operation: version 1 is the earlier interface.
-    """
-    return f"version 1 was asked for; the newest is {event.kind.newest}"
+
+rule("version-old", WARNING, "service 9.2", only=is_old).says(
+    "version 1 was asked for; the newest is {event.kind.newest}",
+    "Version 1 is used where a newer one exists.",
+    "Ask for the newest version of the operation: version 1 is the earlier interface.",
+)
 
 
 @rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(strangers(kind.language)))
@@ -111,49 +108,31 @@ def strangers(header: str) -> str:
     return ""
 
 
-@rule(
-    "language-without-screens",
-    ADVICE,
-    "service 4.0",
-    REDIRECTING,
-    refused=False,
-    only=lambda kind: not has_screens(kind.language),
+def has_no_screens(kind: Kind) -> bool:
+    asked = languages_asked(kind.language)
+    return "*" not in asked and screen_language(asked) is None
+
+
+rule("language-without-screens", ADVICE, "service 4.0", REDIRECTING, refused=False, only=has_no_screens).says(
+    "asked for was {event.kind.language:.40}",
+    "The initiation asks for no language that the PSU's screens have.",
+    "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
 )
-def no_screens(event: Observation, own: Own) -> str | None:
-    """The initiation asks for no language that the PSU's screens have.
 
-    Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.
-    """
-    return f"asked for was {event.kind.language[:40]}"
+rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(UNSIGNED)).says(
+    "there is no Signature",
+    "A client that has a key does not sign its initiation.",
+    "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
+)
 
+rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(UNDATED)).says(
+    "Signature stands alone",
+    "A signature comes without Digest or Date.",
+    "Send Digest and Date beside every Signature.",
+)
 
-def has_screens(header: str) -> bool:
-    asked = languages_asked(header)
-    return "*" in asked or screen_language(asked) is not None
-
-
-@rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(UNSIGNED))
-def unsigned(event: Observation, own: Own) -> str | None:
-    """A client that has a key does not sign its initiation.
-
-    Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.
-    """
-    return "there is no Signature"
-
-
-@rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(UNDATED))
-def undated(event: Observation, own: Own) -> str | None:
-    """A signature comes without Digest or Date.
-
-    Send Digest and Date beside every Signature.
-    """
-    return "Signature stands alone"
-
-
-@rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(OTHER_ALGORITHM))
-def algorithm(event: Observation, own: Own) -> str | None:
-    """The signature's algorithm is not the recommended one.
-
-    Sign with ECDSA on P-256 and SHA-256 (ES256).
-    """
-    return f"it is {event.signed}"
+rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(OTHER_ALGORITHM)).says(
+    "it is {event.signed}",
+    "The signature's algorithm is not the recommended one.",
+    "Sign with ECDSA on P-256 and SHA-256 (ES256).",
+)

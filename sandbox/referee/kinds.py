@@ -50,5 +50,18 @@ def refused_as(*errors: str) -> Sort:
     return lambda kind: kind.error in errors
 
 
+def answered(*statuses: int) -> Sort:
+    return lambda kind: kind.status in statuses
+
+
+def called(*operations: str) -> Sort:
+    return lambda kind: kind.operation in operations
+
+
+def in_state(*states: str) -> Sort:
+    """A condition: the subject of the call is in one of these states."""
+    return lambda kind: kind.state in states
+
+
 def marked(mark: str) -> Sort:
     return lambda kind: mark in kind.marks

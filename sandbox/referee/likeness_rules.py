@@ -58,8 +58,7 @@ def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
     if found is None or event.refused or not found.signatures:
         return None
     key = (event.client, found.customer, found.debtor, alike(found.order))
-    before: tuple[str, Exchange] | None = own.get(key)
-    own[key] = found.id, event.exchange
+    before: tuple[str, Exchange] | None = own.replace(key, (found.id, event.exchange))
     earlier = event.bank.payments.get(before[0]) if before is not None else None
     if before is None or earlier is None or earlier.id == found.id or not is_recycled(earlier):
         return None

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from math import inf
 from typing import Any, NamedTuple
 
 from sandbox.bank.grants import Grant
@@ -103,6 +104,9 @@ class Observation:
     def input(self) -> str:
         """The input that the refusal names."""
         return str(self.facts.get("input", ""))
+
+
+NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)  # when an earlier call came and was answered, of none yet
 
 
 def apart(event: Observation, at: datetime, ended: float) -> float:

@@ -2,7 +2,8 @@
 
 from sandbox.bank.subjects import UNSIGNED
 from sandbox.contract.moves import Status
-from sandbox.referee.observations import Observation, apart
+from sandbox.referee.kinds import Kind, answered
+from sandbox.referee.observations import NEVER, Observation, apart
 from sandbox.referee.rule import CANCELLATIONS, ERROR, INITIATIONS, PAYMENTS, WARNING, Own, rule
 
 ALIVE = (Status.RCVD, Status.PATC, Status.PDNG, Status.ACSP, Status.ACWP)
@@ -12,28 +13,24 @@ PAUSE = 1.0  # seconds
 ABOUT_HEADERS = ("HEADER_MISSING", "HEADER_INVALID")
 
 
-@rule(
-    "refused-body-again",
-    WARNING,
-    "service 7.1",
-    PAYMENTS,
-    refused=True,
-    only=lambda kind: kind.status in (400, 403) and kind.error not in ABOUT_HEADERS,
-)
+def is_about_body(kind: Kind) -> bool:
+    return kind.status in (400, 403) and kind.error not in ABOUT_HEADERS
+
+
+@rule("refused-body-again", WARNING, "service 7.1", PAYMENTS, only=is_about_body)
 def body_again(event: Observation, own: Own) -> str | None:
     """The same refused body is sent again.
 
     Read error_code and error_description; a body that was refused stays refused until it is changed.
     """
     key = (event.client, event.operation, event.product, event.body, event.error)
-    first = own.get(key)
-    own[key] = event.at, event.ended, event.exchange.request_id
+    first = own.replace(key, (event.at, event.ended, event.exchange.request_id))
     if first is None or apart(event, first[0], first[1]) > 3600:
         return None
     return f"it was refused with the same error in call {first[2]}"
 
 
-@rule("retry-after-ignored", ERROR, "choice 4", begins=lambda kind: kind.status in (429, 503))
+@rule("retry-after-ignored", ERROR, "choice 4", begins=answered(429, 503))
 def retry_after(event: Observation, own: Own) -> str | None:
     """Retry-After is ignored.
 
@@ -47,18 +44,17 @@ def retry_after(event: Observation, own: Own) -> str | None:
     return f"the next call came after {waited:.1f} s; {delay[2]} s were asked for"
 
 
-@rule("retried-without-pause", WARNING, "service 7.2", begins=lambda kind: kind.status in FAILED)
+@rule("retried-without-pause", WARNING, "service 7.2", begins=answered(*FAILED))
 def without_pause(event: Observation, own: Own) -> str | None:
     """A call that failed at the bank is tried again without a pause.
 
     Wait longer before every further try, and give up after a few.
     """
     key = (event.client, event.exchange.method, event.exchange.path)
-    before = own.pop(key, None)
+    at, ended, tries = own.pop(key, NEVER)
     if event.status not in FAILED:
         return None
-    near = before is not None and apart(event, before[0], before[1]) < PAUSE
-    tries = before[2] + 1 if before is not None and near else 1
+    tries = tries + 1 if apart(event, at, ended) < PAUSE else 1
     own[key] = event.at, event.ended, tries
     return f"{tries} tries within a second of each other" if tries >= AGAIN_MAX else None
 
@@ -74,8 +70,7 @@ def doubled(event: Observation, own: Own) -> str | None:
         return None
     reference = getattr(getattr(found, "order", None), "endtoend_identification", None)
     key = (event.client, found.reference_group, reference or event.body)
-    earlier = event.bank.initiation(own[key]) if key in own else None
-    own[key] = found.id
+    earlier = event.bank.initiation(own.replace(key, found.id) or "")
     if earlier is None or earlier.id == found.id or earlier.status not in ALIVE:
         return None
     address = event.bank.sca_addresses.get(earlier.sca_token or "")

@@ -37,6 +37,18 @@ class Own(OrderedDict[Any, Any]):
         while len(self) > KEPT_MAX:
             self.popitem(last=False)
 
+    def replace(self, key: Any, value: Any) -> Any:
+        """Remembers the value; gives the earlier one, or None."""
+        before = self.get(key)
+        self[key] = value
+        return before
+
+    def count(self, key: Any) -> int:
+        """How many times the key was counted, this one included."""
+        times: int = self.get(key, 0) + 1
+        self[key] = times
+        return times
+
 
 class Proof(NamedTuple):
     """A finding's sentence, with the earlier calls that prove it and how the calls differ."""
@@ -53,14 +65,15 @@ Close = Callable[[Own, Bank], Iterator[Open]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A row of the table, and the decorator of the function that detects the fault."""
+    """A row of the table, and the decorator of the function that detects the fault; `says` does without one."""
 
     id: str
     severity: Severity
     clause: str
     on: tuple[str, ...] = ()  # operations and acts; empty: every call
     refused: bool | None = None  # True: refused calls only; False: accepted ones
-    also: tuple[str, ...] = ()  # operations of which it hears the other ones too
+    input: str = ""  # for `says`: what the refusal names
+    reason: str = ""  # and how its reason begins
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
     only: Sort | None = None  # it never hears calls of another kind
     begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
@@ -70,20 +83,30 @@ class Rule:
 
     def __call__(self, see: See) -> See:
         """Adds the row to the table. The docstring of the function is the title, and what to do instead."""
-        assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
         title, _, instead = (see.__doc__ or "").partition("\n\n")
-        assert title.endswith(".") and (self.instead or instead), f"{self.id} says not what to do instead"
-        RULES.append(replace(self, title=title[:-1], instead=self.instead or " ".join(instead.split()), see=see))
+        self._add(title, self.instead or " ".join(instead.split()), see)
         return see
+
+    def says(self, what: str, title: str, instead: str) -> None:
+        """Adds a row that its conditions decide; the sentence may name what stands in the `event`."""
+
+        def see(event: Observation, own: Own) -> str | None:
+            is_it = self.input in ("", event.input) and event.why.startswith(self.reason)
+            return what.format(event=event) if is_it else None
+
+        self._add(title, instead, see)
+
+    def _add(self, title: str, instead: str, see: See) -> None:
+        assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
+        assert title.endswith(".") and instead, f"{self.id} says not what to do instead"
+        RULES.append(replace(self, title=title[:-1], instead=instead, see=see))
 
     def applies_to(self, kind: Kind) -> bool:
         if kind.operation in ACTS:
             return kind.operation in self.on
         if self.on and kind.operation not in self.on:
             return False
-        if self.refused not in (None, kind.is_refused) and kind.operation not in self.also:
-            return False
-        return self.only is None or self.only(kind)
+        return self.refused in (None, kind.is_refused) and (self.only is None or self.only(kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +144,6 @@ rule = Rule
 PAYMENTS = ("payment_initiation", "standing_order_initiation")
 INITIATIONS = (*PAYMENTS, "bulk_initiation")
 REDIRECTING = (*PAYMENTS, "consent_addresses")
+TOKEN = ("token",)
 STATUSES = ("payment_status", "standing_order_status")
 CANCELLATIONS = ("payment_cancellation", "standing_order_cancellation", "bulk_cancellation")

@@ -1,15 +1,13 @@
 """Rules about following an initiation by its status (service 3, 4.3)."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from math import inf
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.moves import Status, is_final
-from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS
-from sandbox.referee.observations import Observation, apart
-from sandbox.referee.rule import ADVICE, CANCELLATIONS, INITIATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, rule
+from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS, called, in_state
+from sandbox.referee.observations import NEVER, Observation, apart
+from sandbox.referee.rule import ADVICE, CANCELLATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, rule
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
@@ -18,11 +16,11 @@ EARLY_MAX = 24  # status calls in a day on which nothing can change
 FINAL_MAX = 3  # times that a final status is asked for
 DETAILS_MAX = 4
 EVERY_STATUS = (*STATUSES, "bulk_status")
-LOOKS = (*EVERY_STATUS, "payment_details", "standing_order_details")
+DETAILS = ("payment_details", "standing_order_details")
+RETURNED = (PSU_RETURNS, *EVERY_STATUS, *DETAILS)  # a callback, and all that tells the client more
 UNDER_WAY = ("PDNG", "ACSP")
 PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
-NEVER = (datetime.min.replace(tzinfo=UTC), -inf, 0)
 
 
 @rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False)
@@ -38,14 +36,7 @@ def too_fast(event: Observation, own: Own) -> str | None:
     return TOO_FAST if fast >= FAST_MAX else None
 
 
-@rule(
-    "status-after-final",
-    ADVICE,
-    "service 3.1",
-    EVERY_STATUS,
-    refused=False,
-    only=lambda kind: kind.state in PERHAPS_FINAL,
-)
+@rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
 def after_final(event: Observation, own: Own) -> str | None:
     """A final status is polled.
 
@@ -56,9 +47,7 @@ def after_final(event: Observation, own: Own) -> str | None:
     found = event.bank.find_subject(event.subject)
     if found is None or not (found.settled or is_final(found.path, found.status)):
         return None
-    key = (event.client, event.subject)
-    times = own.get(key, 0) + 1
-    own[key] = times
+    times = own.count((event.client, event.subject))
     return f"{found.status.value} was told {times} times" if times >= FINAL_MAX else None
 
 
@@ -74,9 +63,9 @@ def _unasked(begin: str) -> Close:
     "status-never-asked",
     WARNING,
     "service 1",
-    (PSU_RETURNS, *LOOKS),
+    RETURNED,
     close=_unasked("the PSU signed {}"),
-    begins=lambda kind: kind.operation == PSU_RETURNS,
+    begins=called(PSU_RETURNS),
 )
 def never_asked(event: Observation, own: Own) -> str | None:
     """A signed payment is taken for credited: the status is never requested after the callback.
@@ -94,9 +83,9 @@ def never_asked(event: Observation, own: Own) -> str | None:
     "final-by-callback",
     ADVICE,
     "service 5.3",
-    (PSU_RETURNS, *LOOKS, *CANCELLATIONS),
+    (*RETURNED, *CANCELLATIONS),
     close=_unasked("the callback of {} said error"),
-    begins=lambda kind: kind.operation == PSU_RETURNS,
+    begins=called(PSU_RETURNS),
 )
 def final_by_callback(event: Observation, own: Own) -> str | None:
     """A callback with an error is taken for the end of a payment.
@@ -110,9 +99,7 @@ def final_by_callback(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule(
-    "status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, only=lambda kind: kind.state in UNDER_WAY
-)
+@rule("status-before-its-day", ADVICE, "service 3.3", STATUSES, refused=False, only=in_state(*UNDER_WAY))
 def before_its_day(event: Observation, own: Own) -> str | None:
     """A status is polled long before the payment can settle.
 
@@ -124,9 +111,7 @@ def before_its_day(event: Observation, own: Own) -> str | None:
     today = event.at.astimezone(BRUSSELS).date()
     if found.executes_on <= today:
         return None
-    key = (event.client, found.id, today)
-    times = own.get(key, 0) + 1
-    own[key] = times
+    times = own.count((event.client, found.id, today))
     return f"{times} calls in a day; it executes on {found.executes_on}" if times == EARLY_MAX else None
 
 
@@ -144,7 +129,7 @@ def _unseen(own: Own, bank: Bank) -> Iterator[Open]:
     (*EVERY_STATUS, *CANCELLATIONS),
     refused=False,
     close=_unseen,
-    begins=lambda kind: kind.state in UNDER_WAY and kind.operation in EVERY_STATUS,
+    begins=in_state(*UNDER_WAY),
 )
 def outcome_unseen(event: Observation, own: Own) -> str | None:
     """A payment failed after the client's last status call.
@@ -158,11 +143,15 @@ def outcome_unseen(event: Observation, own: Own) -> str | None:
     return None
 
 
-def _orphans(own: Own, bank: Bank) -> Iterator[Open]:
-    for subject, (exchange, until) in own.items():
-        found = bank.initiation(subject)
-        if found is not None and not found.signatures and bank.clock.now >= until:
-            yield exchange, f"the address of {subject} outlived its use, and nothing was asked or done since"
+def _outlived(and_then: str, *statuses: Status) -> Close:
+    def close(own: Own, bank: Bank) -> Iterator[Open]:
+        for subject, (exchange, until) in own.items():
+            found = bank.initiation(subject)
+            is_open = found is not None and not found.signatures and (not statuses or found.status in statuses)
+            if is_open and bank.clock.now >= until:
+                yield exchange, f"the address of {subject} outlived its use{and_then}"
+
+    return close
 
 
 @rule(
@@ -170,8 +159,8 @@ def _orphans(own: Own, bank: Bank) -> Iterator[Open]:
     ADVICE,
     "service 4.6",
     (*PAYMENTS, *STATUSES, *CANCELLATIONS, PSU_OPENS),
-    close=_orphans,
-    begins=lambda kind: kind.operation in PAYMENTS,
+    close=_outlived(", and nothing was asked or done since"),
+    begins=called(*PAYMENTS),
 )
 def lost(event: Observation, own: Own) -> str | None:
     """An address expired unused, and its initiation was abandoned.
@@ -201,14 +190,7 @@ def _note_address(event: Observation, own: Own) -> None:
         own[found.id] = event.exchange, address.until
 
 
-@rule(
-    "details-polled",
-    ADVICE,
-    "service 4.3",
-    ("payment_details", "standing_order_details", *EVERY_STATUS),
-    refused=False,
-    begins=lambda kind: kind.operation not in EVERY_STATUS,
-)
+@rule("details-polled", ADVICE, "service 4.3", (*DETAILS, *EVERY_STATUS), refused=False, begins=called(*DETAILS))
 def details_polled(event: Observation, own: Own) -> str | None:
     """Details are polled.
 
@@ -218,9 +200,9 @@ def details_polled(event: Observation, own: Own) -> str | None:
     if event.operation in EVERY_STATUS:
         own.pop(key, None)
         return None
-    times = own.get(key, 0) + 1
+    times = own.count(key)
     own[key] = times % DETAILS_MAX
-    return f"{DETAILS_MAX} times without a status call between" if times >= DETAILS_MAX else None
+    return f"{times} times without a status call between" if times >= DETAILS_MAX else None
 
 
 # Files have a pace of their own.
@@ -229,22 +211,15 @@ BULK_PAUSE = 2.0
 BULK_FAST_MAX = 2
 
 
-@rule(
-    "bulk-polled-fast",
-    WARNING,
-    "service 4.6",
-    ("bulk_status",),
-    refused=False,
-    only=lambda kind: kind.state == Status.RCVD,
-)
+@rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, only=in_state(Status.RCVD))
 def bulk_fast(event: Observation, own: Own) -> str | None:
     """A file that is being validated is polled without a pause.
 
     Ask again a few seconds later: validation takes up to several minutes.
     """
     key = (event.client, event.subject)
-    before = own.get(key)
-    fast = before[2] + 1 if before is not None and apart(event, before[0], before[1]) < BULK_PAUSE else 0
+    at, ended, fast = own.get(key, NEVER)
+    fast = fast + 1 if apart(event, at, ended) < BULK_PAUSE else 0
     own[key] = event.at, event.ended, fast % BULK_FAST_MAX
     return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None
 
@@ -257,9 +232,7 @@ def file_again(event: Observation, own: Own) -> str | None:
     """
     if event.body is None or (not event.accepted and event.status != 400):
         return None
-    key = (event.client, event.body)
-    earlier = own.get(key)
-    own[key] = event.subject if event.accepted else ""
+    earlier = own.replace((event.client, event.body), event.subject if event.accepted else "")
     if earlier is None or earlier == event.subject:
         return None
     found = event.bank.bulks.get(earlier)
@@ -268,19 +241,12 @@ def file_again(event: Observation, own: Own) -> str | None:
     return f"it was {'rejected as ' + earlier if earlier else 'refused at once'} before"
 
 
-def _unused(own: Own, bank: Bank) -> Iterator[Open]:
-    for subject, (exchange, until) in own.items():
-        found = bank.bulks.get(subject)
-        if found is not None and found.status is Status.PATC and not found.signatures and bank.clock.now >= until:
-            yield exchange, f"the address of {subject} outlived its use; the file still waits for a signature"
-
-
 @rule(
     "bulk-address-unused",
     WARNING,
     "service 4.6",
-    ("bulk_status", "bulk_cancellation", PSU_RETURNS, *INITIATIONS[-1:]),
-    close=_unused,
+    ("bulk_status", "bulk_cancellation", PSU_RETURNS, "bulk_initiation"),
+    close=_outlived("; the file still waits for a signature", Status.PATC),
 )
 def bulk_unused(event: Observation, own: Own) -> str | None:
     """The address of a file expired unused, and no new one was requested.
@@ -288,10 +254,8 @@ def bulk_unused(event: Observation, own: Own) -> str | None:
     Ask for the status again when the PSU is there: it brings a fresh address.
     """
     found = event.bank.bulks.get(event.subject or "")
-    if found is None:
-        return None
-    address = event.bank.sca_addresses.get(found.sca_token or "")
-    own.pop(found.id, None)
+    own.pop(event.subject, None)
+    address = None if found is None else event.bank.sca_addresses.get(found.sca_token or "")
     if event.operation == "bulk_status" and address is not None:
-        own[found.id] = event.exchange, address.until
+        own[event.subject] = event.exchange, address.until
     return None

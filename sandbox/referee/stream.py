@@ -16,10 +16,9 @@ from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.observations import Observation
 from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
-from sandbox.referee.rule import Found, KindRules, Met, Own, Proof, Rule
+from sandbox.referee.rule import Found, KindRules, Met, Own, Proof
 from sandbox.referee.table import TABLE
 from sandbox.web.api.call_lines import Calls
-from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
 KINDS_MAX = 4096
@@ -81,9 +80,8 @@ class Referee:
                 self._take_all()
             finally:
                 self._lock.release()
-        return self._take_unjudged() if self._over else []
-
-    def _take_unjudged(self) -> list[Observation]:
+        if not self._over:
+            return []
         with self._lock:
             left = list(self._waiting)
             self._waiting.clear()
@@ -142,7 +140,7 @@ class Referee:
                 continue
             what = see(event, own)
             if what is not None:
-                self._record(rule, event.exchange, what)
+                self._add(Found(rule, event.exchange, Proof(what) if isinstance(what, str) else what))
 
     def _trim(self) -> None:
         """Bounds the state that grows with callers' texts; counts are kept."""
@@ -166,9 +164,6 @@ class Referee:
             self._count_kinds()
             return self._met.copy()
 
-    def _record(self, rule: Rule, exchange: Exchange, what: str | Proof) -> None:
-        self._add(Found(rule, exchange, Proof(what) if isinstance(what, str) else what))
-
     def _add(self, found: Found) -> None:
         self.counts[found.rule.id] += 1
         rows = self._found.setdefault(found.rule.id, [])
@@ -190,10 +185,8 @@ class Referee:
             self._catch_up(bank)
             rows = list(chain.from_iterable(self._found.values()))
             for rule in TABLE:
-                if rule.close is not None:
-                    rows += [
-                        Found(rule, exchange, Proof(what)) for exchange, what in rule.close(self._own[rule.id], bank)
-                    ]
+                still_open = rule.close(self._own[rule.id], bank) if rule.close is not None else ()
+                rows += [Found(rule, exchange, Proof(what)) for exchange, what in still_open]
             return sorted(rows, key=lambda row: (row.exchange.seq, row.rule.id, row.what))
 
     def take_in(self, found: Found) -> None:
@@ -221,11 +214,9 @@ class Referee:
 def referee_of(world: World) -> Referee:
     """The referee of a world since its last reset."""
     found = world.kept.get("referee")
-    if isinstance(found, Referee):
-        return found
-
-    found = world.keep("referee", lambda content: world.look(lambda bank: _begin(content, bank)))
-    assert isinstance(found, Referee)
+    if not isinstance(found, Referee):
+        found = world.keep("referee", lambda content: world.look(lambda bank: _begin(content, bank)))
+        assert isinstance(found, Referee)
     return found
 
 

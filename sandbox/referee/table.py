@@ -2,7 +2,6 @@
 
 from sandbox.referee import (
     account_rules,
-    attendance_rules,
     flow_rules,
     header_rules,
     likeness_rules,
@@ -12,15 +11,6 @@ from sandbox.referee import (
 )
 from sandbox.referee.rule import RULES, Rule
 
-ROOMS = (
-    flow_rules,
-    token_rules,
-    header_rules,
-    retry_rules,
-    likeness_rules,
-    status_rules,
-    account_rules,
-    attendance_rules,
-)
+FILES = (account_rules, flow_rules, header_rules, likeness_rules, retry_rules, status_rules, token_rules)
 TABLE: tuple[Rule, ...] = tuple(RULES)
 BY_ID = {row.id: row for row in TABLE}

@@ -1,8 +1,8 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.referee.kinds import PSU_OPENS, refused_as
+from sandbox.referee.kinds import PSU_OPENS, Kind, refused_as
 from sandbox.referee.observations import Observation
-from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, WARNING, Own, Proof, rule
+from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
 
 LATE_MAX = 3  # refreshes in a row that each came after a 401
 EARLY_MAX = 3  # refreshes in a row before half of the token's life is over
@@ -10,14 +10,11 @@ NO_TOKEN = ("bulk_initiation", "bulk_status", "bulk_cancellation", "consent_addr
 SECRET_NAMES = {"access_token", "token", "refresh_token", "sca_token", "code_verifier", "client_secret", "password"}
 
 
-@rule(
-    "token-replaced",
-    ERROR,
-    "service 3.5",
-    refused=True,
-    also=("token",),
-    only=lambda kind: kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED",
-)
+def gives_or_refuses(kind: Kind) -> bool:
+    return kind.operation == "token" or kind.error == "ACCESS_TOKEN_REFUSED"
+
+
+@rule("token-replaced", ERROR, "service 3.5", only=gives_or_refuses)
 def replaced(event: Observation, own: Own) -> str | Proof | None:
     """An access token that was replaced is used.
 
@@ -38,13 +35,11 @@ def replaced(event: Observation, own: Own) -> str | Proof | None:
     return Proof(f"{how} replaced it in call {by.request_id}: one pair per client, PSU and scope", (by,))
 
 
-@rule("token-foreign", ERROR, "choice 2", refused=True)
-def foreign(event: Observation, own: Own) -> str | None:
-    """A token of another client is used.
-
-    Keep the tokens of each registration apart.
-    """
-    return "the token belongs to another client" if event.why == "of another client" else None
+rule("token-foreign", ERROR, "choice 2", refused=True, reason="of another client").says(
+    "the token belongs to another client",
+    "A token of another client is used.",
+    "Keep the tokens of each registration apart.",
+)
 
 
 @rule("token-expired-again", ERROR, "service 3.5", refused=True, only=refused_as("ACCESS_TOKEN_REFUSED"))
@@ -62,7 +57,7 @@ def expired_again(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule("token-refresh-race", ERROR, "service 3.5", ("token",))
+@rule("token-refresh-race", ERROR, "service 3.5", TOKEN)
 def race(event: Observation, own: Own) -> str | None:
     """Two refreshes with one token at once.
 
@@ -70,15 +65,13 @@ def race(event: Observation, own: Own) -> str | None:
     """
     if event.refresh is None:
         return None
-    key = (event.client, event.refresh)
-    other = own.get(key)
-    own[key] = event.ended, event.exchange.request_id
+    other = own.replace((event.client, event.refresh), (event.ended, event.exchange.request_id))
     if other is None or event.began >= other[0]:
         return None
     return f"call {other[1]} with the same refresh token was under way"
 
 
-@rule("token-refresh-reused", ERROR, "service 3.5", ("token",))
+@rule("token-refresh-reused", ERROR, "service 3.5", TOKEN)
 def refresh_reused(event: Observation, own: Own) -> str | None:
     """A refresh token is used a second time.
 
@@ -94,7 +87,7 @@ def refresh_reused(event: Observation, own: Own) -> str | None:
     return None
 
 
-@rule("token-refreshed-always", WARNING, "service 2.6", ("token",), refused=False)
+@rule("token-refreshed-always", WARNING, "service 2.6", TOKEN, refused=False)
 def refreshed_always(event: Observation, own: Own) -> str | None:
     """Valid tokens are refreshed again and again.
 
@@ -108,7 +101,7 @@ def refreshed_always(event: Observation, own: Own) -> str | None:
     return f"{given} refreshes in a row, each before half of the life" if given == EARLY_MAX else None
 
 
-@rule("token-refreshed-late", ADVICE, "service 4.8", ("token",), refused=False)
+@rule("token-refreshed-late", ADVICE, "service 4.8", TOKEN, refused=False)
 def refreshed_late(event: Observation, own: Own) -> str | None:
     """Tokens are refreshed only after a call was refused.
 
@@ -117,13 +110,13 @@ def refreshed_late(event: Observation, own: Own) -> str | None:
     if event.refresh is None:
         return None
     before = event.before
-    late = before is not None and before.error == "ACCESS_TOKEN_REFUSED" and before.why == "expired"
-    times = own.get(event.client, 0) + 1 if late else 0
-    own[event.client] = times
-    return f"{times} refreshes in a row came after a 401" if times == LATE_MAX else None
+    if before is None or before.error != "ACCESS_TOKEN_REFUSED" or before.why != "expired":
+        own.pop(event.client, None)
+        return None
+    return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
 
 
-@rule("client-secret-in-form", WARNING, "service 4.8", ("token",))
+@rule("client-secret-in-form", WARNING, "service 4.8", TOKEN)
 def secret_in_form(event: Observation, own: Own) -> str | None:
     """The client's secret is sent in the form.
 
@@ -132,16 +125,14 @@ def secret_in_form(event: Observation, own: Own) -> str | None:
     return "the form has a field client_secret" if event.secret_in_form else None
 
 
-@rule("scope-wrong", ERROR, "service 5.6", refused=True, only=refused_as("ACCESS_DENIED"))
-def scope_wrong(event: Observation, own: Own) -> str | None:
-    """A token of one scope is used for another.
-
-    Payments take a PIS token, accounts one of AIS (or CAF, for its one account).
-    """
-    return f"the token is {event.why}" if event.why.startswith("of the scope") else None
+rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reason="of the scope").says(
+    "the token is {event.why}",
+    "A token of one scope is used for another.",
+    "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
+)
 
 
-@rule("scope-version", ERROR, "service 9.2", ("token",), refused=True, only=refused_as("NOT_ACCEPTABLE"))
+@rule("scope-version", ERROR, "service 9.2", TOKEN, refused=True, only=refused_as("NOT_ACCEPTABLE"))
 def scope_version(event: Observation, own: Own) -> str | None:
     """A token call asks for a version that does not serve the scope.
 
@@ -184,25 +175,20 @@ def is_secret(event: Observation, value: str) -> bool:
     return client is not None and value == client.secret
 
 
-@rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.bearing)
-def where_none(event: Observation, own: Own) -> str | None:
-    """An access token is sent where none is needed.
+rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.bearing).says(
+    "Authorization was sent",
+    "An access token is sent where none is needed.",
+    "Bulk files and consent addresses take no token; send one only where it is used.",
+)
 
-    Bulk files and consent addresses take no token; send one only where it is used.
-    """
-    return "Authorization was sent"
-
-
-@rule("token-chunked", ERROR, "service 4.8", ("token",), refused=True)
-def chunked(event: Observation, own: Own) -> str | None:
-    """The form of a token call is sent in chunks.
-
-    Send a Content-Length: chunked transfer is not supported here.
-    """
-    return "Transfer-Encoding is chunked" if event.input == "Transfer-Encoding" else None
+rule("token-chunked", ERROR, "service 4.8", TOKEN, refused=True, input="Transfer-Encoding").says(
+    "Transfer-Encoding is chunked",
+    "The form of a token call is sent in chunks.",
+    "Send a Content-Length: chunked transfer is not supported here.",
+)
 
 
-@rule("token-fields-mixed", ERROR, "service 4.8", ("token",), refused=True)
+@rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True)
 def mixed(event: Observation, own: Own) -> str | None:
     """A token call mixes the fields of both variants.
 
@@ -211,7 +197,7 @@ def mixed(event: Observation, own: Own) -> str | None:
     return f"{event.input} {event.why[3:]}" if event.why.startswith("it does not go with") else None
 
 
-@rule("credentials-again", ERROR, "service 5.4", ("token",))
+@rule("credentials-again", ERROR, "service 5.4", TOKEN)
 def credentials_again(event: Observation, own: Own) -> str | None:
     """Refused credentials are sent again.
 
@@ -220,9 +206,7 @@ def credentials_again(event: Observation, own: Own) -> str | None:
     if event.error != "CREDENTIALS_REFUSED":
         own.pop(event.client, None)
         return None
-    again = event.client in own
-    own[event.client] = True
-    return "the credentials were refused in the call before too" if again else None
+    return "the credentials were refused in the call before too" if own.count(event.client) > 1 else None
 
 
 @rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, refused=True, only=refused_as("ACCESS_TOKEN_REFUSED"))
@@ -233,7 +217,4 @@ def initiation_again(event: Observation, own: Own) -> str | None:
     """
     if event.bearer is None or event.why != "unknown":
         return None
-    key = (event.client, event.bearer)
-    again = key in own
-    own[key] = True
-    return "the same token was refused as unknown before" if again else None
+    return "the same token was refused as unknown before" if own.count((event.client, event.bearer)) > 1 else None

@@ -127,7 +127,7 @@ AXIS: Additions = {
     ),
 }
 RULE: Additions = {
-    "referee/attendance_rules.py": (
+    "referee/account_rules.py": (
         (
             '@rule("psu-involved-always"',
             '@rule("deleted-on-monday", WARNING, "choice 13", ("payment_cancellation",), refused=False)\n'
