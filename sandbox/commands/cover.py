@@ -31,7 +31,7 @@ def axes_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_space(axes: str, only: str, within: bool) -> "Space":
     """The axes that the options name; an unknown name ends the command."""
     from sandbox.contract.variants import AXES
-    from sandbox.vary.axes import space_of
+    from sandbox.vary.space import space_of
 
     for option_name, text in (("--axes", axes), ("--only", only)):
         if text and not split_names(text):

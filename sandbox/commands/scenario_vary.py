@@ -59,7 +59,7 @@ def read_differing(variants: str | None) -> "Differing | None":
     from sandbox.contract.variants import AXES
     from sandbox.player.runs import Differing
     from sandbox.vary.allowed import read_variant
-    from sandbox.vary.axes import space_of
+    from sandbox.vary.space import space_of
 
     if variants is None:
         return None

@@ -26,7 +26,7 @@ def variants(context: click.Context, topic: str | None, as_json: bool) -> None:
     from sandbox.contract.variants import AXES, TOPICS
 
     if topic is not None and topic not in TOPICS:
-        from sandbox.vary.allowed import unknown
+        from sandbox.vary.space import unknown
 
         raise click.BadParameter(unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]

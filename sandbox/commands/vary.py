@@ -22,8 +22,7 @@ from sandbox.machine import machine_time, stopwatch
 if TYPE_CHECKING:
     from sandbox.client import Controls
     from sandbox.vary.command_runs import CommandRuns
-    from sandbox.vary.results_file import ResultsFile
-    from sandbox.vary.runs import Run, Runs
+    from sandbox.vary.runs import ResultsFile, Run, Runs
     from sandbox.vary.space import Space, Variant
 
 BREAKS, USAGE, FAILS_TODAY, STOPPED = 1, 2, 3, 130
@@ -97,7 +96,7 @@ def vary(
     Exits with 0 when the client withstands every axis that it met or the breaks are allowed, 1 when something breaks,
     2 when the command line is wrong, 3 when the command fails against the bank of today already or meets no axis,
     130 when it was stopped. A stopped run goes on where the same command is given again."""
-    from sandbox.vary.results_file import ResultsFile, fingerprint
+    from sandbox.vary.runs import ResultsFile, fingerprint
 
     space = read_space(axes, only, within=True)
     begin = world_body(seed, **clock)
@@ -183,8 +182,8 @@ def run_once(order: Order, variants: str) -> int:
     """Runs the command against one variant, in this terminal; gives its exit code."""
     from sandbox.contract.variants import AXES
     from sandbox.vary.allowed import read_variant
-    from sandbox.vary.axes import space_of
     from sandbox.vary.command_runs import fill
+    from sandbox.vary.space import space_of
 
     try:
         variant = read_variant(variants, space_of(AXES, within=False))

@@ -15,7 +15,7 @@ def read_allow_file(path: Path | None, write: bool) -> "list[Allowed]":
     """The breaks that are known. A file that is yet to be written may be absent."""
     from sandbox.contract.variants import AXES
     from sandbox.vary.allowed import read_allowed
-    from sandbox.vary.axes import space_of
+    from sandbox.vary.space import space_of
 
     if path is None:
         if write:

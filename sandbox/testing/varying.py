@@ -1,5 +1,6 @@
 """`pytest --bank-vary`: each test again in worlds that differ on the axes that it met, and a verdict on each."""
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,12 @@ from _pytest.runner import runtestprotocol
 from sandbox.contract.variants import AXES
 from sandbox.testing.bank import Bank
 from sandbox.vary.allowed import Allowed, allow, read_allowed, read_variant
-from sandbox.vary.axes import space_of
 from sandbox.vary.meeting import axes_met, last_call, reference_of
 from sandbox.vary.report_files import demand_format, write_report
 from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
 from sandbox.vary.sentences import describe_break, describe_details, describe_rest
-from sandbox.vary.space import TODAY, Space, Variant
+from sandbox.vary.space import TODAY, Space, Variant, space_of
 from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
-from sandbox.vary.verdict_rows import verdict_from, verdict_row
 
 if TYPE_CHECKING:
     from sandbox.testing.start import Start
@@ -156,12 +155,12 @@ class Varying:
         """A worker of xdist hands its verdicts on."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output[OUTPUT] = [verdict_row(one) for one in self.verdicts]
+            output[OUTPUT] = pickle.dumps(self.verdicts)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        rows = getattr(node, "workeroutput", {}).get(OUTPUT, ())
-        self.verdicts += [verdict_from(row, self.space, self.strength) for row in rows]
+        output = getattr(node, "workeroutput", {})
+        self.verdicts += pickle.loads(output[OUTPUT]) if OUTPUT in output else []
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         terminalreporter.section("banks that this one could have been")

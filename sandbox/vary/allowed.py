@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sandbox.reader.tree import quote, suggestion
-from sandbox.vary.space import Space, Variant
+from sandbox.vary.space import Space, Variant, unknown
 from sandbox.vary.verdict import Break, Verdict
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
@@ -57,12 +56,6 @@ def read_variant(text: str, space: Space) -> Variant:
             raise ValueError(unknown(f"value of {axis}", value, space.axes[axis]))
         chosen[axis] = value
     return space.variant(chosen)
-
-
-def unknown(kind: str, name: str, names: Sequence[str]) -> str:
-    """Says that a name is unknown, with the nearest one, or with all if they are few."""
-    hint = suggestion(name, names)
-    return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
 
 
 def allow(verdict: Verdict, allowed: Sequence[Allowed]) -> Verdict:

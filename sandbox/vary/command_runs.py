@@ -1,4 +1,4 @@
-"""Runs a test command against a world of its own for each variant."""
+"""Runs a test command against a world of its own for each variant, and reads the JUnit file that it wrote."""
 
 import os
 import re
@@ -12,9 +12,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from lxml import etree
+
 from sandbox.client import Controls, Refused
 from sandbox.vary.meeting import Rows, axes_met, last_call, last_calls, reference_of
-from sandbox.vary.report_reader import UnreadableReport, read_report
 from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run
 from sandbox.vary.space import TODAY, Variant
 
@@ -24,6 +25,11 @@ OUTPUT_MAX = 20_000  # characters of the end of an output
 ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*: .+|\S+_test\.go:\d+: .+|panic: .+|AssertionError\b.*")
 PATIENCE_LEAST = 60.0  # seconds; a client that waits for ever is ended
 PATIENCE_TIMES = 5  # as long as today's run
+BYTES_MAX = 100_000_000
+NAME_MAX = 300
+FAILED = ("failure", "error")
+# Of a Python test the line with the error begins so; of others the first line says most.
+PYTEST_ERROR = re.compile(r"^E {2,}(?=\S)(.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +189,41 @@ def end_group(command: "subprocess.Popen[bytes]") -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(command.pid, signal.SIGKILL)
     command.wait()
+
+
+class UnreadableReport(Exception):
+    """The file is no JUnit report."""
+
+
+def read_report(path: Path) -> dict[str, Result]:
+    """The tests of a JUnit file by name; skipped ones are left out. Of tests with one name, one that failed counts."""
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise UnreadableReport(f"{path} is over {BYTES_MAX} bytes")
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+        root = etree.fromstring(path.read_bytes(), parser)
+    except (etree.XMLSyntaxError, OSError, ValueError) as error:
+        raise UnreadableReport(f"{path} is no JUnit report: {error}") from None
+    found: dict[str, Result] = {}
+    for case in root.iter("testcase"):
+        if case.find("skipped") is not None:
+            continue
+        name = name_of(case.get("classname", ""), case.get("name", ""))
+        failed = next((part for kind in FAILED if (part := case.find(kind)) is not None), None)
+        if failed is not None:
+            found[name] = Result(False, failure_in(failed.get("message", ""), failed.text or ""))
+        else:
+            found.setdefault(name, Result(True))
+    return found
+
+
+def name_of(group: str, name: str) -> str:
+    return " ".join(f"{group}::{name}".strip(":").split())[:NAME_MAX] or "a test without a name"
+
+
+def failure_in(message: str, text: str) -> str:
+    """The error in one line, from the message or from the text below it."""
+    message = " ".join(message.split())
+    found = PYTEST_ERROR.search(text)
+    first = message or (found[1] if found else next((line for line in text.splitlines() if line.strip()), ""))
+    return first.strip()[:FAILURE_MAX]

@@ -1,15 +1,14 @@
-"""Covering sets: few variants in which every pair of values of every two axes occurs."""
+"""Covering sets: few variants in which every pair of values of every two axes occurs, or what tests are yet to see."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from random import Random
 
-from sandbox.vary.gaps import Gaps, Numbers
-from sandbox.vary.rows import Wish, find_row
+from sandbox.vary.gaps import Bits, Gaps, Numbers, numbers_in
+from sandbox.vary.rows import Rules, Wish, find_row
 from sandbox.vary.space import TODAY, Choice, Space, Variant
 
-STRENGTHS = (1, 2, 3)
 PLANS = {1: 8, 2: 4, 3: 1}  # for each strength, of which the one with the fewest rows is taken
 SLOW_AXES = 80  # from so many, strength 3 is over 90 variants, which take some 10 s to find and minutes to run
 Tuple = tuple[Choice, ...]
@@ -76,3 +75,51 @@ def _impossible(space: Space, strength: int, rows: Sequence[dict[str, str]]) -> 
     for row in rows:
         found.difference_update(combinations(sorted(row.items()), strength))
     return found
+
+
+@dataclass
+class Evidence:
+    """Tests that passed and failed alike share one wish, so a suite costs little more than one test."""
+
+    numbers: Numbers
+    strength: int
+    groups: list[tuple[frozenset[str], Wish]] = field(default_factory=list)
+
+    @property
+    def wishes(self) -> list[Wish]:
+        return [wish for _, wish in self.groups]
+
+    def add(self, tests: Iterable[str]) -> None:
+        """Tests of which nothing is known yet."""
+        self.groups.append((frozenset(tests), Wish(Gaps(self.numbers, self.strength))))
+
+    def note(self, variant: Variant, passed: frozenset[str]) -> None:
+        """A run, and the tests that passed it."""
+        space = self.numbers.space
+        row = [self.numbers.of[choice] for choice in space.complete(variant.within(space.axes)).items()]
+        groups = []
+        for tests, wish in self.groups:
+            glad, rest = tests & passed, tests - passed
+            if rest:
+                groups.append((rest, Wish(wish.gaps.copy(), wish.causes) if glad else wish))
+            if glad:
+                wish.gaps.close(row)
+                groups.append((glad, wish))
+        self.groups = groups
+
+    def learn(self, causes: Mapping[str, frozenset[Variant]]) -> None:
+        """The causes of each test; a test that is not named is looked at no more."""
+        groups = []
+        for tests, wish in self.groups:
+            parts: dict[frozenset[Bits], set[str]] = {}
+            for test in sorted(tests & causes.keys()):
+                bits = frozenset(self.numbers.bits(one.changes) for one in causes[test])
+                parts.setdefault(bits, set()).add(test)
+            for bits, some in parts.items():
+                gaps = wish.gaps if len(parts) == 1 else wish.gaps.copy()
+                if bits != wish.causes:
+                    dead = (1 << number for number in numbers_in(Rules(self.numbers, bits).dead))
+                    for part in {*bits, *dead} - wish.causes:
+                        gaps.drop(part)
+                groups.append((frozenset(some), Wish(gaps, bits)))
+        self.groups = groups

@@ -81,26 +81,18 @@ def differing_calls(controls: Controls, calls: Rows, variant: Variant, before: R
     places = whole or places
     if not places:
         return [describe_end(controls, calls, len(calls) - 1, variant, before)] * failed
-    shown = [describe_call(controls, calls[place], counterpart(calls, place, before)) for place in places[:failed]]
     if len(places) == failed:
-        return shown
-    return [
-        f"{shown[0]}\n  the first of {len(places)} replies that differ; which one the test met is not known"
-    ] * failed
+        return [describe_call(controls, calls, place, before) for place in places]
+    first = describe_call(controls, calls, places[0], before)
+    return [f"{first}\n  the first of {len(places)} replies that differ; which one the test met is not known"] * failed
 
 
 def describe_end(controls: Controls, calls: Rows, place: int, variant: Variant, before: Reference) -> str:
     """That call, and the last one that met an axis of the variant, if that is another."""
-    end = describe_call(controls, calls[place], counterpart(calls, place, before))
-    for at in range(place, max(-1, place - ROWS_ASKED_MAX), -1):
-        if _met(controls, calls[at], variant):
-            return (
-                end
-                if at == place
-                else f"{end}\nIt met the axis before: "
-                + describe_call(controls, calls[at], counterpart(calls, at, before))
-            )
-    return end
+    end = describe_call(controls, calls, place, before)
+    lately = range(place, max(-1, place - ROWS_ASKED_MAX), -1)
+    met = next((at for at in lately if _concerned(explanation_of(controls, calls[at]), calls[at], variant)), place)
+    return end if met == place else f"{end}\nIt met the axis before: {describe_call(controls, calls, met, before)}"
 
 
 def key_of(row: Mapping[str, Any]) -> str:
@@ -119,10 +111,6 @@ def counterpart(calls: Rows, place: int, before: Reference) -> str | None:
     number = sum(key_of(row) == key for row in calls[:place])
     replies = [reply for one, reply in before if one == key]
     return replies[number] if number < len(replies) else None
-
-
-def _met(controls: Controls, row: Mapping[str, Any], variant: Variant) -> bool:
-    return _concerned(explanation_of(controls, row), row, variant)
 
 
 def _concerned(explanation: Mapping[str, Any], row: Mapping[str, Any], variant: Variant) -> bool:
@@ -152,14 +140,15 @@ def reference_of(controls: Controls, calls: Rows) -> Reference:
     return tuple((key_of(row), reply_text(explanation_of(controls, row))) for row in calls[:CALLS_COMPARED_MAX])
 
 
-def describe_call(controls: Controls, row: Mapping[str, Any], before: str | None) -> str:
+def describe_call(controls: Controls, calls: Rows, place: int, before: Reference) -> str:
     """The line of the request and of the reply, and the part of the reply that differs from the one before."""
+    row = calls[place]
     explanation = explanation_of(controls, row)
     content = explanation.get("content") or {}
     lines = [f"{row['method']} {content.get('address', row['path'])} {row['status']}, Request-ID {row['request_id']}"]
     if sent := content.get("request", {}).get("body"):
         lines.append(f"  > {cut(' '.join(sent.split()), LINE_MAX)}")
-    return "\n".join([*lines, *difference(before, reply_text(explanation))])
+    return "\n".join([*lines, *difference(counterpart(calls, place, before), reply_text(explanation))])
 
 
 def difference(before: str | None, now: str) -> list[str]:

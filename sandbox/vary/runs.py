@@ -1,13 +1,17 @@
-"""Runs of the tests against one variant each: started once, kept, and begun again from a file."""
+"""Runs of the tests against one variant each: started once, kept in a file, and begun again from it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
 from threading import BoundedSemaphore, Lock
-from typing import Protocol
+from typing import Any
 
 from sandbox.vary.space import TODAY, Variant
 
+HEAD = "bank-sandbox vary"  # of a file of results
 FAILURE_MAX = 2_000  # characters of what a test said
 
 
@@ -49,20 +53,12 @@ Trial = Callable[[Variant], Run]
 Key = tuple[Variant, int]
 
 
-class Keeper(Protocol):
-    """Keeps runs over a restart."""
-
-    def kept(self) -> Iterable[tuple[Key, Run]]: ...
-
-    def keep(self, key: Key, run: Run) -> None: ...
-
-
 @dataclass
 class Runs:
     """The runs that were asked for so far, so many of them at once. A caller that waits for a run holds no place."""
 
     trial: Trial
-    keeper: Keeper | None = None
+    keeper: "ResultsFile | None" = None
     tell: Callable[[Variant, Run], None] = lambda variant, run: None
     jobs: int = 1
     expected: int = 1  # runs that are known to come, those that were asked for among them
@@ -137,3 +133,59 @@ class Runs:
             raise
         found.set_result(run)
         self.tell(key[0], run)
+
+
+def fingerprint(*parts: Any) -> str:
+    """What a run is about: only runs of the same command and the same axes go on from each other."""
+    return blake2b(json.dumps(parts, sort_keys=True, default=list).encode(), digest_size=16).hexdigest()
+
+
+class ResultsFile:
+    """Runs are added as they end; `kept` gives those of an earlier run that was stopped."""
+
+    def __init__(self, path: Path, about: str, fresh: bool = False) -> None:
+        self.path = path
+        self._lock = Lock()
+        lines = [] if fresh else self._read(about)
+        self._kept = list(_runs_of(lines))
+        # Without what is torn, so that the next line begins at a line's begin.
+        whole = [json.dumps({HEAD: about}), *lines[: len(self._kept)], ""]
+        path.write_text("\n".join(whole), encoding="utf-8")
+
+    def kept(self) -> Iterable[tuple[Key, Run]]:
+        return self._kept
+
+    def keep(self, key: Key, run: Run) -> None:
+        variant, attempt = key
+        tests = {name: astuple(one) for name, one in run.tests.items()}
+        row = {"variant": variant.changes, "attempt": attempt} | asdict(run) | {"tests": tests, "met": sorted(run.met)}
+        line = json.dumps(row)
+        with self._lock, self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def end(self) -> None:
+        """Nothing is left to go on with."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self, about: str) -> list[str]:
+        """The lines of the same command, the last of which may be torn; a file of another one counts for nothing."""
+        try:
+            head, *lines = self.path.read_text(encoding="utf-8").split("\n")
+            return lines[:-1] if json.loads(head) == {HEAD: about} else []
+        except (FileNotFoundError, ValueError):
+            return []
+
+
+def _runs_of(lines: Iterable[str]) -> Iterator[tuple[Key, Run]]:
+    """Ends at a line that is none."""
+    for line in lines:
+        try:
+            row = json.loads(line)
+            variant = Variant.of((axis, value) for axis, value in row["variant"])
+            tests = {name: Result(*parts) for name, parts in row["tests"].items()}
+            reference = tuple((call, reply) for call, reply in row.get("reference", ()))
+            met = frozenset(row["met"])
+            run = Run(tests, met, row["seconds"], row["calls"], row["partial"], reference)
+            yield (variant, row["attempt"]), run
+        except (ValueError, KeyError, TypeError):
+            return

@@ -10,14 +10,12 @@ from itertools import islice, takewhile
 from random import Random
 from typing import Protocol, TypeVar
 
-from sandbox.vary.causes import LOUD, Causes, add_cause, doubted, passed_by
-from sandbox.vary.cover import find_rows, shortest_rows
-from sandbox.vary.evidence import Evidence
+from sandbox.vary.causes import LOUD_AXES, Causes, Failure, Suspects, add_cause, doubted, passed_by
+from sandbox.vary.cover import Evidence, find_rows, shortest_rows
 from sandbox.vary.gaps import Numbers
 from sandbox.vary.rows import Wish
 from sandbox.vary.runs import Runs
 from sandbox.vary.space import TODAY, Space, Variant
-from sandbox.vary.suspects import Failure, Suspects
 
 MOST = 0.5  # of the tests
 FEW = 3  # choices; so few were often run because they break another test
@@ -195,7 +193,7 @@ class Search:
     def failure_of(self, test: str, variant: Variant) -> Failure:
         passed = [row for row in passed_by(test, self.runs) if not row.holds(variant)]
         others = [row for row in self.failures[test] if row != variant]
-        return Failure(variant, passed, others, LOUD if self.share_broken(variant) > MOST else frozenset())
+        return Failure(variant, passed, others, LOUD_AXES if self.share_broken(variant) > MOST else frozenset())
 
     def explained(self, test: str, failed: Variant, width: int) -> Causes:
         def ask(variants: Sequence[Variant]) -> list[bool]:

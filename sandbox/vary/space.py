@@ -1,13 +1,20 @@
-"""Axes and their values, as a space of variants."""
+"""Axes and their values, as a space of variants: of the table of axes, or of some of its rows."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from sandbox.contract.axis import Axis
+from sandbox.contract.variants import ALSO
+from sandbox.reader.tree import quote, suggestion
+
 Choice = tuple[str, str]  # an axis and one of its values
-TODAY_NAME = "today"
 DIGEST_BYTES = 5
+# A server without --pki refuses every client here, so this is varied only where it is named.
+APART = ("client_certificates",)
+# Words for several topics.
+TOGETHER = {"money": ("initiation", "settling", "standing orders", "files")}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,7 +31,7 @@ class Variant:
     def name(self) -> str:
         """The same for the same content; fits as the name of a world and of a file."""
         if not self.changes:
-            return TODAY_NAME
+            return "today"
         return f"variant-{blake2b(str(self).encode(), digest_size=DIGEST_BYTES).hexdigest()}"
 
     def __str__(self) -> str:
@@ -63,9 +70,6 @@ class Space:
     def rivals(self, choice: Choice) -> frozenset[Choice]:
         return self._rivals.get(choice, frozenset())
 
-    def today(self, axis: str) -> str:
-        return self.axes[axis][0]
-
     def only(self, names: Collection[str]) -> "Space":
         return Space({name: values for name, values in self.axes.items() if name in names}, self.excludes)
 
@@ -75,7 +79,7 @@ class Space:
 
     def variant(self, values: Mapping[str, str]) -> Variant:
         """The variant of these values; those of today are left out."""
-        return Variant.of((name, value) for name, value in values.items() if value != self.today(name))
+        return Variant.of((name, value) for name, value in values.items() if value != self.axes[name][0])
 
     def allows(self, choices: Collection[Choice]) -> bool:
         """Whether no two of the choices exclude each other."""
@@ -83,3 +87,36 @@ class Space:
 
     def allows_variant(self, variant: Variant) -> bool:
         return self.allows(set(self.complete(variant).items()))
+
+
+def space_of(
+    axes: Mapping[str, Axis], names: Collection[str] = (), topics: Collection[str] = (), within: bool = True
+) -> Space:
+    """The axes of these names and topics, or all. With `within` only the values that keep within the service's word,
+    unless the axis is named: at others a right client refuses, which a test of success sees as a failure."""
+    names = [ALSO.get(name, name) for name in names]
+    for name in names:
+        if name not in axes:
+            raise ValueError(unknown("axis", name, tuple(axes)))
+    selection = {*names, *(name for topic in topics for name in of_topic(axes, topic))}
+    found = {}
+    for name, axis in axes.items():
+        values = tuple(value.name for value in axis.values if value.within or not within or name in names)
+        chosen = name in selection or not (names or topics)
+        if chosen and len(values) > 1 and (name not in APART or name in names or not within):
+            found[name] = values
+    rivals = ({(axis.name, one.value), (one.axis, one.other)} for axis in axes.values() for one in axis.excludes)
+    return Space(found, frozenset(map(frozenset, rivals)))
+
+
+def of_topic(axes: Mapping[str, Axis], topic: str) -> list[str]:
+    topics = tuple(dict.fromkeys(axis.topic for axis in axes.values()))
+    if topic not in topics and topic not in TOGETHER:
+        raise ValueError(unknown("topic", topic, (*topics, *TOGETHER)))
+    return [name for name, axis in axes.items() if axis.topic in TOGETHER.get(topic, (topic,))]
+
+
+def unknown(kind: str, name: str, names: Sequence[str]) -> str:
+    """Says that a name is unknown, with the nearest one, or with all if they are few."""
+    hint = suggestion(name, names)
+    return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")

@@ -9,9 +9,8 @@ from flask import Flask
 
 from sandbox.contract.variants import AXES
 from sandbox.scenario.reading import read_settings
-from sandbox.vary.axes import space_of
 from sandbox.vary.runs import Result, Run, Runs
-from sandbox.vary.space import Variant
+from sandbox.vary.space import Variant, space_of
 from sandbox.vary.verdict import judge
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.vary.command_runs import fill
-from sandbox.vary.report_reader import UnreadableReport, read_report
-from sandbox.vary.results_file import ResultsFile
-from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.command_runs import UnreadableReport, fill, read_report
+from sandbox.vary.runs import Result, ResultsFile, Run, Runs
 from sandbox.vary.space import TODAY, Variant
 from sandbox.vary.verdict import judge
 from tests.vary.toys import Toys, breaking, space_of

@@ -10,9 +10,9 @@ from threading import Event
 import pytest
 
 from sandbox.contract.variants import AXES
-from sandbox.vary.axes import space_of as space_of_axes
 from sandbox.vary.runs import Result, Run, Runs
 from sandbox.vary.space import TODAY, Variant
+from sandbox.vary.space import space_of as space_of_axes
 from sandbox.vary.verdict import Verdict, judge
 from tests.vary.toys import Breaks, Toys, all_pairs, breaking, space_of, variant
 

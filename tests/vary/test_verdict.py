@@ -6,11 +6,10 @@ import pytest
 
 from sandbox.contract.variants import AXES
 from sandbox.vary.allowed import allow, read_allowed, read_variant, write_allowed
-from sandbox.vary.axes import space_of as space_of_axes
+from sandbox.vary.causes import Failure, shrink
 from sandbox.vary.runs import Run, Runs
-from sandbox.vary.shrinking import shrink
 from sandbox.vary.space import TODAY, Variant
-from sandbox.vary.suspects import Failure
+from sandbox.vary.space import space_of as space_of_axes
 from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 

@@ -8,12 +8,11 @@ from sandbox.client import Refused, Unreadable
 from sandbox.contract.variants import AXES
 from sandbox.testing import Bank, Start
 from sandbox.testing.server import world_of
-from sandbox.vary.axes import space_of
 from sandbox.vary.cover import find_cover
 from sandbox.vary.meeting import axes_met
 from sandbox.vary.runs import Result, Run, Runs
 from sandbox.vary.search import explain_failures
-from sandbox.vary.space import TODAY, Variant
+from sandbox.vary.space import TODAY, Variant, space_of
 from sandbox.vary.verdict import Verdict, judge
 from tests.vary.flows import IMPATIENT
 from tests.vary.line import Way, same_chance
