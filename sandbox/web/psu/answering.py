@@ -1,21 +1,120 @@
-"""Answers the calls of the bank's screens: finds the view, and ends the visit where it is refused."""
+"""Answers the calls of the bank's screens: finds the view, and where it is refused says why the visit ends."""
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
+from sandbox.bank.standing_orders import CONTRACT_ENDED
+from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.moves import Status
 from sandbox.lazy import load
 from sandbox.web.api.app import here
 from sandbox.web.api.edge_faults import page_fault
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.html.static_files import content_of, serve
-from sandbox.web.psu.endings import Ending, end, end_refused
-from sandbox.web.psu.templating import headers
+from sandbox.web.psu.consent_views import tpp_name
+from sandbox.web.psu.sights import kind_of, likely_customer
+from sandbox.web.psu.templating import draw, headers
 from sandbox.web.psu.visits import Lost, Visit
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 20_000
 FILES = ("bank.css", "mark.svg", "countdown.js")
+WEB = ("http", "https")  # a link of another kind might run something
+
+
+class Ending(NamedTuple):
+    """A page that ends a visit: its words and its number."""
+
+    words: str
+    status: int
+
+
+class Whose(NamedTuple):
+    """What an address is about, also one that is over."""
+
+    language: str | None = None
+    tpp: str = "TPP"
+    kind: str = ""
+    reason: str | None = None
+    path: str = ""  # where its pages begin
+    redirect_uri: str = ""
+
+
+# What became of an address that was answered.
+OVER: dict[str, str] = {
+    Status.PATC: "cosigned",
+    Status.CANC: "cancelled",
+    Status.RJCT: "rejected",
+    "refused": "cancelled",
+}
+
+
+def end(visit: Visit, why: Ending | Refusal) -> Response:
+    """A page that ends the visit (choice 1, choice 5, choice 8)."""
+    whose = visit.world.ask(whose_address, visit.path.get("token", ""))
+    ending = ending_of(why, whose) if isinstance(why, Refusal) else why
+    return draw(
+        visit,
+        visit.language(whose.language),
+        "ending",
+        status=ending.status,
+        kind=whose.kind,
+        words=ending.words,
+        onward=onward(visit, ending, whose),
+        tpp=whose.tpp,
+    )
+
+
+def ending_of(refusal: Refusal, whose: Whose) -> Ending:
+    match refusal.error:
+        case Error.ADDRESS_OUTDATED:
+            return Ending("outdated", 410)
+        case Error.ALREADY_OVER if whose.reason == CONTRACT_ENDED:
+            return Ending("ended", 409)
+        case Error.ALREADY_OVER:
+            return Ending(OVER.get(str(refusal.facts["status"]), "signed"), 409)
+        case Error.CONSENT_ENDED:
+            return Ending("withdrawn", 409)
+        case Error.NOT_FOUND if refusal.facts["input"] == "session":
+            return Ending("lost", 403)
+        case Error.NOT_FOUND:
+            return Ending("unknown", 404)
+        case _:
+            return Ending("failed", refusal.error.value.status)
+
+
+def whose_address(bank: Bank, token: str) -> Whose:
+    asked = bank.consent_addresses.get(token)
+    if asked is not None:
+        tpp = tpp_name(bank, asked.client_id)
+        return Whose(asked.language, tpp, kind_of(asked), None, f"/consent/{token}", asked.redirect_uri)
+    address = bank.sca_addresses.get(token)
+    if address is None:
+        return Whose()
+    found = bank.initiation(address.subject_id)
+    assert found is not None
+    tpp, origin = tpp_name(bank, found.origin.client_id), found.origin
+    likely = bank.customers.get(likely_customer(bank, found) or "")
+    language = origin.language or (likely.language if likely else None)
+    return Whose(language, tpp, kind_of(found), found.reason, f"/sign/{token}", origin.redirect_uri)
+
+
+def onward(visit: Visit, ending: Ending, whose: Whose) -> tuple[str, str]:
+    """The link that leads on, and its words: to the channel, to the start, or back to the TPP.
+
+    The TPP's address comes without code, error or state: a link answers nothing, and the outcome was sent before.
+    """
+    if ending.words == "cosigned" or visit.request.path.startswith("/psu/channel"):
+        return visit.to("/channel"), "cosigned.link"
+    if ending.words in ("lost", "failed") and whose.path:
+        return visit.to(whose.path), "lost.link"
+    if urlsplit(whose.redirect_uri).scheme in WEB:
+        return whose.redirect_uri, "ending.link"
+    return visit.to("/channel"), "channel.title"
 
 
 def nowhere(visit: Visit) -> Response:
@@ -39,7 +138,7 @@ def answer(worlds: Worlds, name: str, path: dict[str, str]) -> Response:
     except Lost:
         response = end(visit, Ending("lost", 403))
     except Refusal as refusal:
-        response = end_refused(visit, refusal)
+        response = end(visit, refusal)
     except HTTPException as refused:
         response = end(visit, Ending("failed", refused.code or 400))
     if response.status_code == 303:

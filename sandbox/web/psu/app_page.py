@@ -6,7 +6,7 @@ from flask import Response
 
 from sandbox.bank import app_approvals
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.psu.page_views import in_app
+from sandbox.web.psu.sights import in_app
 from sandbox.web.psu.steps import draw_sight
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Lost, Visit, go, proof_of

@@ -11,8 +11,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_channel
 from sandbox.web.psu.consent_views import standing_one
-from sandbox.web.psu.papers import PAPERS, from_accounts, headline
-from sandbox.web.psu.shared_views import session_at
+from sandbox.web.psu.papers import from_accounts, headline
+from sandbox.web.psu.sights import session_at
 from sandbox.web.psu.steps import ENDS, WRONG, draw_sight, read_code, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
@@ -147,7 +147,7 @@ def address_of(visit: Visit, page: OwnPage, number: int) -> str:
 def page_facts(visit: Visit, language: str, page: OwnPage) -> dict[str, object]:
     return {
         "name": page.name,
-        "lines": [(one, PAPERS[type(one.view)].headline(language, one.view)) for one in page.lines],
+        "lines": [(one, headline(language, one.view)) for one in page.lines],
         "newer": page.newer,
         "older": page.older,
         "newer_at": address_of(visit, page, page.newer),
@@ -166,7 +166,7 @@ def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: 
         status=WRONG if problem or refusal else 200,
         session_id=session_id,
         folder=view,
-        waiting=[(sight, headline(language, sight), from_accounts(sight)) for sight in view.waiting],
+        waiting=[(sight, headline(language, sight.view), from_accounts(sight)) for sight in view.waiting],
         own=[page_facts(visit, language, page) for page in view.own],
         news=news if news in NEWS else None,
         problem=wording(language, problem, refusal),

@@ -8,10 +8,9 @@ from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.consent_views import Allowed, Choice, allowed_by, choices_of
+from sandbox.web.psu.consent_views import Allowed, Choice, allowed_by, choices_of, tpp_name
 from sandbox.web.psu.initiation_views import InitiationView, listed_view
-from sandbox.web.psu.page_views import Sight, sight_of
-from sandbox.web.psu.shared_views import tpp_name
+from sandbox.web.psu.sights import Sight, sight_of
 
 LISTS = ("orders", "payments")
 
@@ -24,11 +23,7 @@ class Own(NamedTuple):
     tpp: str
     status: Status
     may_cancel: bool
-
-    @property
-    def kind(self) -> str:
-        """Which words speak of it."""
-        return self.view.words
+    kind: str  # which words speak of it
 
 
 class OwnPage(NamedTuple):
@@ -103,5 +98,6 @@ def _own_page(bank: Bank, customer: str, name: str, number: int) -> OwnPage:
 
 
 def _own(bank: Bank, found: Initiation, customer: str) -> Own:
-    tpp, may_cancel = tpp_name(bank, found.origin.client_id), channel_acts.may_cancel(bank, found, customer)
-    return Own(found.id, listed_view(bank, found), tpp, found.status, may_cancel)
+    may_cancel = channel_acts.may_cancel(bank, found, customer)
+    tpp = tpp_name(bank, found.origin.client_id)
+    return Own(found.id, listed_view(bank, found), tpp, found.status, may_cancel, found.kind.words)

@@ -1,6 +1,5 @@
 """Consents as a PSU sees them: one that is asked for, and those that stand (choice 8)."""
 
-from copy import copy
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -11,7 +10,6 @@ from sandbox.bank.records import Account, Customer
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
-from sandbox.web.psu.shared_views import Ways, seconds_until, tpp_name, ways_of
 
 
 class Allowed(NamedTuple):
@@ -33,78 +31,44 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsentSight:
-    """A consent address in the eyes of the PSU."""
+class ConsentView:
+    """A consent that a TPP asks for."""
 
-    session: Session
     address: ConsentAddress
     tpp: str
-    customers: list[Customer]
-    customer: Customer | None  # who is logged in
-    likely: str | None  # whom the address itself speaks of
     choices: list[Choice]
     chosen: list[Account]
     days: int  # for how long
     until: date
     sca_days: int  # how long an authentication is enough
     earlier: date | None  # when the consent that this one replaces was given
-    ends_in: int  # seconds until the address ends
-    ways: Ways
+
+    sources = ()  # nothing is paid
 
     @property
-    def kind(self) -> str:
-        """Which words speak of it."""
-        return "renewal" if self.renewal else "consent"
-
-    @property
-    def language(self) -> str:
-        return self.address.language
-
-    @property
-    def redirect_uri(self) -> str:
-        return self.address.redirect_uri
-
-    @property
-    def is_chosen(self) -> bool:
-        return bool(self.chosen)
-
-    @property
-    def given(self) -> bool:
+    def named(self) -> bool:
         """Whether there is nothing to choose."""
         return not consent_sessions.needs_choice(self.address)
 
-    @property
-    def renewal(self) -> bool:
-        return self.address.renews is not None
 
-
-def consent_at(bank: Bank, session_id: str, token: str) -> ConsentSight:
-    """What waits at an address; over or outdated ones are refused first."""
-    consent_sessions.waiting(bank, token)
-    return consent_of(bank, signing_sessions.session_of(bank, session_id, token))
-
-
-def consent_of(bank: Bank, session: Session) -> ConsentSight:
-    """What waits for a session."""
-    address = consent_sessions.waiting(bank, session.address)
+def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> ConsentView:
     renewed = bank.consents[address.renews] if address.renews else None
     until = renewed.until if renewed else bank.clock.now + bank.settings.consent_life
-    return ConsentSight(
-        copy(session),
+    return ConsentView(
         address,
         tpp_name(bank, address.client_id),
-        list(bank.customers.values()),
-        bank.customers[session.customer] if session.customer else None,
-        _likely(bank, address),
         choices_of(bank, session.customer) if session.customer else [],
         [bank.accounts[iban] for iban in session.chosen],
         bank.settings.consent_life.days,
         brussels_date(until),
         bank.settings.sca_renewal_after.days,
         _earlier(bank, address, session.customer),
-        seconds_until(bank, address.until),
-        ways_of(bank, session, None),
     )
+
+
+def tpp_name(bank: Bank, client_id: str) -> str:
+    client = bank.clients.get(client_id)
+    return client.name if client else client_id
 
 
 def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, Allowed]:
@@ -125,12 +89,6 @@ def allowed_by(bank: Bank, consent: Consent) -> Allowed:
         brussels_date(consent.given),
         brussels_date(consent.until),
     )
-
-
-def _likely(bank: Bank, address: ConsentAddress) -> str | None:
-    if address.renews is not None:
-        return bank.consents[address.renews].customer
-    return bank.accounts[address.iban].owners[0] if address.iban is not None else None
 
 
 def choices_of(bank: Bank, customer: str) -> list[Choice]:

@@ -56,8 +56,6 @@ class PaymentView(SingleView):
     due: date  # the day on which it is executed
     taken: Money | None  # out of the debtor's compartment, where that is another currency
 
-    words = ""  # a payment's words are the plain ones
-
 
 @dataclass(frozen=True, slots=True)
 class OrderView(SingleView):
@@ -66,8 +64,6 @@ class OrderView(SingleView):
     order: Contract
     first: Occurrence
     last: Occurrence | None
-
-    words = "order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +109,6 @@ class FileView:
     refused: tuple[BulkRefused, ...]
     refused_count: int
 
-    words = "bulk"
     named = True  # it names the account of each of its bulks
 
     @property

@@ -12,7 +12,7 @@ from sandbox.banking.recurrence import Frequency, Occurrence
 from sandbox.contract.field_rows import Body, Choice
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.psu.consent_views import ConsentSight
+from sandbox.web.psu.consent_views import ConsentView
 from sandbox.web.psu.formats import (
     Line,
     amount,
@@ -25,35 +25,26 @@ from sandbox.web.psu.formats import (
     source,
     weekday,
 )
-from sandbox.web.psu.initiation_views import FileView, InitiationView, OrderView, PaymentView
-from sandbox.web.psu.page_views import Sight
+from sandbox.web.psu.initiation_views import FileView, OrderView, PaymentView
+from sandbox.web.psu.sights import Sight, View
 from sandbox.web.psu.words import catalogue, say
 
 
-def lines(language: str, sight: Sight | ConsentSight) -> list[Line]:
+def lines(language: str, sight: Sight) -> list[Line]:
     """Everything that the customer signs for, or consents to; what was not given has no line."""
-    if isinstance(sight, ConsentSight):
-        part, texts = "consent", _consent_texts(language, sight)
-    else:
-        part, texts = "review", _texts(language, sight)
-    return [(say(language, f"{part}.{key}"), text) for key, text in texts if text]
+    paper = PAPERS[type(sight.view)]
+    texts = [*paper.lines(language, sight.view), ("signed", ", ".join(sight.signers))]
+    return [(say(language, f"{paper.part}.{key}"), text) for key, text in texts if text]
 
 
-def headline(language: str, sight: Sight | ConsentSight) -> Line:
+def headline(language: str, view: View) -> Line:
     """The amount, and to whom; of a consent the TPP."""
-    if isinstance(sight, ConsentSight):
-        return say(language, "consent.drawn"), sight.tpp
-    return PAPERS[type(sight.view)].headline(language, sight.view)
+    return PAPERS[type(view)].headline(language, view)
 
 
 def from_accounts(sight: Sight) -> str:
     """The accounts that pay."""
     return ", ".join(grouped(one.debtor.iban) for one in sight.view.sources)
-
-
-def _texts(language: str, sight: Sight) -> Iterator[Line]:
-    yield from PAPERS[type(sight.view)].lines(language, sight.view)
-    yield "signed", ", ".join(sight.signers)
 
 
 def _payment(language: str, view: PaymentView) -> Iterator[Line]:
@@ -72,15 +63,15 @@ def _payment(language: str, view: PaymentView) -> Iterator[Line]:
     yield "reference", order.endtoend_identification
 
 
-def _consent_texts(language: str, sight: ConsentSight) -> Iterator[Line]:
-    yield "sees", say(language, f"consent.sees {sight.address.scope}")
-    until = long_date(language, sight.until)
-    if sight.renewal or not sight.days:
+def _consent(language: str, view: ConsentView) -> Iterator[Line]:
+    yield "sees", say(language, f"consent.sees {view.address.scope}")
+    until = long_date(language, view.until)
+    if view.address.renews or not view.days:
         yield "life", say(language, "consent.until", until=until)
     else:
-        yield "life", say(language, "consent.for", days=counted(language, "days", sight.days), until=until)
-    if sight.address.scope == "AIS" and sight.sca_days:
-        yield "again", say(language, "consent.every", days=counted(language, "days", sight.sca_days))
+        yield "life", say(language, "consent.for", days=counted(language, "days", view.days), until=until)
+    if view.address.scope == "AIS" and view.sca_days:
+        yield "again", say(language, "consent.every", days=counted(language, "days", view.sca_days))
 
 
 def _bank(language: str, creditor: Creditor) -> str:
@@ -105,17 +96,9 @@ def _execution(language: str, view: PaymentView) -> str:
     return say(language, key, date=long_date(language, view.due))
 
 
-def _payment_headline(language: str, view: PaymentView) -> Line:
-    return amount(language, view.order.amount), view.order.creditor_name
-
-
 def _file(language: str, view: FileView) -> Iterator[Line]:
     yield "transfers", counted(language, "transfers", view.count)
     yield "reference", view.message_id or ""
-
-
-def _file_headline(language: str, view: FileView) -> Line:
-    return amount(language, view.amount), counted(language, "transfers", view.count)
 
 
 def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator[Line]:
@@ -128,7 +111,7 @@ def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator
             yield row.label, say(language, value) if isinstance(row.kind, Choice) else value
 
 
-def order_lines(language: str, view: OrderView) -> Iterator[Line]:
+def _order(language: str, view: OrderView) -> Iterator[Line]:
     contract = view.order
     yield "creditor", contract.creditor_name
     yield "creditor_account", grouped(contract.creditor_iban)
@@ -143,7 +126,7 @@ def order_lines(language: str, view: OrderView) -> Iterator[Line]:
     yield "reference", contract.endtoend_identification
 
 
-def order_headline(language: str, view: OrderView) -> Line:
+def _order_headline(language: str, view: OrderView) -> Line:
     contract = view.order
     paid = amount(language, contract.amount) if contract.amount else say(language, "order.variable")
     return paid, contract.creditor_name
@@ -196,10 +179,16 @@ class Paper(NamedTuple):
 
     headline: Callable[[str, Any], Line]
     lines: Callable[[str, Any], Iterator[Line]]
+    part: str = "review"  # of the catalogue, in which the labels stand
 
 
-PAPERS: dict[type[InitiationView], Paper] = {
-    PaymentView: Paper(_payment_headline, _payment),
-    OrderView: Paper(order_headline, order_lines),
-    FileView: Paper(_file_headline, _file),
+PAPERS: dict[type[View], Paper] = {
+    PaymentView: Paper(
+        lambda language, view: (amount(language, view.order.amount), view.order.creditor_name), _payment
+    ),
+    OrderView: Paper(_order_headline, _order),
+    FileView: Paper(
+        lambda language, view: (amount(language, view.amount), counted(language, "transfers", view.count)), _file
+    ),
+    ConsentView: Paper(lambda language, view: (say(language, "consent.drawn"), view.tpp), _consent, "consent"),
 }

@@ -7,16 +7,17 @@ from typing import Any
 from flask import Response
 
 from sandbox.bank import app_approvals, consent_sessions, signing, signing_sessions
+from sandbox.bank.grants import ConsentAddress
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
-from sandbox.web.psu.consent_views import ConsentSight, consent_at
-from sandbox.web.psu.endings import Ending, end
+from sandbox.web.psu.answering import Ending, end
+from sandbox.web.psu.consent_views import ConsentView
 from sandbox.web.psu.formats import country
-from sandbox.web.psu.page_views import Sight, at_address, callback_of
-from sandbox.web.psu.shared_views import session_at
+from sandbox.web.psu.sights import Sight, session_at, sight_of
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Visit, address_cookie, drop, form_targets, go, keep
 from sandbox.web.psu.words import say, say_refusal
@@ -38,8 +39,7 @@ class Steps:
     choice: str  # the step at which accounts are chosen
     problem: str  # the sentence where none was chosen
     templates: Mapping[str, str]
-    waiting: Callable[[Bank, str], object]
-    view: Callable[[Bank, str, str], Sight | ConsentSight]
+    waiting: Callable[[Bank, str], Initiation | ConsentAddress]
     enter: Verb
     log_in_anew: Verb
     choose: Verb
@@ -48,18 +48,25 @@ class Steps:
     chosen: Callable[[Visit, Any], tuple[object, ...] | None]  # by the form, of what the page offers; else None
 
     def open_address(self, visit: Visit) -> Response:
-        """Where the TPP sends the PSU, with its state."""
-        token = visit.path["token"]
-        session_id, same, state = find_session(visit)
-        if not same:
-            session_id = visit.world.act(self.enter, token, state)
+        """Where the TPP sends the PSU. A second visit goes on where the first was; another state begins anew."""
+        token, states = visit.path["token"], visit.request.args.getlist("state")
+        if states and len(states[-1]) > STATE_MAX:
+            raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
+        session_id = visit.session_id(address_cookie(token))
+        session = visit.world.ask(session_at, session_id, token)
+        if session is None and not states and visit.world.variant("no_state") == "refused":
+            raise Refusal(Error.INPUT_INVALID, input="state", why="it is missing")
+        if session is None or (states and states[-1] != session.state):
+            session_id = visit.world.act(self.enter, token, states[-1] if states else None)
         return keep(visit, self.show(visit, session_id, "review"), address_cookie(token), session_id)
 
     def see_step(self, visit: Visit) -> Response:
         """A page that waits for the app leads back to the TPP once the app has answered."""
         session_id = visit.session_id(address_cookie(visit.path["token"]))
-        callback = visit.world.ask(callback_of, session_id, visit.path["token"])
-        return leave(visit, callback) if callback else self.show(visit, session_id, visit.path["step"])
+        session = visit.world.ask(session_at, session_id, visit.path["token"])
+        if session is not None and session.callback:
+            return leave(visit, session.callback)
+        return self.show(visit, session_id, visit.path["step"])
 
     def take_step(self, visit: Visit) -> Response:
         """A form of one of the steps."""
@@ -96,7 +103,7 @@ class Steps:
 
     def take_choice(self, visit: Visit, session_id: str, token: str) -> Response:
         """Only what the list offers; the bank itself checks again whose accounts they are."""
-        chosen = self.chosen(visit, visit.world.ask(self.view, session_id, token))
+        chosen = self.chosen(visit, visit.world.ask(self.sight, session_id, token))
         if chosen is None:
             return self.show(visit, session_id, self.choice, problem=self.problem)
         visit.world.act(self.choose, session_id, token, *chosen)
@@ -120,11 +127,16 @@ class Steps:
     def take_biometrics(self, visit: Visit, session_id: str, token: str) -> Response:
         return leave(visit, visit.world.act(app_approvals.confirm_by_biometrics, session_id, token))
 
+    def sight(self, bank: Bank, session_id: str, token: str) -> Sight:
+        """What waits at an address; over or outdated ones are refused first."""
+        about = self.waiting(bank, token)
+        return sight_of(bank, signing_sessions.session_of(bank, session_id, token), about)
+
     def show(
         self, visit: Visit, session_id: str, step: str, *, problem: str | None = None, refusal: Refusal | None = None
     ) -> Response:
         """The step that was asked for, or the first before it that is not done yet."""
-        sight = visit.world.ask(self.view, session_id, visit.path["token"])
+        sight = visit.world.ask(self.sight, session_id, visit.path["token"])
         language = visit.language(sight.language)
         steps = [name for name in ("login", self.choice, "review", "code") if not (name == self.choice and sight.given)]
         shown = self.first_open(sight, step)
@@ -137,13 +149,13 @@ class Steps:
             f"/{self.path}/{visit.path['token']}",
             problem=problem,
             refusal=refusal,
-            forms=form_targets(sight.redirect_uri),
+            forms=form_targets(sight.asked.redirect_uri),
             number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),
             ways=sight.ways,
         )
 
-    def first_open(self, sight: Sight | ConsentSight, asked: str) -> str:
+    def first_open(self, sight: Sight, asked: str) -> str:
         """A refusal is open to all, after a question."""
         if asked == "refuse":
             return asked
@@ -158,7 +170,7 @@ def draw_sight(
     visit: Visit,
     language: str,
     template: str,
-    sight: Sight | ConsentSight,
+    sight: Sight,
     session_id: str,
     at: str,
     *,
@@ -175,30 +187,13 @@ def draw_sight(
         session_id=session_id,
         kind=sight.kind,
         sight=sight,
-        headline=papers.headline(language, sight),
+        headline=papers.headline(language, sight.view),
         lines=papers.lines(language, sight),
         at=at,
         rate=visit.world.pace.rate,
         problem=wording(language, problem, refusal),
         **facts,
     )
-
-
-def find_session(visit: Visit) -> tuple[str, bool, str | None]:
-    """The browser's session, whether it is one of this address and state, and the state that came along.
-
-    A second visit goes on where the first was; another state begins anew.
-    """
-    token = visit.path["token"]
-    states = visit.request.args.getlist("state")
-    if states and len(states[-1]) > STATE_MAX:
-        raise Refusal(Error.INPUT_INVALID, input="state", why=f"it is longer than {STATE_MAX} characters")
-    session_id = visit.session_id(address_cookie(token))
-    session = visit.world.ask(session_at, session_id, token)
-    if session is None and not states and visit.world.variant("no_state") == "refused":
-        raise Refusal(Error.INPUT_INVALID, input="state", why="it is missing")
-    same = session is not None and not (states and states[-1] != session.state)
-    return session_id, same, states[-1] if states else None
 
 
 def read_code(text: str) -> str | None:
@@ -228,9 +223,10 @@ def _compartment(visit: Visit, sight: Sight) -> tuple[object, ...] | None:
     return next(((one.account.iban, one.currency) for one in sight.options if one.value == value), None)
 
 
-def _accounts(visit: Visit, sight: ConsentSight) -> tuple[object, ...] | None:
+def _accounts(visit: Visit, sight: Sight) -> tuple[object, ...] | None:
+    assert isinstance(sight.view, ConsentView)
     chosen = tuple(dict.fromkeys(visit.request.form.getlist("account")))
-    return (chosen,) if chosen and set(chosen) <= {choice.account.iban for choice in sight.choices} else None
+    return (chosen,) if chosen and set(chosen) <= {choice.account.iban for choice in sight.view.choices} else None
 
 
 SIGNING = Steps(
@@ -239,7 +235,6 @@ SIGNING = Steps(
     problem="choose.account",
     templates={},
     waiting=signing.waiting,
-    view=at_address,
     enter=signing_sessions.enter,
     log_in_anew=signing_sessions.log_in_anew,
     choose=signing_sessions.pick,
@@ -253,7 +248,6 @@ CONSENTING = Steps(
     problem="choose.accounts",
     templates={"accounts": "consent_accounts", "review": "consent_review"},
     waiting=consent_sessions.waiting,
-    view=consent_at,
     enter=consent_sessions.enter,
     log_in_anew=consent_sessions.log_in_anew,
     choose=consent_sessions.choose,
