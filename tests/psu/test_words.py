@@ -13,7 +13,7 @@ from sandbox.banking.iban import grouped
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import PAGES, SCREENS
-from sandbox.web.psu import formats
+from sandbox.web.psu import words as formats
 from sandbox.web.psu.words import LANGUAGES, catalogue, say, say_refusal, spelled
 from tests.psu.psu import Psu, address_of, bare
 from tests.tpp import Tpp, version

@@ -12,12 +12,11 @@ from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Lost, Visit, go, proof_of
 
 ANSWERS = {"approve": True, "refuse": False}
-DONE = ("approve", "refuse")
 
 
 def see_approval(visit: Visit) -> Response:
     answered = visit.request.args.get("answered")
-    if answered in DONE:
+    if answered in ANSWERS:
         return draw(visit, visit.language(), "app_done", answered=answered, problem="")
     return show(visit)
 
@@ -39,8 +38,7 @@ def answer(visit: Visit) -> Response:
     return go(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
 
 
-def show(visit: Visit, refusal: Refusal | None = None) -> Response:
+def show(visit: Visit, wrong: str | Refusal = "") -> Response:
     approval = visit.path["approval"]
     sight = visit.world.ask(in_app, approval)
-    language, at = visit.language(sight.language), f"/app/{approval}"
-    return draw_sight(visit, language, "app", sight, approval, at, refusal=refusal)
+    return draw_sight(visit, visit.language(sight.language), "app", sight, approval, f"/app/{approval}", wrong)

@@ -1,7 +1,6 @@
 """The PSU's own channel: balances, further signatures, and what leaves from the PSU's accounts (service 1)."""
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import Response
 
@@ -13,10 +12,11 @@ from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_
 from sandbox.web.psu.consent_views import standing_one
 from sandbox.web.psu.papers import from_accounts, headline
 from sandbox.web.psu.sights import session_at
-from sandbox.web.psu.steps import ENDS, WRONG, draw_sight, read_code, wording
+from sandbox.web.psu.steps import ENDS, WRONG, Verb, draw_sight, read_code, wording
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
+Show = Callable[[Visit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)
 NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
@@ -33,11 +33,11 @@ def open_channel(visit: Visit) -> Response:
 def log_in(visit: Visit) -> Response:
     session_id, form = visit.form(CHANNEL_COOKIE)
     if not form.get("login"):
-        return show(visit, session_id, problem="choose.customer")
+        return show(visit, session_id, "choose.customer")
     try:
         renewed = visit.world.act(signing_sessions.log_in_to_channel_anew, session_id, form["login"])
     except Refusal as refusal:
-        return show(visit, session_id, refusal=refusal)
+        return show(visit, session_id, refusal)
     return keep(visit, go(visit.to("/channel")), CHANNEL_COOKIE, renewed)
 
 
@@ -61,41 +61,25 @@ def choose_method(visit: Visit) -> Response:
     return go(visit.to(f"/channel/payments/{subject}"))
 
 
-def sign_by_biometrics(visit: Visit) -> Response:
-    session_id, _ = visit.form(CHANNEL_COOKIE)
-    return answer(visit, session_id, app_approvals.confirm_in_channel_by_biometrics)
-
-
 def sign_payment(visit: Visit) -> Response:
     session_id, form = visit.form(CHANNEL_COOKIE)
     code = read_code(form.get("code", ""))
     if code is None:
-        return show_payment(visit, session_id, problem="type.code")
-    return answer(visit, session_id, signing_sessions.confirm_in_channel, code)
+        return show_payment(visit, session_id, "type.code")
+    return answer(visit, signing_sessions.confirm_in_channel, code)
+
+
+def sign_by_biometrics(visit: Visit) -> Response:
+    return answer(visit, app_approvals.confirm_in_channel_by_biometrics)
 
 
 def refuse_payment(visit: Visit) -> Response:
-    session_id, _ = visit.form(CHANNEL_COOKIE)
-    return answer(visit, session_id, signing_sessions.refuse_in_channel, news="refused")
-
-
-def answer(visit: Visit, session_id: str, verb: Callable[..., Any], *given: str, news: str = "") -> Response:
-    """Signs or refuses, and leads on to the list, which says what came of it."""
-    try:
-        status = visit.world.act(verb, session_id, visit.path["payment_id"], *given)
-    except Refusal as refusal:
-        return show_again(visit, session_id, refusal)
-    return go(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
+    return answer(visit, signing_sessions.refuse_in_channel, news="refused")
 
 
 def cancel_payment(visit: Visit) -> Response:
     """What the customer signed, where its status still permits it (service 3.4)."""
-    session_id, _ = visit.form(CHANNEL_COOKIE)
-    try:
-        visit.world.act(channel_acts.cancel_in_channel, session_id, visit.path["payment_id"])
-    except Refusal as refusal:
-        return show(visit, session_id, refusal=refusal)
-    return go(visit.to("/channel", news="undone"))
+    return answer(visit, channel_acts.cancel_in_channel, news="undone", again=show)
 
 
 def see_consent(visit: Visit) -> Response:
@@ -126,10 +110,20 @@ def show_again(visit: Visit, session_id: str, refusal: Refusal) -> Response:
     A session of its own follows one that too many wrong codes ended."""
     if refusal.error is Error.CODE_WRONG and not refusal.facts["left"]:
         session_id = visit.world.act(signing_sessions.enter_channel)
-        return keep(visit, show(visit, session_id, refusal=refusal), CHANNEL_COOKIE, session_id)
+        return keep(visit, show(visit, session_id, refusal), CHANNEL_COOKIE, session_id)
     if refusal.error in OVER:
-        return show(visit, session_id, refusal=refusal)
-    return show_payment(visit, session_id, refusal=refusal)
+        return show(visit, session_id, refusal)
+    return show_payment(visit, session_id, refusal)
+
+
+def answer(visit: Visit, verb: Verb, *given: str, news: str = "", again: Show = show_again) -> Response:
+    """Signs, refuses or cancels, and leads on to the list, which says what came of it."""
+    session_id, _ = visit.form(CHANNEL_COOKIE)
+    try:
+        status = visit.world.act(verb, session_id, visit.path["payment_id"], *given)
+    except Refusal as refusal:
+        return again(visit, session_id, refusal)
+    return go(visit.to("/channel", news=news or ("waiting" if status is Status.PATC else "signed")))
 
 
 def number_of(visit: Visit, name: str) -> int:
@@ -144,18 +138,7 @@ def address_of(visit: Visit, page: OwnPage, number: int) -> str:
     return visit.to("/channel", **others | {page.name: str(number)})
 
 
-def page_facts(visit: Visit, language: str, page: OwnPage) -> dict[str, object]:
-    return {
-        "name": page.name,
-        "lines": [(one, headline(language, one.view)) for one in page.lines],
-        "newer": page.newer,
-        "older": page.older,
-        "newer_at": address_of(visit, page, page.newer),
-        "older_at": address_of(visit, page, page.older),
-    }
-
-
-def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None) -> Response:
+def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
     view = visit.world.ask(folder, session_id, {name: number_of(visit, name) for name in LISTS})
     language = visit.language(customer=view.customer.language if view.customer else None)
     news = visit.request.args.get("news")
@@ -163,20 +146,18 @@ def show(visit: Visit, session_id: str, *, problem: str | None = None, refusal: 
         visit,
         language,
         "folder" if view.customer else "channel_login",
-        status=WRONG if problem or refusal else 200,
+        status=WRONG if wrong else 200,
         session_id=session_id,
         folder=view,
-        waiting=[(sight, headline(language, sight.view), from_accounts(sight)) for sight in view.waiting],
-        own=[page_facts(visit, language, page) for page in view.own],
+        headline=lambda one: headline(language, one.view),
+        from_accounts=from_accounts,
+        page_at=lambda page, number: address_of(visit, page, number),
         news=news if news in NEWS else None,
-        problem=wording(language, problem, refusal),
+        problem=wording(language, wrong),
     )
 
 
-def show_payment(
-    visit: Visit, session_id: str, *, problem: str | None = None, refusal: Refusal | None = None
-) -> Response:
+def show_payment(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
     sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
     language = visit.language(customer=sight.customer.language if sight.customer else None)
-    at = f"/channel/payments/{sight.id}"
-    return draw_sight(visit, language, "cosign", sight, session_id, at, problem=problem, refusal=refusal)
+    return draw_sight(visit, language, "cosign", sight, session_id, f"/channel/payments/{sight.id}", wrong)

@@ -9,25 +9,26 @@ from sandbox.bank.records import Address, Creditor, Order
 from sandbox.bank.subjects import Contract
 from sandbox.banking.iban import country_of, grouped
 from sandbox.banking.recurrence import Frequency, Occurrence
+from sandbox.banking.remittance import read_structured
 from sandbox.contract.field_rows import Body, Choice
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.products import PRODUCTS
 from sandbox.web.psu.consent_views import ConsentView
-from sandbox.web.psu.formats import (
-    Line,
+from sandbox.web.psu.initiation_views import FileView, OrderView, PaymentView, Source
+from sandbox.web.psu.sights import Sight, View
+from sandbox.web.psu.words import (
     amount,
-    communication,
+    catalogue,
     counted,
     country,
     day_of_month,
     day_of_year,
     long_date,
-    source,
+    say,
     weekday,
 )
-from sandbox.web.psu.initiation_views import FileView, OrderView, PaymentView
-from sandbox.web.psu.sights import Sight, View
-from sandbox.web.psu.words import catalogue, say
+
+Line = tuple[str, str]
 
 
 def lines(language: str, sight: Sight) -> list[Line]:
@@ -53,9 +54,9 @@ def _payment(language: str, view: PaymentView) -> Iterator[Line]:
     yield "creditor_account", grouped(order.creditor.iban or order.creditor.bban or "")
     yield "creditor_bank", _bank(language, order.creditor)
     yield "creditor_address", _address(language, order.creditor_address)
-    yield "debtor", source(view.source)
+    yield "debtor", _source(view.source)
     yield "taken", amount(language, view.taken) if view.taken else ""
-    yield "communication", communication(language, order.structured, order.unstructured)
+    yield "communication", _communication(language, order.structured, order.unstructured)
     yield "date", _execution(language, view)
     kind = catalogue(language).get(order.product, order.product)
     yield "kind", say(language, "urgent", product=kind) if order.urgent else kind
@@ -101,6 +102,20 @@ def _file(language: str, view: FileView) -> Iterator[Line]:
     yield "reference", view.message_id or ""
 
 
+def _source(paying: Source | None) -> str:
+    """The account that pays, and whose it is; nothing until one is known."""
+    if paying is None:
+        return ""
+    compartment = "" if paying.debtor.currency == "EUR" else f" {paying.debtor.currency}"
+    return f"{grouped(paying.debtor.iban)}{compartment}, {paying.owners}"
+
+
+def _communication(language: str, structured: str | None, unstructured: str | None) -> str:
+    if structured:
+        return read_structured(structured) or structured
+    return unstructured or say(language, "review.none")
+
+
 def field_lines(language: str, body: Body, record: Order | Contract) -> Iterator[Line]:
     """The label and the text of each such field that was given; a choice is shown in the words of the language."""
     for row in body.fields:
@@ -115,9 +130,9 @@ def _order(language: str, view: OrderView) -> Iterator[Line]:
     contract = view.order
     yield "creditor", contract.creditor_name
     yield "creditor_account", grouped(contract.creditor_iban)
-    yield "debtor", source(view.source)
+    yield "debtor", _source(view.source)
     yield "formula", formula(language, contract) if contract.variable else ""
-    yield "communication", communication(language, contract.structured, contract.unstructured)
+    yield "communication", _communication(language, contract.structured, contract.unstructured)
     yield "frequency", rhythm(language, contract)
     yield "first", _day(language, view.first)
     yield "end", _end(language, view)

@@ -16,11 +16,10 @@ from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.answering import Ending, end
 from sandbox.web.psu.consent_views import ConsentView
-from sandbox.web.psu.formats import country
 from sandbox.web.psu.sights import Sight, session_at, sight_of
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Visit, address_cookie, drop, form_targets, go, keep
-from sandbox.web.psu.words import say, say_refusal
+from sandbox.web.psu.words import country, say, say_refusal
 
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
@@ -92,12 +91,12 @@ class Steps:
             if refusal.error in ENDS:
                 raise
             shown = "code" if refusal.error is Error.CODE_WRONG else again
-            return self.show(visit, session_id, shown, refusal=refusal)
+            return self.show(visit, session_id, shown, refusal)
 
     def take_login(self, visit: Visit, session_id: str, token: str) -> Response:
         customer = visit.request.form.get("login")
         if not customer:
-            return self.show(visit, session_id, "login", problem="choose.customer")
+            return self.show(visit, session_id, "login", "choose.customer")
         renewed = visit.world.act(self.log_in_anew, session_id, token, customer)
         return keep(visit, go(visit.to(f"/{self.path}/{token}/{self.choice}")), address_cookie(token), renewed)
 
@@ -105,7 +104,7 @@ class Steps:
         """Only what the list offers; the bank itself checks again whose accounts they are."""
         chosen = self.chosen(visit, visit.world.ask(self.sight, session_id, token))
         if chosen is None:
-            return self.show(visit, session_id, self.choice, problem=self.problem)
+            return self.show(visit, session_id, self.choice, self.problem)
         visit.world.act(self.choose, session_id, token, *chosen)
         return go(visit.to(f"/{self.path}/{token}/review"))
 
@@ -113,7 +112,7 @@ class Steps:
         """An account that is no longer fit may be changed."""
         code = read_code(visit.request.form.get("code", ""))
         if code is None:
-            return self.show(visit, session_id, "code", problem="type.code")
+            return self.show(visit, session_id, "code", "type.code")
         return leave(visit, visit.world.act(self.confirm, session_id, token, code))
 
     def take_method(self, visit: Visit, session_id: str, token: str) -> Response:
@@ -132,9 +131,7 @@ class Steps:
         about = self.waiting(bank, token)
         return sight_of(bank, signing_sessions.session_of(bank, session_id, token), about)
 
-    def show(
-        self, visit: Visit, session_id: str, step: str, *, problem: str | None = None, refusal: Refusal | None = None
-    ) -> Response:
+    def show(self, visit: Visit, session_id: str, step: str, wrong: str | Refusal = "") -> Response:
         """The step that was asked for, or the first before it that is not done yet."""
         sight = visit.world.ask(self.sight, session_id, visit.path["token"])
         language = visit.language(sight.language)
@@ -147,8 +144,7 @@ class Steps:
             sight,
             session_id,
             f"/{self.path}/{visit.path['token']}",
-            problem=problem,
-            refusal=refusal,
+            wrong,
             forms=form_targets(sight.asked.redirect_uri),
             number=steps.index(shown) + 1 if shown in steps else 0,
             of=len(steps),
@@ -173,9 +169,7 @@ def draw_sight(
     sight: Sight,
     session_id: str,
     at: str,
-    *,
-    problem: str | None = None,
-    refusal: Refusal | None = None,
+    wrong: str | Refusal,
     **facts: Any,
 ) -> Response:
     """A page about what is signed or consented to, with its paper, and what was wrong with the form before it."""
@@ -183,7 +177,7 @@ def draw_sight(
         visit,
         language,
         template,
-        status=WRONG if problem or refusal else 200,
+        status=WRONG if wrong else 200,
         session_id=session_id,
         kind=sight.kind,
         sight=sight,
@@ -191,7 +185,7 @@ def draw_sight(
         lines=papers.lines(language, sight),
         at=at,
         rate=visit.world.pace.rate,
-        problem=wording(language, problem, refusal),
+        problem=wording(language, wrong),
         **facts,
     )
 
@@ -211,11 +205,12 @@ def leave(visit: Visit, callback: str) -> Response:
     return browser_sent(visit.world, response)
 
 
-def wording(language: str, problem: str | None, refusal: Refusal | None) -> str:
-    if refusal is not None:
-        facts = {"country": country(language, str(refusal.facts["country"]))} if "country" in refusal.facts else {}
-        return say_refusal(language, refusal, **facts)
-    return say(language, problem) if problem else ""
+def wording(language: str, wrong: str | Refusal) -> str:
+    """What was wrong with a form: a sentence of the catalogue, or the bank's no."""
+    if isinstance(wrong, str):
+        return say(language, wrong) if wrong else ""
+    facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
+    return say_refusal(language, wrong, **facts)
 
 
 def _compartment(visit: Visit, sight: Sight) -> tuple[object, ...] | None:

@@ -8,10 +8,8 @@ from jinja2 import Environment
 
 from sandbox.banking.iban import grouped
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
-from sandbox.web.psu import formats
-from sandbox.web.psu.formats import counted
 from sandbox.web.psu.visits import Visit, proof_of
-from sandbox.web.psu.words import say, spelled
+from sandbox.web.psu.words import amount, counted, long_date, say, spelled
 
 
 @cache
@@ -41,9 +39,9 @@ def draw(
             proof=proof_of(session_id) if session_id else "",
             say=lambda key, **facts: say(language, key, kind, **facts),
             spelled=lambda number: spelled(language, number),
-            amount=lambda money: formats.amount(language, money),
+            amount=lambda money: amount(language, money),
             account=grouped,
-            day=lambda date: formats.long_date(language, date),
+            day=lambda date: long_date(language, date),
             counted=lambda key, number: counted(language, key, number),
             to=visit.to,
             root=visit.root,

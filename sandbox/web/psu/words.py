@@ -1,8 +1,10 @@
-"""The sentences of the bank's screens, from one catalogue per language (service 4.0)."""
+"""The sentences of the bank's screens, from one catalogue per language; its amounts and its dates (service 4.0)."""
 
+from datetime import date
 from functools import cache
 from importlib.resources import files
 
+from sandbox.banking.money import Money
 from sandbox.contract.errors import Refusal
 from sandbox.contract.languages import PAGES
 
@@ -38,3 +40,64 @@ def say_refusal(language: str, refusal: Refusal, **facts: object) -> str:
     words = catalogue(language)
     text = words.get(f"refusal {name} {cause}") or words.get(f"refusal {name}") or words["refusal OTHER"]
     return text.format(**values)
+
+
+def counted(language: str, key: str, number: int) -> str:
+    """`1 virement`, `2 virements`."""
+    return say(language, key, "one" if number == 1 else "", count=count(language, number))
+
+
+def amount(language: str, money: Money) -> str:
+    """`1 234,80 €`, `€ 1.234,80`; the blanks do not break."""
+    from babel.numbers import format_currency
+
+    return format_currency(money.number, money.currency, locale=PAGES[language].locale)
+
+
+def long_date(language: str, day: date) -> str:
+    """`lundi 1er mars 2027`, `maandag 1 maart 2027`."""
+    text = _dated(language, day, "EEEE d MMMM y")
+    return text.replace(" 1 ", " 1er ", 1) if language == "fr" else text
+
+
+def country(language: str, code: str) -> str:
+    """The country's name."""
+    from babel import Locale
+
+    return str(Locale.parse(PAGES[language].locale).territories.get(code, code))
+
+
+def weekday(language: str, day: date) -> str:
+    """`lundi`, `maandag`."""
+    return _dated(language, day, "EEEE")
+
+
+def day_of_month(language: str, day: date) -> str:
+    """`1er`, `8`; `1e`, `8e`; `1st`, `8th`."""
+    match language:
+        case "fr":
+            return f"{day.day}er" if day.day == 1 else str(day.day)
+        case "en":
+            tail = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+            return f"{day.day}{'th' if day.day in (11, 12, 13) else tail}"
+        case _:
+            return f"{day.day}e"
+
+
+def day_of_year(language: str, day: date) -> str:
+    """`1er mars`, `1 maart`."""
+    text = _dated(language, day, "d MMMM")
+    return text.replace("1 ", "1er ", 1) if language == "fr" and day.day == 1 else text
+
+
+def count(language: str, number: int) -> str:
+    """`12 345`, `12.345`."""
+    from babel.numbers import format_decimal
+
+    return format_decimal(number, locale=PAGES[language].locale)
+
+
+def _dated(language: str, day: date, pattern: str) -> str:
+    from babel.dates import format_date
+
+    return format_date(day, pattern, locale=PAGES[language].locale)
