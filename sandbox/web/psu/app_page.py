@@ -17,7 +17,7 @@ ANSWERS = {"approve": True, "refuse": False}
 def see_approval(visit: Visit) -> Response:
     answered = visit.request.args.get("answered")
     if answered in ANSWERS:
-        return draw(visit, visit.language(), "app_done", answered=answered, problem="")
+        return draw(visit, visit.language(), "app_done", answered=answered)
     return show(visit)
 
 

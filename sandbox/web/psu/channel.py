@@ -12,7 +12,7 @@ from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_
 from sandbox.web.psu.consent_views import standing_one
 from sandbox.web.psu.papers import from_accounts, headline
 from sandbox.web.psu.sights import session_at
-from sandbox.web.psu.steps import ENDS, WRONG, Verb, draw_sight, read_code, wording
+from sandbox.web.psu.steps import ENDS, Verb, draw_sight, read_code
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
 
@@ -146,14 +146,13 @@ def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
         visit,
         language,
         "folder" if view.customer else "channel_login",
-        status=WRONG if wrong else 200,
         session_id=session_id,
         folder=view,
         headline=lambda one: headline(language, one.view),
         from_accounts=from_accounts,
         page_at=lambda page, number: address_of(visit, page, number),
         news=news if news in NEWS else None,
-        problem=wording(language, wrong),
+        wrong=wrong,
     )
 
 

@@ -19,11 +19,9 @@ from sandbox.web.psu.consent_views import ConsentView
 from sandbox.web.psu.sights import Sight, session_at, sight_of
 from sandbox.web.psu.templating import draw
 from sandbox.web.psu.visits import Visit, address_cookie, drop, form_targets, go, keep
-from sandbox.web.psu.words import country, say, say_refusal
 
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
-WRONG = 422
 METHOD_PAGES = {CARD_READER: "code", APP: "wait", BIOMETRICS: "biometrics"}  # service 5.7
 STATE_MAX = 4_000  # ours: characters of a state, which is kept until the PSU is done
 
@@ -172,12 +170,11 @@ def draw_sight(
     wrong: str | Refusal,
     **facts: Any,
 ) -> Response:
-    """A page about what is signed or consented to, with its paper, and what was wrong with the form before it."""
+    """A page about what is signed or consented to, with its paper."""
     return draw(
         visit,
         language,
         template,
-        status=WRONG if wrong else 200,
         session_id=session_id,
         kind=sight.kind,
         sight=sight,
@@ -185,7 +182,7 @@ def draw_sight(
         lines=papers.lines(language, sight),
         at=at,
         rate=visit.world.pace.rate,
-        problem=wording(language, wrong),
+        wrong=wrong,
         **facts,
     )
 
@@ -203,14 +200,6 @@ def leave(visit: Visit, callback: str) -> Response:
     response = go(callback)
     drop(visit, response, address_cookie(visit.path["token"]))
     return browser_sent(visit.world, response)
-
-
-def wording(language: str, wrong: str | Refusal) -> str:
-    """What was wrong with a form: a sentence of the catalogue, or the bank's no."""
-    if isinstance(wrong, str):
-        return say(language, wrong) if wrong else ""
-    facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
-    return say_refusal(language, wrong, **facts)
 
 
 def _compartment(visit: Visit, sight: Sight) -> tuple[object, ...] | None:

@@ -7,9 +7,12 @@ from flask import Response
 from jinja2 import Environment
 
 from sandbox.banking.iban import grouped
+from sandbox.contract.errors import Refusal
 from sandbox.web.html.pages import environment_of, page, page_headers, policy_of
 from sandbox.web.psu.visits import Visit, proof_of
-from sandbox.web.psu.words import amount, counted, long_date, say, spelled
+from sandbox.web.psu.words import amount, counted, country, long_date, say, say_refusal, spelled
+
+WRONG = 422
 
 
 @cache
@@ -24,11 +27,12 @@ def draw(
     *,
     status: int = 200,
     session_id: str = "",
+    wrong: str | Refusal = "",
     forms: str = "",
     kind: str = "",
     **facts: Any,
 ) -> Response:
-    """A page in one language; `forms` is where its forms may lead besides this bank."""
+    """A page in one language, with what was wrong with the form before it; `forms`: where its own may lead besides."""
     text = (
         templates()
         .get_template(f"{template}.html")
@@ -45,9 +49,18 @@ def draw(
             counted=lambda key, number: counted(language, key, number),
             to=visit.to,
             root=visit.root,
+            problem=wording(language, wrong),
         )
     )
-    return page(text, headers(forms), status=status, language=language)
+    return page(text, headers(forms), status=WRONG if wrong else status, language=language)
+
+
+def wording(language: str, wrong: str | Refusal) -> str:
+    """Why a form was not taken: a sentence of the catalogue, or the bank's no."""
+    if isinstance(wrong, str):
+        return say(language, wrong) if wrong else ""
+    facts = {"country": country(language, str(wrong.facts["country"]))} if "country" in wrong.facts else {}
+    return say_refusal(language, wrong, **facts)
 
 
 @lru_cache(maxsize=64)
