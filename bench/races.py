@@ -12,9 +12,9 @@ import httpx
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls
 from sandbox.machine import machine_time
-from sandbox.player.line_log import RecordingTransport
 from sandbox.player.playback import play
 from sandbox.player.runs import OPENING, SEED, TIMEOUT, read_script, stage_of, world_name
+from sandbox.player.step_result import RecordingTransport
 from sandbox.scenario.library import SHIPPED
 from sandbox.world.registry import Worlds
 

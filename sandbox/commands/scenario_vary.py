@@ -55,14 +55,14 @@ def read_order(
     return VaryOrder(space, strength, allowed, allow if allow_write else None, demand_reports(report))
 
 
-def read_differing(variants: str | None) -> "Differing | None":
+def read_differing(variants: str | None) -> "Differing":
     from sandbox.contract.variants import AXES
     from sandbox.player.runs import Differing
     from sandbox.vary.allowed import read_variant
     from sandbox.vary.space import space_of
 
     if variants is None:
-        return None
+        return Differing()
     try:
         return Differing(dict(read_variant(variants, space_of(AXES, within=False)).changes))
     except ValueError as wrong:

@@ -113,9 +113,9 @@ def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
     """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
 
     def play(name: str) -> "Iterator[PlayedStep]":
-        from sandbox.player.live import player_of
+        from sandbox.player.runs import play_within
 
-        return player_of(worlds, machine_time)(name)
+        return play_within(worlds, machine_time, name)
 
     return play
 

@@ -20,22 +20,22 @@ LOOK_SECONDS_MAX = 0.1
 Play = Callable[[Stage], Iterator[StepResult]]
 
 
-class Branch:
+class Branch(threading.Thread):
     """One branch, in a thread of its own, which goes on only when it is its turn."""
 
-    def __init__(self, number: int, stage: Stage, play: Play, turns: "Turns") -> None:
+    def __init__(self, number: int, play: Play, turns: "Turns") -> None:
+        super().__init__(daemon=True)
         self.number = number
-        self.stage = stage.branch(turns)
+        self.stage = turns.stage.branch(turns.let_go)
         self.turn = threading.Event()
         self.rests = threading.Event()  # it has ended, or gave the turn away
         self.held_at: str | None = None
         self.has_ended = False
+        self.failure: BaseException | None = None
         self._play = play
         self._turns = turns
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.failure: BaseException | None = None
 
-    def _run(self) -> None:
+    def run(self) -> None:
         try:
             self.turn.wait()
             for result in self._play(self.stage):
@@ -47,23 +47,20 @@ class Branch:
             self.has_ended = True
             self.rests.set()
 
-    def close(self) -> None:
-        self.stage.http.close()
-
 
 class Turns:
     """Gives the turn from branch to branch."""
 
     def __init__(self, stage: Stage, plays: Sequence[Play]) -> None:
-        self.controls = stage.controls
+        self.stage = stage
         self.results: list[tuple[int, StepResult]] = []
-        self.branches = [Branch(number, stage, play, self) for number, play in enumerate(plays, 1)]
+        self.branches = [Branch(number, play, self) for number, play in enumerate(plays, 1)]
         self._queue = list(self.branches)
         self._met: set[str] = set()  # barriers whose call was seen
 
     def let_go(self, hold: str) -> None:
         """Called by the branch that released: it rests until the other one ends or is held again."""
-        me = next(branch for branch in self.branches if branch.thread is threading.current_thread())
+        me = next(branch for branch in self.branches if branch is threading.current_thread())
         self._met.discard(hold)
         freed = next((branch for branch in self.branches if branch.held_at == hold), None)
         if freed is None:
@@ -76,9 +73,9 @@ class Turns:
 
     def run(self) -> list[str]:
         """Plays all branches; what kept them from ending, if anything did."""
-        self._met = {hold["name"] for hold in self.controls.listed("holds") if hold["state"] == "held"}
+        self._met = {hold["name"] for hold in self.stage.controls.listed("holds") if hold["state"] == "held"}
         for branch in self.branches:
-            branch.thread.start()
+            branch.start()
         faults: list[str] = []
         while True:
             if self._queue:
@@ -87,17 +84,12 @@ class Turns:
             stuck = [branch for branch in self.branches if not branch.has_ended]
             if not stuck:
                 return faults
-            faults += [
-                f"branch {branch.number} is held at {branch.held_at}, and no step releases it" for branch in stuck
-            ]
-            self._free(stuck)
-
-    def _free(self, stuck: list[Branch]) -> None:
-        with suppress(Refused):  # the world is gone, and its barriers with it
-            self.controls.call("DELETE", "/holds")
-        for branch in stuck:
-            branch.held_at = None
-        self._queue += stuck
+            with suppress(Refused):  # the world is gone, and its barriers with it
+                self.stage.controls.call("DELETE", "/holds")
+            for branch in stuck:
+                faults.append(f"branch {branch.number} is held at {branch.held_at}, and no step releases it")
+                branch.held_at = None
+            self._queue += stuck
 
     def _go_on(self, branch: Branch) -> None:
         """Until it rests or its call is held."""
@@ -115,7 +107,7 @@ class Turns:
                 return
 
     def _newly_held(self) -> str | None:
-        for hold in self.controls.listed("holds"):
+        for hold in self.stage.controls.listed("holds"):
             if hold["state"] == "held" and hold["name"] not in self._met:
                 self._met.add(hold["name"])
                 return str(hold["name"])
@@ -129,7 +121,7 @@ def play_branches(stage: Stage, step: Step, plays: Sequence[Play]) -> Iterator[S
         faults = turns.run()
     finally:
         for branch in turns.branches:
-            branch.close()
+            branch.stage.http.close()
     for number, result in turns.results:
         yield replace(result, text=f"branch {number}: {result.text}")
     failure = next((branch.failure for branch in turns.branches if branch.failure is not None), None)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote as escape
@@ -101,20 +102,16 @@ def _balance(wish: Any, found: Decimal, before: Decimal) -> Iterator[str]:
         yield f"balance: expected {wish}, found {found}; it was {before} when the script began"
 
 
-def _check_list(register: str) -> Callable[[Stage, Any, Content], Iterator[str]]:
+def _listed(register: str, stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
     """Checks that a list has these entries in this order, with others between; `of` filters by subject."""
-
-    def expected(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
-        rows = stage.controls.listed(register)
-        if "of" in rest:
-            subject = stage.reference(rest["of"]).id
-            rows = [row for row in rows if row.get("subject") == subject]
-        if isinstance(wish, list):
-            yield from in_order([_by_id(stage, entry) for entry in wish], rows, register)
-        else:
-            yield from differences(_by_id(stage, wish), rows, register)
-
-    return expected
+    rows = stage.controls.listed(register)
+    if "of" in rest:
+        subject = stage.reference(rest["of"]).id
+        rows = [row for row in rows if row.get("subject") == subject]
+    if isinstance(wish, list):
+        yield from in_order([_by_id(stage, entry) for entry in wish], rows, register)
+    else:
+        yield from differences(_by_id(stage, wish), rows, register)
 
 
 def _by_id(stage: Stage, entry: Any) -> Any:
@@ -127,7 +124,7 @@ def _by_id(stage: Stage, entry: Any) -> Any:
 
 
 def _clock(stage: Stage, wish: Any, rest: Content) -> Iterator[str]:
-    now = stage.controls.clock.get().now.isoformat()
+    now = stage.now().isoformat()
     if not now.startswith(str(wish)):
         yield f"clock: expected {wish}, found {now}"
 
@@ -202,10 +199,7 @@ SUBJECTS: dict[str, Callable[[Stage, Any, Content], Iterator[str]]] = {
     "order": _initiation,
     "file": _initiation,
     "account": _account,
-    "journal": _check_list("journal"),
-    "timeline": _check_list("timeline"),
-    "callbacks": _check_list("callbacks"),
-    "requests": _check_list("requests"),
+    **{name: partial(_listed, name) for name in ("journal", "timeline", "callbacks", "requests")},
     "clock": _clock,
     "elapsed": _elapsed,
     "explain": _explain,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import httpx
@@ -17,27 +18,9 @@ from sandbox.player.step_result import StepResult, describe_step
 from sandbox.scenario import Step
 from sandbox.scenario.step_rows import STEPS
 
+# By the word of the step, which is the name of its function.
 VERBS: dict[str, Callable[[Stage, Content], Capture | Reply]] = {
-    "pay": tpp_steps.pay,
-    "order": tpp_steps.order,
-    "file": tpp_steps.file,
-    "status": tpp_steps.status,
-    "details": tpp_steps.details,
-    "cancel": tpp_steps.cancel,
-    "consent": tpp_steps.consent,
-    "token": tpp_steps.token,
-    "refresh": tpp_steps.refresh,
-    "accounts": tpp_steps.accounts,
-    "account": tpp_steps.account,
-    "transactions": tpp_steps.transactions,
-    "call": tpp_steps.call,
-    "psu": tester_steps.psu,
-    "withdraw": tester_steps.withdraw,
-    "reset": tester_steps.reset,
-    "book": tester_steps.book,
-    "change": tester_steps.change,
-    "add": tester_steps.add,
-    "release": tester_steps.release,
+    **{verb.__name__: verb for verb in (*tpp_steps.VERBS, *tester_steps.VERBS)},
     **{word: tester_steps.by_control(word) for word in tester_steps.CONTROLS},
 }
 
@@ -62,49 +45,36 @@ def play(stage: Stage, machine_time: Callable[[], float]) -> Iterator[StepResult
 
 def play_steps(stage: Stage, steps: Sequence[Step], machine_time: Callable[[], float]) -> Iterator[StepResult]:
     ended = False
-    for index, step in enumerate(steps):
+    for step, following in zip_longest(steps, steps[1:]):
         if ended:
             yield StepResult(step, describe_step(step), skipped=True)
             continue
-        following = steps[index + 1] if index + 1 < len(steps) else None
-        if step.inner:
-            failed = False
-            for result in _inner(stage, step, machine_time):
-                failed = failed or ends(result)
-                yield result
-            ended = failed
-            continue
-        result = _result(stage, step, following, machine_time)
-        yield result
-        ended = ends(result)
+        for result in _results(stage, step, following, machine_time):
+            ended = ended or result.skipped or (bool(result.faults) and result.step.what != "expect")
+            yield result
 
 
-def ends(result: StepResult) -> bool:
-    """Whether the steps after it are skipped."""
-    return result.skipped or (bool(result.faults) and result.step.what != "expect")
-
-
-def _inner(stage: Stage, step: Step, machine_time: Callable[[], float]) -> Iterator[StepResult]:
+def _results(
+    stage: Stage, step: Step, following: Step | None, machine_time: Callable[[], float]
+) -> Iterator[StepResult]:
     """A `repeat` ends with its first round that fails; branches of `parallel` take turns."""
     if step.what == "parallel":
         played = [partial(play_steps, steps=branch, machine_time=machine_time) for branch in step.inner]
         yield from play_branches(stage, step, played)
-        return
-    for number in range(1, step.content["times"] + 1):
-        failed = False
-        for result in play_steps(stage, step.inner[0], machine_time):
-            failed = failed or not result.passed
-            yield replace(result, text=f"round {number}: {result.text}")
-        if failed:
-            return
-
-
-def _result(stage: Stage, step: Step, following: Step | None, machine_time: Callable[[], float]) -> StepResult:
-    before = machine_time()
-    outcome = _step(stage, step, following)
-    seconds = max(0.0, machine_time() - before)
-    text = describe_step(step, outcome.reply)
-    return StepResult(step, text, tuple(outcome.faults), tuple(stage.transport.exchanges), False, seconds)
+    elif step.what == "repeat":
+        for number in range(1, step.content["times"] + 1):
+            failed = False
+            for result in play_steps(stage, step.inner[0], machine_time):
+                failed = failed or not result.passed
+                yield replace(result, text=f"round {number}: {result.text}")
+            if failed:
+                return
+    else:
+        before = machine_time()
+        outcome = _step(stage, step, following)
+        seconds = max(0.0, machine_time() - before)
+        text = describe_step(step, outcome.reply)
+        yield StepResult(step, text, tuple(outcome.faults), tuple(stage.transport.exchanges), False, seconds)
 
 
 def _step(stage: Stage, step: Step, following: Step | None) -> Outcome:

@@ -5,28 +5,30 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from secrets import token_hex
 
 import httpx
 
 from sandbox.app import assemble, first_beginning
 from sandbox.client import Controls, Refused, Unreadable
 from sandbox.client.transport import tls_context
-from sandbox.player.line_log import RecordingTransport
 from sandbox.player.playback import play
 from sandbox.player.script_check import check
 from sandbox.player.stage import Stage
-from sandbox.player.step_result import StepResult
+from sandbox.player.step_result import RecordingTransport, StepResult
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.serve.server import in_background
+from sandbox.world.played_step import PlayedStep
 from sandbox.world.registry import Worlds
 
 SEED = 1  # of a server of ours, so that each run is like the one before
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own
 TIMEOUT = 60.0
+HOST = "http://127.0.0.1"  # of this process
 NAME_MAX = 48  # characters of a scenario's name that stand in a world's
 
 MachineTime = Callable[[], float]
@@ -63,9 +65,12 @@ class Report:
 class Differing:
     """How the world of a script differs, and who looks at it before it is dropped."""
 
-    variants: Mapping[str, str]
+    variants: Mapping[str, str] = field(default_factory=dict)
     look: Callable[[Controls], None] | None = None
     seed: int | None = None  # without one it goes by the world's name
+
+
+AS_IT_IS = Differing()
 
 
 def read_script(name_or_path: str) -> Script:
@@ -94,7 +99,7 @@ def run(
     jobs: int = 2,
     key: str | None = None,
     apart: str = "",
-    differing: Differing | None = None,
+    differing: Differing = AS_IT_IS,
 ) -> Iterator[Report]:
     """Yields the reports in the order of the scripts.
 
@@ -123,7 +128,7 @@ def run_one(
     machine_time: MachineTime,
     key: str | None = None,
     world: str | None = None,
-    differing: Differing | None = None,
+    differing: Differing = AS_IT_IS,
 ) -> Report:
     """Plays a script in a new world, and drops the world when all steps passed or somebody looked at it."""
     name = world or world_name(script)
@@ -140,10 +145,9 @@ def run_one(
         except (Refused, Unreadable, httpx.TransportError) as fault:
             trouble = str(fault) or type(fault).__name__
         report = Report(script, tuple(steps), trouble, max(0.0, machine_time() - before), name)
-        look = None if differing is None else differing.look
-        if look is not None:
-            look(server.world(name))
-        if report.passed or look is not None:
+        if differing.look is not None:
+            differing.look(server.world(name))
+        if report.passed or differing.look is not None:
             server.drop_world(name)
     return report
 
@@ -154,20 +158,19 @@ def stage_of(
     name: str,
     line: httpx.Client,
     transport: RecordingTransport,
-    differing: Differing | None = None,
+    differing: Differing = AS_IT_IS,
 ) -> Stage:
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
-    script_scenario = script.scenario
-    controls = server.make_world(name, seed=None if differing is None else differing.seed)
-    kind, content = _content(script, differing.variants if differing is not None else {})
+    controls = server.make_world(name, seed=differing.seed)
+    kind, content = _content(script, differing.variants)
     headers = {"Content-Type": kind} | server.desk.headers
     url = server.world_url(name)
     reply = line.put(f"{url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:
         raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
-    if script_scenario.rate is None:
+    if script.scenario.rate is None:
         controls.clock.freeze()
-    return Stage(script_scenario, url, line, transport, controls)
+    return Stage(script.scenario, url, line, transport, controls)
 
 
 def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
@@ -179,3 +182,34 @@ def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
     settings = dict(content.get("settings") or {})
     settings["variants"] = {**variants, **(settings.get("variants") or {})}
     return "application/json", json.dumps({"scenario": content | {"settings": settings}}).encode()
+
+
+# Within a server that runs, step by step, for a page that shows them as they come
+
+
+class WithinTransport(httpx.WSGITransport):
+    """Calls an application of this process. A reply that a fault rule cuts is a connection that broke."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = super().handle_request(request)
+            response.read()
+        except ConnectionError as broken:
+            raise httpx.ReadError(str(broken), request=request) from None
+        return response
+
+
+def play_within(worlds: Worlds, machine_time: MachineTime, name: str) -> Iterator[PlayedStep]:
+    """What the console calls with a scenario's name. Each run has a world of its own, which stays for a look."""
+    script = read_script(name)
+    world = world_name(script, f".{token_hex(3)}")
+    app = assemble(worlds)  # without a lock: it is reached from within only
+    transport = RecordingTransport(WithinTransport(app=app))
+    yield PlayedStep("world", world)
+    try:
+        with httpx.Client(transport=transport) as line:
+            for step in play(stage_of(script, Controls(HOST, line), world, line, transport), machine_time):
+                word = "skipped" if step.skipped else "holds" if step.passed else "fails"
+                yield PlayedStep(word, step.text, step.faults)
+    except (Refused, Unreadable, httpx.TransportError) as fault:
+        yield PlayedStep("fails", "the run ended early", (str(fault) or type(fault).__name__,))

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
 from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
-from sandbox.player.line_log import RecordingTransport
+from sandbox.player.step_result import RecordingTransport
 from sandbox.scenario import Scenario, Step
 from sandbox.scenario.matching import MISSING, at
 from sandbox.seed.fixtures import Fixtures
@@ -20,13 +20,6 @@ from sandbox.seed.fixtures import Fixtures
 CALLBACK = "http://127.0.0.1:9999/callback"
 _REFERENCE = re.compile(r"\{([A-Za-z_][\w-]*)\.([^{}\s]{1,200})\}")
 _DAY = re.compile(r"\{today(?:([+-][0-9]{1,4}))?\}")
-
-
-class Turns(Protocol):
-    """Orders the branches of a `parallel` step."""
-
-    def let_go(self, hold: str) -> None:
-        """The call of that barrier went on: its branch goes on first."""
 
 
 class ScriptFault(Exception):
@@ -87,7 +80,7 @@ class Stage:
     measures: bool = False
     _tpps: dict[str, Client] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
-    turns: "Turns | None" = None  # in a branch of `parallel`
+    let_go: Callable[[str], None] = lambda hold: None  # gives the turn to the branch whose barrier was released
     _numbers: Iterator[int] = field(default_factory=partial(count, 1))
 
     def tpp(self, name: str | None) -> Client:
@@ -169,16 +162,13 @@ class Stage:
         if alone:
             return self._part(alone)
         text = _REFERENCE.sub(lambda found: str(self._part(found)), value)
-        return _DAY.sub(lambda found: self._day(int(found[1] or 0)), text)
+        return _DAY.sub(lambda day: (self.now().date() + timedelta(days=int(day[1] or 0))).isoformat(), text)
 
     def _part(self, found: re.Match[str]) -> Any:
         value = self.capture(found[1]).part(found[2])
         if value is None or value is MISSING:
             raise ScriptFault(f"{found[1]!r} has no {found[2]}")
         return value
-
-    def _day(self, ahead: int) -> str:
-        return (self.controls.clock.get().now.date() + timedelta(days=ahead)).isoformat()
 
     def balances(self) -> dict[tuple[str, str], Decimal]:
         """The balance of each compartment, read from the controls."""
@@ -188,12 +178,12 @@ class Stage:
             for part in row["balances"]
         }
 
-    def branch(self, turns: "Turns") -> "Stage":
+    def branch(self, let_go: Callable[[str], None]) -> "Stage":
         """A stage for steps that go on beside others: with a line and a last reply of its own, and all captures."""
         transport = RecordingTransport(self.transport.line)
         line = httpx.Client(transport=transport, timeout=self.http.timeout)
         controls = Controls(self.url, line, self.controls.desk.key)
-        return replace(self, http=line, transport=transport, controls=controls, turns=turns, _tpps={})
+        return replace(self, http=line, transport=transport, controls=controls, let_go=let_go, _tpps={})
 
     def begin(self) -> None:
         """Drops all captures and stores the balances that `unchanged` compares with."""

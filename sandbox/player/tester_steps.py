@@ -89,16 +89,13 @@ def reset(stage: Stage, content: Content) -> Reply:
 
 
 def book(stage: Stage, content: Content) -> Reply:
-    body: Content = {"amount": amount(content.get("amount"))}
-    body |= {name: content[name] for name in ("currency", "communication") if name in content}
-    if "on" in content:
-        body["date"] = content["on"]
+    words = {"currency": "currency", "communication": "communication", "on": "date"}
+    rest = {name: content[word] for word, name in words.items() if word in content}
     other = {"iban": stage.iban(content["counterparty"])} if "counterparty" in content else {}
     other |= {"name": content["name"]} if "name" in content else {}
     if other:
-        body["counterparty"] = other
-    iban = stage.iban(str(content.get("account")))
-    return stage.controls.call("POST", f"/accounts/{quote(iban, safe='')}/transactions", body)
+        rest["counterparty"] = other
+    return stage.controls.book(stage.iban(str(content.get("account"))), amount(content.get("amount")), **rest)
 
 
 def change(stage: Stage, content: Content) -> Reply:
@@ -139,8 +136,7 @@ def release(stage: Stage, content: Content) -> Reply:
     if found["state"] != "held":
         raise ScriptFault(f"no call is held at {name!r}: it is {found['state']}")
     reply = stage.controls.call("DELETE", place)
-    if stage.turns is not None:
-        stage.turns.let_go(name)
+    stage.let_go(name)
     return reply
 
 
@@ -150,3 +146,6 @@ def _id(stage: Stage, content: Content) -> Any:
     if isinstance(name, str) and len(name) == 36 and name not in stage.captures:
         return name
     return stage.reference(name).id
+
+
+VERBS = (psu, withdraw, reset, book, change, add, release)

@@ -208,3 +208,6 @@ def call(stage: Stage, content: Content) -> Reply:
         content=sent,
         extra={"Content-Type": media} if media else None,
     )
+
+
+VERBS = (pay, order, file, status, details, cancel, consent, token, refresh, accounts, account, transactions, call)

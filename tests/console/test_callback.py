@@ -1,6 +1,7 @@
 """The callback page of each world: what came back, what is checked, and the call that follows (choice 10)."""
 
 import re
+from functools import partial
 from html import unescape
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
 from sandbox.machine import machine_time
-from sandbox.player.live import player_of
+from sandbox.player.runs import play_within
 from sandbox.web.controls.lock import Lock
 from sandbox.world.registry import Worlds
 from tests.console.visitor import Visitor
@@ -157,7 +158,7 @@ def test_a_well_known_value_is_made_by_its_button(guest: Guest) -> None:
 
 
 def test_a_scenario_is_played_step_by_step(guest: Guest, worlds: Worlds) -> None:
-    worlds.play = player_of(worlds, machine_time)
+    worlds.play = partial(play_within, worlds, machine_time)
     page = guest.open("/_sandbox/console/scenario")
     assert "/console/play/the_customer_refuses_to_sign" in page.text
     played = guest.http.post("/_sandbox/console/play/the_customer_refuses_to_sign", data={"proof": guest.proof})

@@ -9,8 +9,8 @@ import httpx
 from sandbox.client import Controls
 from sandbox.machine import machine_time
 from sandbox.player import runs
-from sandbox.player.line_log import RecordingTransport
 from sandbox.player.runs import Differing, Report, Script, run_one, world_name
+from sandbox.player.step_result import RecordingTransport
 from tests.lift.recorder import Recorder
 
 LISTS = ("payments", "standing-orders", "bulk-payments")

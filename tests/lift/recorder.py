@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from sandbox.player.line_log import Exchange
+from sandbox.player.step_result import Exchange
 
 BEGAN = datetime(2027, 3, 1, 9, tzinfo=UTC)
 
