@@ -23,7 +23,8 @@ def variants(context: click.Context, topic: str | None, as_json: bool) -> None:
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
     if context.invoked_subcommand is not None:
         return
-    from sandbox.contract.variants import AXES, TOPICS
+    from sandbox.contract.axis import TOPICS
+    from sandbox.contract.variants import AXES
 
     if topic is not None and topic not in TOPICS:
         from sandbox.vary.space import unknown

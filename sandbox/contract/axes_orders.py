@@ -1,10 +1,17 @@
 """Axes of standing orders and of files (service 2.2, 2.3, 3.1, 3.2, 4.5, 4.6)."""
 
+from datetime import timedelta
+
 from sandbox.contract.axis import Axis, axes_of
 
 order, file = axes_of("standing orders"), axes_of("files")
 
 ROWS: tuple[Axis, ...] = (
+    order(
+        "contract_activation", "service 3.2", "How long a signed standing order stays PDNG.",
+        "reading the status once, right after the signature",
+        ("at_once", "1 second."), ("late", "5 minutes.", {"contract_activation": timedelta(minutes=5)}),
+    ),
     order(
         "calendar", "service 2.2", "The banking days of standing orders.", "a date of execution that is reckoned",
         ("target2", "Those of TARGET2."), ("belgian", "Belgian bank holidays, such as 21 July, are none either."),
@@ -27,8 +34,7 @@ ROWS: tuple[Axis, ...] = (
     ),
     order(
         "start_date", "service 2.2", "The earliest start_date.", "400 on the day itself",
-        ("tomorrow", "The day after the call."), ("today", "The day of the call."),
-        lenient=("today",),
+        ("tomorrow", "The day after the call."), ("today+", "The day of the call."),
     ),
     order(
         "signed_order", "service 3.2", "The status of a standing order that was signed.", "an enumeration that crashes",
@@ -37,6 +43,15 @@ ROWS: tuple[Axis, ...] = (
     order(
         "ended_order", "service 3.2", "The status after the last execution.", "an order that seems to go on",
         ("CANC", "CANC with CONTRACT_ENDED."), ("ACWP", "It stays ACWP."),
+    ),
+    file(
+        "bulk_validation", "service 4.6", "How long the validation of a file takes.",
+        "giving up before the address appears",
+        ("fast", "2 minutes."), ("slow", "9 minutes.", {"bulk_validation": timedelta(minutes=9)}),
+    ),
+    file(
+        "bulk_execution", "service 3.3", "How long a file of today takes after its signature.", "a fixed pause",
+        ("fast", "60 seconds."), ("slow", "30 minutes.", {"bulk_execution": timedelta(minutes=30)}),
     ),
     file(
         "bad_transaction", "service 2.3", "What a faulty transaction takes with it.", "a partial success",

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sandbox.contract.settings import Settings
+
 # The topics, in the order of the reference.
 TOPICS = (
     "headers",
@@ -32,6 +34,7 @@ class Value:
     name: str
     does: str
     within: bool = True  # within the service's word; where False, a right client refuses what it gets
+    lenient: bool = False  # takes or grants more: no client breaks there that works with the default
     settings: tuple[tuple[str, Any], ...] = ()
 
 
@@ -54,7 +57,6 @@ class Axis:
     brings: str  # the mistake of a client that it brings to light
     topic: str
     excludes: tuple[Exclusion, ...] = ()
-    lenient: tuple[str, ...] = ()  # values that take or grant more: no client breaks there that works today
 
     @property
     def default(self) -> str:
@@ -67,9 +69,13 @@ class Axis:
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The names with ! where a right client refuses, and + where no client breaks that works today."""
-        marks = {value.name: "" if value.within else "!" for value in self.values}
-        return tuple(f"{name}{mark}{'+' if name in self.lenient else ''}" for name, mark in marks.items())
+        """The names with their marks."""
+        return tuple(f"{one.name}{'' if one.within else '!'}{'+' if one.lenient else ''}" for one in self.values)
+
+    @property
+    def lenient(self) -> tuple[str, ...]:
+        """The names of the lenient values."""
+        return tuple(value.name for value in self.values if value.lenient)
 
     @property
     def within(self) -> bool:
@@ -85,19 +91,29 @@ class Axis:
         return next(value for value in self.values if value.name == name)
 
 
+DEFAULT_SETTINGS = vars(Settings())
+
+
 def axes_of(topic: str) -> Callable[..., Axis]:
-    """A maker of the rows of a topic: name, clause, what could be otherwise, what it brings to light, the values."""
+    """A maker of the rows of a topic: name, clause, what could be otherwise, what it brings to light, the values.
+
+    A value is a name with its marks, what it does, and the settings that do it, where no line of code asks for it.
+    The first one leaves these settings at their defaults. An axis of the name of a setting has that setting's words.
+    """
 
     def make(
-        name: str,
-        clause: str,
-        about: str,
-        brings: str,
-        *values: tuple[Any, ...],
-        excludes: tuple[Exclusion, ...] = (),
-        lenient: tuple[str, ...] = (),
+        name: str, clause: str, about: str, brings: str, *rows: tuple[Any, ...], excludes: tuple[Exclusion, ...] = ()
     ) -> Axis:
-        return Axis(name, clause, tuple(Value(*value) for value in values), about, brings, topic, excludes, lenient)
+        words = [row[0].rstrip("!+") for row in rows]
+        changes: list[dict[str, Any]] = [dict(*row[2:]) for row in rows]
+        if name in DEFAULT_SETTINGS and not any(changes):
+            changes = [{name: word} for word in words]
+        unchanged = {setting: DEFAULT_SETTINGS[setting] for change in changes for setting in change}
+        values = tuple(
+            Value(word, row[1], "!" not in row[0], "+" in row[0], tuple(sorted((unchanged | change).items())))
+            for word, row, change in zip(words, rows, changes, strict=True)
+        )
+        return Axis(name, clause, values, about, brings, topic, excludes)
 
     return make
 

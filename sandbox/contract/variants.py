@@ -1,44 +1,22 @@
 """The table of axes: how this bank could differ within the service's word, and what a world has chosen (choice 13)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sandbox.contract import (
-    axes_accounts,
-    axes_callback,
-    axes_headers,
-    axes_initiation,
-    axes_orders,
-    axes_settings,
-    axes_settling,
-    axes_surprises,
-    axes_tokens,
-)
-from sandbox.contract.axis import TOPICS, Axis, Exclusion, Value
+from sandbox.contract import axes_accounts, axes_http, axes_orders, axes_payments
+from sandbox.contract.axis import TOPICS, Axis
 from sandbox.contract.settings import Settings
-
-__all__ = ["AXES", "TOPICS", "Axis", "Exclusion", "Value", "value_in", "with_changes"]
 
 Pairs = tuple[tuple[str, str], ...]  # axis and value
 
-ROWS: tuple[Axis, ...] = (
-    *axes_settings.ROWS,
-    *axes_accounts.ROWS,
-    *axes_tokens.ROWS,
-    *axes_headers.ROWS,
-    *axes_initiation.ROWS,
-    *axes_settling.ROWS,
-    *axes_orders.ROWS,
-    *axes_callback.ROWS,
-    *axes_surprises.ROWS,
-)
+ROWS: tuple[Axis, ...] = (*axes_http.ROWS, *axes_payments.ROWS, *axes_orders.ROWS, *axes_accounts.ROWS)
 AXES: dict[str, Axis] = {axis.name: axis for axis in sorted(ROWS, key=lambda axis: TOPICS.index(axis.topic))}
 # What an axis is called too: by the name of its setting, or by that of the field.
 ALSO = {"settled_status": "final_status", "amounts_in_details": "details_amount"}
 # The axes that every call of the bank's interface meets.
-EVERYWHERE = frozenset(axis.name for axis in axes_surprises.ROWS) | {
+EVERYWHERE = frozenset(axis.name for axis in ROWS if axis.topic == "surprises") | {
     "vendor",
     "limits",
     "client_certificates",
@@ -51,11 +29,6 @@ DEFAULTS: dict[str, str] = {axis.name: axis.default for axis in ROWS}
 def chosen(pairs: Pairs) -> dict[str, str]:
     """The value of every axis in a world that differs in these."""
     return DEFAULTS | dict(pairs)
-
-
-def settings_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The settings that these values name."""
-    return dict(row for axis, value in pairs for row in AXES[axis].value(value).settings)
 
 
 def with_changes(settings: Settings, changes: Mapping[str, Any]) -> Settings:

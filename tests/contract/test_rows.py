@@ -111,10 +111,10 @@ SETTING: Additions = {
     ),
 }
 AXIS: Additions = {
-    "contract/axes_settling.py": (
+    "contract/axes_payments.py": (
         (
-            '    axis(\n        "fees"',
-            '    axis(\n        "monday_delete", "service 3.4", "DELETE on a Monday.", "a branch on the day",\n'
+            '    settling(\n        "fees"',
+            '    settling(\n        "monday_delete", "service 3.4", "DELETE on a Monday.", "a branch on the day",\n'
             '        ("permitted", "As on other days."), ("refused", "403."),\n    ),\n',
         ),
     ),

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from flask import Flask
 
 from sandbox.cli import main
-from sandbox.contract.variants import AXES, TOPICS
+from sandbox.contract.axis import TOPICS
+from sandbox.contract.variants import AXES
 from tests.documented import told
 from tests.payer import signed
 from tests.tpp import Tpp, refused

@@ -1,4 +1,4 @@
-"""What JSON, HTTP and the network always allow: replies of another shape, and calls that fail once (axes_surprises)."""
+"""What JSON, HTTP and the network always allow: replies of another shape, and calls that fail once (axes_http)."""
 
 import json
 import re

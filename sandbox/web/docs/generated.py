@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from sandbox.banking.durations import write_duration
-from sandbox.contract.axis import MARKS, TOPICS
+from sandbox.contract.axis import MARKS, TOPICS, Axis
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS, PAYMENT
 from sandbox.contract.moves import MOVES
@@ -14,7 +14,7 @@ from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.products import PRODUCTS
 from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
 from sandbox.contract.settings import Settings
-from sandbox.contract.variants import AXES, Axis
+from sandbox.contract.variants import AXES
 from sandbox.referee.table import TABLE as REFEREE
 from sandbox.web.docs.controls import rows as control_rows
 
