@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import Enum
 from functools import partial
+from itertools import dropwhile
 from typing import Any, NamedTuple
 
 
@@ -141,7 +142,7 @@ class Error(Enum):
     INTERNAL = Row(500, "INTERNAL_SERVER_ERROR", "SBX-0500-000001", "The bank could not complete the call.")
     UNAVAILABLE = _unavailable("SBX-0503-000001", "The service is unavailable for the moment.")
 
-    # The sandbox's own controls: not part of the bank (choice 10).
+    # From here on the sandbox's own controls: not part of the bank (choice 10).
     CONTROL_INVALID = _invalid("SBX-0400-000001", "The input '{input}' is not accepted: {why}.", "choice 10")
     WORLDS_FULL = _unavailable(
         "SBX-0503-000002",
@@ -216,24 +217,4 @@ class Refusal(Exception):
 
 
 # The sandbox's own, which no bank gives (choice 10). A full server tells it also where a bank would be made on call.
-OF_CONTROLS = frozenset(
-    {
-        Error.CONTROL_INVALID,
-        Error.WORLDS_FULL,
-        Error.NOT_READY,
-        Error.METRICS_MISSING,
-        Error.KEY_REFUSED,
-        Error.ORIGIN_FOREIGN,
-        Error.HOST_FOREIGN,
-        Error.MOVE_ILLEGAL,
-        Error.NEVER,
-        Error.CLIENT_TAKEN,
-        Error.WORLD_TAKEN,
-        Error.NOT_VERIFIED,
-        Error.NAME_TAKEN,
-        Error.ALREADY_OVER,
-        Error.CODE_WRONG,
-        Error.METHOD_REFUSED,
-        Error.ADDRESS_OUTDATED,
-    }
-)
+OF_CONTROLS = frozenset(dropwhile(lambda error: error is not Error.CONTROL_INVALID, Error))

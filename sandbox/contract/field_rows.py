@@ -58,14 +58,6 @@ Kind = Text | Choice | Amount | Day | Object
 
 EUR = "EUR"  # the currency of a field that was left out
 IBAN = Text(34)
-BIC = Text(11)
-NAME = Text(70)
-FREE_TEXT = Text(140)
-COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
-CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
-PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
-REFERENCE = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
-ACCOUNT_NUMBER = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
 
 
 @dataclass(frozen=True, slots=True)

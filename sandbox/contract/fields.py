@@ -6,26 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from sandbox.contract.field_rows import (
-    ACCOUNT_NUMBER,
-    BIC,
-    COUNTRY,
-    CURRENCY,
-    EUR,
-    FREE_TEXT,
-    IBAN,
-    NAME,
-    PURPOSE,
-    REFERENCE,
-    Amount,
-    Body,
-    Choice,
-    Day,
-    Field,
-    Object,
-    Text,
-    Use,
-)
+from sandbox.contract.field_rows import EUR, IBAN, Amount, Body, Choice, Day, Field, Object, Text, Use
 from sandbox.contract.products import PRODUCTS, Product
 
 
@@ -40,6 +21,14 @@ class Frequency(StrEnum):
     YEARLY = "YEARLY"
 
 
+BIC = Text(11)
+NAME = Text(70)
+FREE_TEXT = Text(140)
+COUNTRY = Text(2, "[A-Z]{2}", "it must be two upper-case letters")
+CURRENCY = Text(3, "[A-Z]{3}", "it must be three upper-case letters")
+PURPOSE = Text(4, "[A-Z]{4}", "it must be four upper-case letters")
+REFERENCE = Text(35, "[A-Za-z0-9-]+", "only letters, digits and - are allowed")
+ACCOUNT_NUMBER = Text(34, "[A-Za-z0-9]+", "only letters and digits are allowed")
 IBAN_NOTE = ("Upper case, without blanks; length, shape and check digits must be right.", "service 2.1")
 
 # service 2.1, with a column for each of PRODUCTS. "default" and "conditional" are optional here: their rules stand with

@@ -1,4 +1,7 @@
-"""One row per operation of the service: read by routing, by the gate, by the reference page and by the tests."""
+"""One row per operation of the service: read by routing, by the gate, by the reference page and by the tests.
+
+And with which HTTP statuses each may refuse (service part 4): for routing, the reference page and faults.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +10,6 @@ from typing import Any
 
 from sandbox.contract import kinds
 from sandbox.contract.kinds import Kind
-from sandbox.contract.reply_statuses import ANSWERS
 
 
 class Authorization(StrEnum):
@@ -17,6 +19,44 @@ class Authorization(StrEnum):
     OPTIONAL = "optional"
     REQUIRED = "required"
     BASIC = "basic"
+
+
+_POST = (400, 401, 403, 404, 405, 406, 415, 429, 495, 500, 503)  # service 4.1
+_GET = (400, 401, 403, 404, 405, 406, 408, 409, 415, 429, 495, 500, 503)  # service 4.2
+_DELETE = (400, 401, 403, 404, 405, 406, 429, 495, 500, 503)  # service 4.4
+_READ = (400, 401, 403, 404, 405, 406, 408, 415, 429, 495, 500, 503)  # service 4.7, 4.9 and 4.10 list none: ours
+
+ANSWERS: dict[str, tuple[int, ...]] = {
+    "payment_initiation": _POST,
+    "payment_status": _GET,
+    "payment_details": _GET,
+    "payment_cancellation": _DELETE,
+    "standing_order_initiation": _POST,
+    "standing_order_status": _GET,
+    "standing_order_details": _GET,
+    "standing_order_cancellation": _DELETE,
+    "bulk_initiation": _POST,
+    "bulk_status": _GET,
+    "bulk_cancellation": _DELETE,
+    "consent_addresses": _READ,
+    "token": _POST,
+    "accounts": _READ,
+    "account": _READ,
+    "transactions": _READ,
+}
+
+# What a gateway in front of the bank answers for any operation; only a fault rule gives them (choice 13).
+GATEWAY = (502, 504)
+
+# The operation that an initiation of each kind begins with (choice 13).
+INITIATES = {name: f"{name}_initiation" for name in kinds.KINDS} | {"consent": "consent_addresses"}
+
+
+def answers_of(operation: str | None) -> tuple[int, ...]:
+    """The statuses of an operation; without a name, those that every operation may give."""
+    if operation is not None:
+        return ANSWERS[operation]
+    return tuple(sorted(set.intersection(*(set(statuses) for statuses in ANSWERS.values()))))
 
 
 JSON = ("application/json",)
@@ -91,7 +131,7 @@ PAYMENT, PERIODIC, BULK = (f"/{kind.path}/<product>" for kind in kinds.KINDS.val
 NEEDS_TOKEN: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("PIS",)}
 MAY_HAVE_TOKEN: dict[str, Any] = {"authorization": Authorization.OPTIONAL, "scopes": ("PIS",)}
 READS: dict[str, Any] = {"authorization": Authorization.REQUIRED, "scopes": ("AIS",), "role": "AIS"}
-INITIATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
+CREATES: dict[str, Any] = {"success": 201, "redirect_uri": True}
 CANCELS: dict[str, Any] = {"success": 204}
 SINGLE: dict[str, Any] = {"kind": kinds.PAYMENT}
 ORDERS: dict[str, Any] = {"kind": kinds.STANDING_ORDER}
@@ -102,7 +142,7 @@ PERIOD = ("date_from", "date_to", "psu_involved", "pagesize", "next", "currency"
 
 OPERATIONS = (
     Operation(
-        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **SINGLE, **MAY_HAVE_TOKEN, **INITIATES,
+        "payment_initiation", "POST", PAYMENT, (3, 1), "service 4.1", **SINGLE, **MAY_HAVE_TOKEN, **CREATES,
         media=JSON, pkce=True, only=((1, ("sepa-credit-transfers",)),),
     ),
     Operation(
@@ -118,7 +158,7 @@ OPERATIONS = (
         **BY_PAYMENT, **CANCELS,
     ),
     Operation(
-        "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **INITIATES,
+        "standing_order_initiation", "POST", PERIODIC, (2,), "service 4.5", **MAY_HAVE_TOKEN, **CREATES,
         **ORDERS, media=JSON, pkce=True,
     ),
     Operation(
@@ -134,7 +174,7 @@ OPERATIONS = (
         **BY_PAYMENT, **CANCELS, **ORDERS,
     ),
     Operation(
-        "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **INITIATES, media=(*XML, *CSV),
+        "bulk_initiation", "POST", BULK, (2, 1), "service 4.6", **FILES, **CREATES, media=(*XML, *CSV),
         media_of=(("pain.001", XML), ("csv", CSV)),
     ),
     Operation("bulk_status", "GET", f"{BULK}/<payment_file_id>/status", (2, 1), "service 4.6", **FILES, **BY_FILE),

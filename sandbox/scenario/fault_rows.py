@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from sandbox.contract.reply_statuses import ANSWERS, GATEWAY, answers_of
+from sandbox.contract.operations import ANSWERS, GATEWAY, answers_of
 from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
 from sandbox.reader.shapes import Notes, Plain, Table
 from sandbox.reader.tree import Wrong, join_names, tree_of

@@ -9,7 +9,7 @@ from sandbox.contract.errors import OF_CONTROLS, Error
 from sandbox.contract.kinds import KINDS as INITIATIONS
 from sandbox.contract.kinds import PAYMENT
 from sandbox.contract.moves import MOVES
-from sandbox.contract.reply_statuses import ANSWERS, INITIATES
+from sandbox.contract.operations import ANSWERS, INITIATES
 from sandbox.contract.settings import Settings
 from sandbox.reader.scalars import (
     ACCOUNT,

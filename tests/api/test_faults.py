@@ -6,7 +6,7 @@ import orjson
 import pytest
 from flask import Flask
 
-from sandbox.contract.reply_statuses import ANSWERS
+from sandbox.contract.operations import ANSWERS
 from sandbox.web.api.fault_replies import Cut
 from sandbox.world.faults import Answer
 from sandbox.world.log import codec

@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from sandbox.bank.rules import Added, AmountIs, Psu, Then
 from sandbox.contract.errors import Error
 from sandbox.contract.moves import Status
-from sandbox.contract.operations import OPERATIONS
-from sandbox.contract.reply_statuses import ANSWERS
+from sandbox.contract.operations import ANSWERS, OPERATIONS
 from sandbox.contract.settings import Settings
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import (

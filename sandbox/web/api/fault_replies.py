@@ -13,7 +13,7 @@ from flask import Response, current_app, request
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
-from sandbox.contract.reply_statuses import GATEWAY
+from sandbox.contract.operations import GATEWAY
 from sandbox.web.api.call import Call
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import RETRY_AFTER, refusal_response

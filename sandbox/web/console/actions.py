@@ -8,7 +8,7 @@ import orjson
 from marshmallow.fields import Field, Nested
 
 from sandbox.bank.records import METHODS, ROLES
-from sandbox.contract.reply_statuses import GATEWAY
+from sandbox.contract.operations import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
 from sandbox.web.console.control_calls import Ask

@@ -11,7 +11,7 @@ from sandbox.bank.records import METHODS
 from sandbox.bank.state import Bank
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import LOOKS, Status
-from sandbox.contract.reply_statuses import ANSWERS
+from sandbox.contract.operations import ANSWERS
 from sandbox.referee.report import report_of
 from sandbox.referee.stream import referee_of
 from sandbox.web.console import formats
