@@ -1,9 +1,7 @@
-"""A PSU's session at a consent address: log in, choose accounts, confirm by card reader, or refuse (choice 8)."""
+"""A PSU's session at a consent address: log in, choose accounts, or refuse (choice 8)."""
 
 from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.grants import ConsentAddress, Session
-from sandbox.bank.records import CARD_READER
-from sandbox.bank.signing_methods import demand_method
 from sandbox.bank.signing_sessions import session_of
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
@@ -22,28 +20,24 @@ def needs_choice(address: ConsentAddress) -> bool:
     return address.iban is None and address.renews is None
 
 
-def fixed_accounts(bank: Bank, address: ConsentAddress) -> tuple[str, ...]:
-    """The accounts that the PSU cannot choose: given by CAF or a renewal."""
-    if address.renews is not None:
-        return tuple(bank.consents[address.renews].logical_ids.values())
-    return (address.iban,) if address.iban is not None else ()
-
-
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """The first page of an address; the answer is the session's id."""
     waiting(bank, token)
-    return signing_sessions.open_session(bank, Session(bank.mint.secret(), token, state))
+    return signing_sessions.open_session(bank, token, state)
 
 
 def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     """As a test customer who may answer here."""
     session = session_of(bank, session_id, token)
     address = waiting(bank, token)
-    record = signing.customer_of(bank, customer)
-    consents.demand_customer(bank, address, record.id)
+    name = signing.customer_of(bank, customer).id
+    consents.demand_customer(bank, address, name)
     signing_sessions.drop_method(bank, session)
-    session.customer = record.id
-    session.chosen = fixed_accounts(bank, address)
+    session.customer = name
+    if address.renews is not None:
+        session.chosen = tuple(bank.consents[address.renews].logical_ids.values())
+    else:
+        session.chosen = (address.iban,) if address.iban is not None else ()
     session.code = bank.mint.digits(signing_sessions.CODE_DIGITS)
 
 
@@ -60,17 +54,6 @@ def choose(bank: Bank, session_id: str, token: str, ibans: tuple[str, ...]) -> N
         raise Refusal(Error.CONTROL_INVALID, input="accounts", why="there is nothing to choose")
     consents.demand_owned(bank, session.customer, ibans)
     session.chosen = ibans
-
-
-def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """Checks the card reader's code; too many wrong codes refuse. Returns the callback."""
-    session = session_of(bank, session_id, token)
-    customer = ready(bank, session)
-    if bank.settings.rules_edition > 2:
-        demand_method(bank, None, customer, CARD_READER)
-    if not signing_sessions.accepts(bank, session, code):
-        return consents.decline(bank, token, session.state, signing.wrong_codes(bank))
-    return consents.agree(bank, token, customer, session.chosen, session.state)
 
 
 def ready(bank: Bank, session: Session) -> str:

@@ -163,12 +163,14 @@ def demand_owned(bank: Bank, customer: str, ibans: tuple[str, ...]) -> None:
 
 
 def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, ...]) -> Consent:
-    """A new consent of the same PSU for the same client and scope replaces the earlier one."""
+    """A new consent of the same PSU for the same client and scope replaces the earlier one, or adds its accounts."""
     now = bank.clock.now
     key = (address.client_id, customer, address.scope, address.iban)
     earlier = bank.consents.get(bank.consent_of.get(key, ""))
-    if earlier is not None and _goes_on(bank, earlier):
-        return _extend(bank, earlier, address, ibans)
+    if earlier is not None and earlier.ended is None:
+        if now < earlier.until and bank.variant("new_consent") == "adds":
+            return _extend(bank, earlier, address, ibans)
+        earlier.ended = "replaced"
     consent = Consent(
         bank.mint.id(),
         address.client_id,
@@ -180,17 +182,9 @@ def _give(bank: Bank, address: ConsentAddress, customer: str, ibans: tuple[str, 
         now + bank.settings_by(address.rule).consent_life,
         now,
     )
-    if earlier is not None and earlier.ended is None:
-        earlier.ended = "replaced"
     bank.consent_of[key] = consent.id
     bank.consents[consent.id] = consent
     return consent
-
-
-def _goes_on(bank: Bank, earlier: Consent) -> bool:
-    """Whether a new consent adds its accounts to an earlier one, or replaces it."""
-    lives = earlier.ended is None and bank.clock.now < earlier.until
-    return lives and bank.variant("new_consent") == "adds"
 
 
 def _extend(bank: Bank, consent: Consent, address: ConsentAddress, ibans: tuple[str, ...]) -> Consent:

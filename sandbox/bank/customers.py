@@ -1,8 +1,7 @@
 """Changes of customers, accounts and TPPs while the bank runs (choice 10): each is an act."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.bank.ledger import OUTSIDE, Entry, Posting
 from sandbox.bank.records import Account, Client, Customer
@@ -16,27 +15,18 @@ from sandbox.contract.moves import Trigger
 SECURITY = ("limit_day", "limit_week", "countries")  # a customer's own settings; they count for each account of theirs
 NUMBERS_FROM = 2_000_000  # of new accounts, above those of the fixtures
 
+Record = TypeVar("Record")
 Changes = tuple[tuple[str, Any], ...]
 
 
-def customer_named(bank: Bank, name: str) -> Customer:
-    """The customer of that name; an unknown one is refused with the nearest name."""
-    found = bank.customers.get(name)
+def find_named(kind: str, name: str, register: dict[str, Record]) -> Record:
+    """The customer or account of that name; an unknown one is refused with the nearest name."""
+    found = register.get(name)
     if found is None:
-        raise unknown("customer", name, bank.customers)
+        near = nearest(name, register)
+        hint = f" (did you mean '{near}'?)" if near else ""
+        raise Refusal(Error.NOT_FOUND, input=f"{kind} {name[:100]}", hint=hint)
     return found
-
-
-def account_named(bank: Bank, iban: str) -> Account:
-    found = bank.accounts.get(iban)
-    if found is None:
-        raise unknown("account", iban, bank.accounts)
-    return found
-
-
-def unknown(kind: str, name: str, names: Iterable[str]) -> Refusal:
-    near = nearest(name, names)
-    return Refusal(Error.NOT_FOUND, input=f"{kind} {name[:100]}", hint=f" (did you mean '{near}'?)" if near else "")
 
 
 def owned_by(bank: Bank, customer: str) -> list[Account]:
@@ -45,26 +35,22 @@ def owned_by(bank: Bank, customer: str) -> list[Account]:
 
 def amend_customer(bank: Bank, customer: str, changes: Changes) -> Customer:
     """Changes the given fields of a customer; limits and countries on each account that the customer owns."""
-    found, accounts = customer_named(bank, customer), owned_by(bank, customer)
+    found, accounts = find_named("customer", customer, bank.customers), owned_by(bank, customer)
     security = {name: value for name, value in changes if name in SECURITY}
-    differing = _differing(changes, found, *accounts)
     bank.customers[customer] = replace(found, **dict(changes))
     for account in accounts if security else ():
         bank.accounts[account.iban] = replace(account, **security)
-    if differing:
-        bank.note_change(customer, Trigger.CHANGED, differing)
+    _note(bank, customer, changes, found, *accounts)
     return bank.customers[customer]
 
 
 def amend_account(bank: Bank, iban: str, changes: Changes) -> Account:
     """Changes the given fields of an account, from now on."""
-    found = account_named(bank, iban)
+    found = find_named("account", iban, bank.accounts)
     changed = replace(found, **dict(changes))
     _demand_people(bank, changed)
-    differing = _differing(changes, found)
     bank.accounts[iban] = changed
-    if differing:
-        bank.note_change(iban, Trigger.CHANGED, differing)
+    _note(bank, iban, changes, found)
     return changed
 
 
@@ -95,7 +81,7 @@ def register_account(bank: Bank, account: Account, balance: Money | None) -> Acc
 
 def _demand_people(bank: Bank, account: Account) -> None:
     for name in (*account.owners, *account.signers):
-        customer_named(bank, name)
+        find_named("customer", name, bank.customers)
 
 
 def _free_iban(bank: Bank) -> str:
@@ -105,10 +91,12 @@ def _free_iban(bank: Bank) -> str:
     return iban
 
 
-def _differing(changes: Changes, *before: Customer | Account) -> str:
+def _note(bank: Bank, name: str, changes: Changes, *before: Customer | Account) -> None:
     """`closed=true, overdraft=500.00`: what the journal tells of the fields that had another value."""
-    found = ((name, value) for name, value in changes if any(getattr(one, name, value) != value for one in before))
-    return ", ".join(f"{name}={_text(value)}" for name, value in found)
+    found = ((field, value) for field, value in changes if any(getattr(one, field, value) != value for one in before))
+    differing = ", ".join(f"{field}={_text(value)}" for field, value in found)
+    if differing:
+        bank.note_change(name, Trigger.CHANGED, differing)
 
 
 def _text(value: Any) -> str:

@@ -139,7 +139,8 @@ REMARK = "BULK CREDIT TRANSFER"
 def book(bank: Bank, part: Part) -> None:
     """Books a bulk; beneficiaries in this bank are credited at once, each with the text of its transfer."""
     batch, today = part.paying, bank.clock.today
-    together = is_booked_together(bank, part)
+    # One line for the bulk, or one for each transaction (service 2.3); else as the file asks.
+    together = {"one_line": True, "each": False}.get(bank.variant("batch_booking"), batch.batch_booking)
     if together:
         total = Money(batch.control_sum, batch.debtor_currency)
         sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))
@@ -165,17 +166,6 @@ def _return(bank: Bank, part: Part, transfer: Transfer, entry: Entry) -> None:
     back = Posting(part.paying.debtor_iban, transfer.amount, transfer.creditor_iban, transfer.creditor_name)
     postings = (back, Posting(OUTSIDE, -transfer.amount))
     bank.ledger.post(entry._replace(reference=f"{entry.reference}R", postings=postings, remark="RETURN AC04"))
-
-
-def is_booked_together(bank: Bank, part: Part) -> bool:
-    """One line for the bulk, or one for each transaction (service 2.3)."""
-    match bank.variant("batch_booking"):
-        case "one_line":
-            return True
-        case "each":
-            return False
-        case _:
-            return part.paying.batch_booking
 
 
 def _debit(part: Part, transfer: Transfer, together: bool) -> Posting:

@@ -1,20 +1,26 @@
-"""A PSU's session, at an address or in the bank's own channel: log in, pick, sign by card reader, or refuse."""
+"""A PSU's session at an SCA address or in the bank's own channel: log in, pick, sign, refuse, list, cancel."""
+
+from itertools import islice
 
 from sandbox.bank import signing
+from sandbox.bank.behaviours import behaviour_of, effect_of
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
 from sandbox.bank.records import CARD_READER, Debtor
 from sandbox.bank.signing_methods import demand_method
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.moves import Status
+from sandbox.contract.moves import Status, Trigger
 
 CODE_DIGITS = 6
 CHANNEL = "channel"  # stands for the address of a session that came by none
+SHOWN = 20  # of the customer's own initiations on a page
 
 
-def open_session(bank: Bank, session: Session) -> str:
+def open_session(bank: Bank, address: str, state: str | None = None) -> str:
     """The answer is its id."""
+    session = Session(bank.mint.secret(), address, state)
     bank.sessions[session.id] = session
     most, weight_max = bank.settings.remembered_max, bank.settings.remembered_bytes_max
     forget_oldest(bank.sessions, most, weight_max, lambda one: len(one.state or ""))
@@ -24,7 +30,7 @@ def open_session(bank: Bank, session: Session) -> str:
 def enter(bank: Bank, token: str, state: str | None) -> str:
     """The first page of an address; the answer is the session's id."""
     signing.open_subject(bank, signing.waiting(bank, token))
-    return open_session(bank, Session(bank.mint.secret(), token, state))
+    return open_session(bank, token, state)
 
 
 def session_of(bank: Bank, session_id: str, token: str) -> Session:
@@ -38,13 +44,11 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     """As a test customer; a debtor account that came with the initiation is checked for them."""
     session = session_of(bank, session_id, token)
     payment = signing.waiting(bank, token)
-    record = signing.customer_of(bank, customer)
-    debtor = payment.debtor
+    name = signing.customer_of(bank, customer).id
     if not signing.needs_account(payment):
-        signing.demand_choice(bank, payment, record.id, debtor)
+        signing.demand_choice(bank, payment, name, payment.debtor)
     drop_method(bank, session)
-    session.customer = record.id
-    session.debtor = debtor
+    session.customer, session.debtor = name, payment.debtor
     session.code = bank.mint.digits(CODE_DIGITS)
 
 
@@ -84,18 +88,6 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
     session.debtor = debtor
 
 
-def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
-    """The code as the card reader shows it; too many wrong ones refuse the initiation. The answer is the callback."""
-    session = session_of(bank, session_id, token)
-    payment = signing.waiting(bank, token)
-    if session.customer is None or (session.debtor is None and signing.needs_account(payment)):
-        raise Refusal(Error.CONTROL_INVALID, input="account", why="none was picked")
-    demand_method(bank, payment, session.customer, CARD_READER)
-    if not accepts(bank, session, code):
-        return signing.refuse(bank, payment, session.state, signing.wrong_codes(bank))
-    return signing.sign(bank, payment, session.customer, session.debtor, session.state)
-
-
 def turn_down(bank: Bank, session_id: str, token: str) -> str:
     """The PSU refuses."""
     session = session_of(bank, session_id, token)
@@ -104,7 +96,7 @@ def turn_down(bank: Bank, session_id: str, token: str) -> str:
 
 def enter_channel(bank: Bank) -> str:
     """The first page of the bank's own channel; the answer is the session's id."""
-    return open_session(bank, Session(bank.mint.secret(), CHANNEL))
+    return open_session(bank, CHANNEL)
 
 
 def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
@@ -152,6 +144,38 @@ def logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
 def leave_channel(bank: Bank, session_id: str) -> None:
     """The PSU logs out."""
     del bank.sessions[session_of(bank, session_id, CHANNEL).id]
+
+
+def own_initiations(bank: Bank, customer: str, list_name: str, page: int) -> tuple[list[Initiation], bool]:
+    """A page of what leaves from the customer's accounts, the newest first, and whether there are older ones.
+
+    What ended unsigned is left out: no customer ordered it.
+    """
+    named = map(bank.initiation, reversed(bank.leaving_from.get((customer, list_name), ())))
+    listed = (one for one in named if one is not None and (one.signatures or one.status in UNSIGNED))
+    found = list(islice(listed, (page - 1) * SHOWN, page * SHOWN + 1))
+    return found[:SHOWN], len(found) > SHOWN
+
+
+def may_cancel(bank: Bank, found: Initiation, customer: str) -> bool:
+    return bank.can(found, Trigger.CANCELLED) and _is_theirs(bank, found, customer)
+
+
+def _is_theirs(bank: Bank, found: Initiation, customer: str) -> bool:
+    """Whether the customer signed it or may sign it."""
+    has_debtor = found.debtor is not None or isinstance(found, Bulk)
+    return customer in found.signatures or (has_debtor and customer in behaviour_of(found).may_sign(bank, found))
+
+
+def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
+    """The same move as DELETE, where service 3.4 permits it."""
+    (_, customer), found = logged_in(bank, session_id), bank.initiation(subject_id)
+    if found is None or not _is_theirs(bank, found, customer):
+        raise Refusal(Error.NOT_FOUND, input="payment")
+    cancel = effect_of(found, Trigger.CANCELLED).forced
+    assert cancel is not None
+    cancel(bank, found, None)
+    return found.status
 
 
 def _new_code(bank: Bank, session: Session) -> None:

@@ -40,7 +40,7 @@ def _customer(customer: Customer, owned: list[str]) -> dict[str, Any]:
 
 def customer(bank: Bank, customer: str) -> dict[str, Any]:
     """A customer with all that a tester may change."""
-    found = customer_changes.customer_named(bank, customer)
+    found = customer_changes.find_named("customer", customer, bank.customers)
     owned = [account.iban for account in customer_changes.owned_by(bank, customer)]
     holder = bank.accounts[owned[0]] if owned else found  # limits are kept with each account
     return _customer(found, owned) | {
@@ -73,7 +73,7 @@ def accounts(bank: Bank) -> list[dict[str, Any]]:
 
 def account(bank: Bank, iban: str) -> dict[str, Any]:
     """An account with all that a tester may change."""
-    found = customer_changes.account_named(bank, iban)
+    found = customer_changes.find_named("account", iban, bank.accounts)
     return _account(bank, found) | {
         "closed": found.closed,
         "overdraft": found.overdraft and found.overdraft.text(),

@@ -4,7 +4,7 @@ from hmac import compare_digest
 
 from flask import Response
 
-from sandbox.bank import app_approvals
+from sandbox.bank import confirmations
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.psu.sights import in_app
 from sandbox.web.psu.steps import draw_sight
@@ -28,9 +28,9 @@ def answer(visit: Visit) -> Response:
         raise Lost
     if visit.path["answer"] not in ANSWERS:
         raise Refusal(Error.NOT_FOUND, input="step")
-    visit.world.ask(app_approvals.session_waiting, approval)  # an approval that is over is refused first
+    visit.world.ask(confirmations.session_waiting, approval)  # an approval that is over is refused first
     try:
-        visit.world.act(app_approvals.answer_in_app, approval, ANSWERS[visit.path["answer"]])
+        visit.world.act(confirmations.answer_in_app, approval, ANSWERS[visit.path["answer"]])
     except Refusal as refusal:
         if refusal.error in (Error.ALREADY_OVER, Error.NOT_FOUND, Error.ADDRESS_OUTDATED):
             raise

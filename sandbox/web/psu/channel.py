@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from flask import Response
 
-from sandbox.bank import app_approvals, channel_acts, consent_sessions, signing_sessions
+from sandbox.bank import confirmations, consent_sessions, signing_sessions
 from sandbox.bank.records import METHODS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
@@ -55,7 +55,7 @@ def choose_method(visit: Visit) -> Response:
     if method not in METHODS:
         raise Refusal(Error.NOT_FOUND, input="method")
     try:
-        visit.world.act(app_approvals.choose_method_in_channel, session_id, subject, method)
+        visit.world.act(confirmations.choose_method_in_channel, session_id, subject, method)
     except Refusal as refusal:
         return show_again(visit, session_id, refusal)
     return go(visit.to(f"/channel/payments/{subject}"))
@@ -70,7 +70,7 @@ def sign_payment(visit: Visit) -> Response:
 
 
 def sign_by_biometrics(visit: Visit) -> Response:
-    return answer(visit, app_approvals.confirm_in_channel_by_biometrics)
+    return answer(visit, confirmations.confirm_in_channel_by_biometrics)
 
 
 def refuse_payment(visit: Visit) -> Response:
@@ -79,7 +79,7 @@ def refuse_payment(visit: Visit) -> Response:
 
 def cancel_payment(visit: Visit) -> Response:
     """What the customer signed, where its status still permits it (service 3.4)."""
-    return answer(visit, channel_acts.cancel_in_channel, news="undone", again=show)
+    return answer(visit, signing_sessions.cancel_in_channel, news="undone", again=show)
 
 
 def see_consent(visit: Visit) -> Response:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sandbox.bank import channel_acts, consents, signing, signing_sessions
+from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.records import Customer
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
@@ -93,11 +93,11 @@ def answer_of(bank: Bank, session_id: str, subject_id: str) -> str:
 
 
 def _own_page(bank: Bank, customer: str, name: str, number: int) -> OwnPage:
-    found, more = channel_acts.own_initiations(bank, customer, name, number)
+    found, more = signing_sessions.own_initiations(bank, customer, name, number)
     return OwnPage(name, [_own(bank, one, customer) for one in found], number - 1, number + 1 if more else 0)
 
 
 def _own(bank: Bank, found: Initiation, customer: str) -> Own:
-    may_cancel = channel_acts.may_cancel(bank, found, customer)
+    may_cancel = signing_sessions.may_cancel(bank, found, customer)
     tpp = tpp_name(bank, found.origin.client_id)
     return Own(found.id, listed_view(bank, found), tpp, found.status, may_cancel, found.kind.words)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from sandbox.bank import accounts, app_approvals, consent_sessions, signing, signing_methods
+from sandbox.bank import accounts, confirmations, consent_sessions, signing, signing_methods
 from sandbox.bank.behaviours import behaviour_of
 from sandbox.bank.grants import ConsentAddress, Session
 from sandbox.bank.records import CARD_READER, Account, Customer, Debtor, Origin
@@ -88,8 +88,8 @@ def session_at(bank: Bank, session_id: str, address: str) -> Session | None:
 
 def in_app(bank: Bank, approval: str) -> Sight:
     """What the app has to approve."""
-    session = app_approvals.session_waiting(bank, approval)
-    found = app_approvals.occasion_at(bank, session).found
+    session = confirmations.session_waiting(bank, approval)
+    found = confirmations.occasion_at(bank, session).found
     return sight_of(bank, session, found or consent_sessions.waiting(bank, session.address))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from sandbox.bank import app_approvals, consent_sessions, signing, signing_sessions
+from sandbox.bank import confirmations, consent_sessions, signing, signing_sessions
 from sandbox.bank.grants import ConsentAddress
 from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
 from sandbox.bank.state import Bank
@@ -118,11 +118,11 @@ class Steps:
         method = visit.request.form.get("method", "")
         if method not in METHOD_PAGES:
             raise Refusal(Error.NOT_FOUND, input="method")
-        visit.world.act(app_approvals.choose_method, session_id, token, method)
+        visit.world.act(confirmations.choose_method, session_id, token, method)
         return go(visit.to(f"/{self.path}/{token}/code"))
 
     def take_biometrics(self, visit: Visit, session_id: str, token: str) -> Response:
-        return leave(visit, visit.world.act(app_approvals.confirm_by_biometrics, session_id, token))
+        return leave(visit, visit.world.act(confirmations.confirm_by_biometrics, session_id, token))
 
     def sight(self, bank: Bank, session_id: str, token: str) -> Sight:
         """What waits at an address; over or outdated ones are refused first."""
@@ -222,7 +222,7 @@ SIGNING = Steps(
     enter=signing_sessions.enter,
     log_in_anew=signing_sessions.log_in_anew,
     choose=signing_sessions.pick,
-    confirm=signing_sessions.confirm,
+    confirm=confirmations.confirm,
     turn_down=signing_sessions.turn_down,
     chosen=_compartment,
 )
@@ -235,7 +235,7 @@ CONSENTING = Steps(
     enter=consent_sessions.enter,
     log_in_anew=consent_sessions.log_in_anew,
     choose=consent_sessions.choose,
-    confirm=consent_sessions.confirm,
+    confirm=confirmations.confirm_consent,
     turn_down=consent_sessions.turn_down,
     chosen=_accounts,
 )

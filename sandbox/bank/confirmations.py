@@ -1,4 +1,4 @@
-"""Signing without the card reader: a page waits while the bank's app approves, or biometrics sign (service 5.7)."""
+"""The last step of a session: the card reader's code, the bank's app, or biometrics (service 5.7)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,15 +7,14 @@ from typing import NamedTuple
 from sandbox.bank import consent_sessions, consents, signing, signing_methods
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.grants import Session
-from sandbox.bank.records import APP, BIOMETRICS
-from sandbox.bank.signing_sessions import CHANNEL, drop_approval, logged_in, session_of
+from sandbox.bank.records import APP, BIOMETRICS, CARD_READER
+from sandbox.bank.signing_sessions import CHANNEL, accepts, drop_approval, logged_in, session_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 
 COMPARE_DIGITS = 4
-Answer = Callable[[], str | Status]
 
 
 class Occasion(NamedTuple):
@@ -24,8 +23,23 @@ class Occasion(NamedTuple):
     session: Session
     found: Initiation | None  # None at a consent address
     customer: str
-    approve: Answer
-    refuse: Answer
+    approve: Callable[[], str | Status]
+    refuse: Callable[..., str | Status]  # may say why to the TPP
+
+
+def confirm(bank: Bank, session_id: str, token: str, code: str) -> str:
+    """The code as the card reader shows it; too many wrong ones refuse. The answer is the callback."""
+    session = session_of(bank, session_id, token)
+    occasion = occasion_at(bank, session)
+    if token not in bank.consent_addresses or bank.settings.rules_edition > 2:
+        signing_methods.demand_method(bank, occasion.found, occasion.customer, CARD_READER)
+    right = accepts(bank, session, code)
+    return str(occasion.approve() if right else occasion.refuse(signing.wrong_codes(bank)))
+
+
+def confirm_consent(bank: Bank, session_id: str, token: str, code: str) -> str:
+    """The same at a consent address; logs have a name for each."""
+    return confirm(bank, session_id, token, code)
 
 
 def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
