@@ -11,11 +11,11 @@ DAY = timedelta(days=1)
 WEEKEND = {5: "saturday", 6: "sunday"}
 
 
-@lru_cache(maxsize=64)
-def closing_days(year: int) -> dict[date, str]:
-    """The six days of a year on which TARGET2 is closed, weekends aside."""
+@lru_cache(maxsize=128)
+def holidays(year: int, belgian: bool) -> dict[date, str]:
+    """The days of a year on which TARGET2 is closed, weekends aside; with `belgian` the banks of Belgium too."""
     sunday = easter(year)
-    return {
+    closed = {
         date(year, 1, 1): "new year's day",
         sunday - 2 * DAY: "good friday",
         sunday + DAY: "easter monday",
@@ -23,13 +23,9 @@ def closing_days(year: int) -> dict[date, str]:
         date(year, 12, 25): "christmas day",
         date(year, 12, 26): "26 december",
     }
-
-
-@lru_cache(maxsize=64)
-def belgian_days(year: int) -> dict[date, str]:
-    """The holidays on which banks in Belgium are closed and TARGET2 is open."""
-    sunday = easter(year)
-    return {
+    if not belgian:
+        return closed
+    national = {
         sunday + 39 * DAY: "ascension day",
         sunday + 50 * DAY: "whit monday",
         date(year, 7, 21): "national day",
@@ -37,12 +33,12 @@ def belgian_days(year: int) -> dict[date, str]:
         date(year, 11, 1): "all saints' day",
         date(year, 11, 11): "armistice day",
     }
+    return national | closed
 
 
 def why_closed(day: date, belgian: bool = False) -> str | None:
     """The name of the holiday, else of the weekend day, on which no bank works; None on a banking day."""
-    holiday = closing_days(day.year).get(day) or (belgian_days(day.year).get(day) if belgian else None)
-    return holiday or WEEKEND.get(day.weekday())
+    return holidays(day.year, belgian).get(day) or WEEKEND.get(day.weekday())
 
 
 def is_banking_day(day: date, belgian: bool = False) -> bool:

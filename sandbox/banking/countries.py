@@ -1,6 +1,7 @@
 """Which countries, currencies and purposes payments may name (service 2.1 rule 8, choice 5)."""
 
 import json
+from copy import deepcopy
 from decimal import Decimal
 from functools import lru_cache
 from importlib import resources
@@ -61,17 +62,13 @@ def purpose_allowed(country: str, code: str) -> bool:
 
 def published() -> dict[str, Any]:
     """What GET /_sandbox/reference/countries shows; a fresh copy."""
-    return {name: rows for name, rows in _read().items() if name != "iso"}
-
-
-def _read() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(fixture_bytes("countries.json"))
-    return content
+    return deepcopy({name: rows for name, rows in _content().items() if name != "iso"})
 
 
 @lru_cache(maxsize=1)
 def _content() -> dict[str, Any]:
-    return _read()
+    content: dict[str, Any] = json.loads(fixture_bytes("countries.json"))
+    return content
 
 
 @lru_cache(maxsize=8)

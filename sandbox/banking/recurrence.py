@@ -84,14 +84,12 @@ def _shifted(planned: date, variable: bool, belgian: bool) -> tuple[date, str | 
     closed = why_closed(planned, belgian)
     if closed is None:
         return planned, None
-    later, earlier = next_banking_day(planned, belgian), previous_banking_day(planned, belgian)
-    if variable:
-        if earlier.year == planned.year:
-            return earlier, f"{closed}; previous banking day"
-        return later, f"{closed}; next banking day, to stay inside the year"
-    if later.year == planned.year:
-        return later, f"{closed}; next banking day"
-    return earlier, f"{closed}; previous banking day, to stay inside the year"
+    later = next_banking_day(planned, belgian), "next banking day"
+    earlier = previous_banking_day(planned, belgian), "previous banking day"
+    (day, which), (other_day, other) = (earlier, later) if variable else (later, earlier)
+    if day.year == planned.year:
+        return day, f"{closed}; {which}"
+    return other_day, f"{closed}; {other}, to stay inside the year"
 
 
 def _months_later(first: date, months: int, day_31: str = "last_day") -> date:

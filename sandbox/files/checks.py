@@ -223,16 +223,3 @@ class Draft:
         head = (self.place, self.name, *account, self.execution_date, self.batch_booking)
         batch = Batch(*head, transfers, len(transfers), total, found)
         return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found, batch) if found else batch
-
-
-@dataclass(slots=True)
-class Duplicates:
-    """Detects names that a file uses twice."""
-
-    names: set[str] = field(default_factory=set)
-
-    def again(self, text: str) -> bool:
-        if text in self.names:
-            return True
-        self.names.add(text)
-        return False

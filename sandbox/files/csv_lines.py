@@ -8,7 +8,7 @@ from io import BytesIO, TextIOWrapper
 from sandbox.banking.iban import is_iban
 from sandbox.files import checks
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Duplicates, Order
+from sandbox.files.checks import TRANSACTIONS_MAX, Draft, Order
 from sandbox.files.report import Allowance, Findings, Report
 
 HEADER = (
@@ -41,7 +41,7 @@ class Reader:
         self.allowance = Allowance()
         self.findings = Findings(self.allowance)
         self.drafts: dict[tuple[str, str], Draft] = {}
-        self.endtoend = Duplicates()
+        self.endtoend: set[str] = set()
         self.count = 0
 
     def read(self, content: bytes, breathe: Breathe) -> Report:
@@ -91,9 +91,10 @@ class Reader:
             if row[column].lstrip().startswith(FORMULA):
                 draft.findings.add(place, "FORMULA", f"{column}: a text may not begin as a formula does")
         text = order.endtoend_identification
-        if text != checks.NOT_PROVIDED and self.endtoend.again(text):
+        if text in self.endtoend and text != checks.NOT_PROVIDED:
             where = "endtoend_identification"
             draft.findings.add(place, "DUPLICATE_ENDTOEND", f"{where}: {text} occurs before in the file")
+        self.endtoend.add(text)
         if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 

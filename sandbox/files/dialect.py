@@ -15,6 +15,8 @@ PATHS = {
     "endtoend_identification": "PmtId/EndToEndId",
     "structured": "RmtInf/Strd/CdtrRefInf/Ref",
     "unstructured": "RmtInf/Ustrd",
+    "instruction": "PmtId/InstrId",
+    "charge_bearer": "ChrgBr",
 }
 NEWER = {"creditor_bic": "CdtrAgt/FinInstnId/BICFI"}
 DATES = {"pain.001.001.03": "ReqdExctnDt", "pain.001.001.09": "ReqdExctnDt/Dt"}
@@ -28,18 +30,11 @@ class Dialect:
         self.places = PATHS if version == "pain.001.001.03" else PATHS | NEWER
         self.date = DATES[version]
         self.debtor_bic = f"DbtrAgt/FinInstnId/{self.places['creditor_bic'].rpartition('/')[2]}"
-        self._name = self.path(self.places["creditor_name"])
-        self._iban = self.path(self.places["creditor_iban"])
-        self._bic = self.path(self.places["creditor_bic"])
-        self._amount = self.path(self.places["amount"])
-        self._endtoend = self.path(self.places["endtoend_identification"])
+        self._paths = {name: self.path(place) for name, place in self.places.items()}
         self._remittance = self.path("RmtInf")
         self._structured = self.path("Strd")
         self._reference = self.path("CdtrRefInf/Ref")
         self._unstructured = self.path("Ustrd")
-        self._equivalent = self.path("Amt/EqvtAmt")
-        self._instruction = self.path("PmtId/InstrId")
-        self._charge_bearer = self.path("ChrgBr")
         self._service_level = self.path("PmtTpInf/SvcLvl")
 
     def path(self, path: str) -> str:
@@ -51,23 +46,24 @@ class Dialect:
 
     def order(self, place: str, element: Any) -> Order:
         """The transfer as a transaction spells it, whether the schema takes it or not."""
-        amount = element.find(self._amount)
+        paths = self._paths
+        amount = element.find(paths["amount"])
         parts = element.find(self._remittance)
         parts = () if parts is None else parts
         return Order(
             place,
-            element.findtext(self._name, ""),
-            element.findtext(self._iban, ""),
-            element.findtext(self._bic, ""),
+            element.findtext(paths["creditor_name"], ""),
+            element.findtext(paths["creditor_iban"], ""),
+            element.findtext(paths["creditor_bic"], ""),
             "" if amount is None else (amount.text or "").strip(),
             "" if amount is None else amount.get("Ccy", ""),
-            element.findtext(self._endtoend, ""),
+            element.findtext(paths["endtoend_identification"], ""),
             [part.findtext(self._reference) for part in parts if part.tag == self._structured],
             [part.text or "" for part in parts if part.tag == self._unstructured],
-            element.findtext(self._instruction, ""),
-            element.findtext(self._charge_bearer, ""),
+            element.findtext(paths["instruction"], ""),
+            element.findtext(paths["charge_bearer"], ""),
             self.levels_asked(element),
-            amount is None and element.find(self._equivalent) is not None,
+            amount is None and element.find(paths["equivalent"]) is not None,
         )
 
     def levels_asked(self, element: Any) -> list[str]:

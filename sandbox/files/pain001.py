@@ -1,13 +1,13 @@
 """pain.001 in its two versions: schema checks, then rules beyond the schema (choice 7)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
 from sandbox.banking.iban import is_iban
 from sandbox.files import before_rulebook, checks, rulebook, schemas
 from sandbox.files.admission import Breathe
-from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Duplicates, Fault, Sum
+from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Sum
 from sandbox.files.dialect import Dialect, Head
 from sandbox.files.encodings import UndecodableError
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report
@@ -25,7 +25,7 @@ class Reader:
         self.allowance = Allowance()
         self.findings = Findings(self.allowance)
         self.sum = Sum()
-        self.endtoend, self.names = Duplicates(), Duplicates()
+        self.endtoend, self.names = set[str](), set[str]()
         self.draft = Draft("", self.findings, today)
         self.declared: tuple[str, str] = ("", "")
 
@@ -81,9 +81,10 @@ class Reader:
         for path, code, text in self.rules.transaction_faults(element, order):
             draft.findings.add(f"{order.place}/{path}", code, text)
         text = order.endtoend_identification
-        if text != checks.NOT_PROVIDED and self.endtoend.again(text):
+        if text in self.endtoend and text != checks.NOT_PROVIDED:
             where = f"{order.place}/PmtId/EndToEndId"
             draft.findings.add(where, "DUPLICATE_ENDTOEND", f"{text} occurs before in the file")
+        self.endtoend.add(text)
         if draft.findings.count == before:
             draft.transfers.append(checks.transfer(order))
 
@@ -95,14 +96,12 @@ class Reader:
         for below, text in invalid:
             found.add(draft.place + below, "XSD", text)
         if not invalid:
-            for check in HEAD_CHECKS:
-                for path, code, text in check(head):
-                    found.add(f"{draft.place}/{path}", code, text)
-            for path, code, text in self.rules.head_faults(head, element, dialect):
+            for path, code, text in (*head_faults(head), *self.rules.head_faults(head, element, dialect)):
                 found.add(f"{draft.place}/{path}", code, text)
             draft.execution_date = self._day(draft, head)
-        if name and self.names.again(name):
+        if name and name in self.names:
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
+        self.names.add(name)
         self.sum.join(draft.sum)
         draft.name, draft.debtor_iban, draft.debtor_currency = head.name, head.iban, head.currency
         draft.batch_booking, draft.has_sound_head = head.booking, found.count == before
@@ -134,25 +133,16 @@ class Reader:
             self.findings.add("GrpHdr/MsgId", "MSG_ID", why)
 
 
-def method(head: Head) -> Iterator[Fault]:
+def head_faults(head: Head) -> Iterator[Fault]:
     if head.method != "TRF":
         yield "PmtMtd", "PMT_MTD", f"{head.method} is no credit transfer (TRF)"
-
-
-def debtor(head: Head) -> Iterator[Fault]:
     if not head.iban:
         yield "DbtrAcct/Id/IBAN", "IBAN", "it is missing: the account that pays is given by its IBAN"
     elif not is_iban(head.iban):
         yield "DbtrAcct/Id/IBAN", "IBAN", f"{head.iban} is no valid IBAN"
     if head.currency != EUR:
         yield "DbtrAcct/Ccy", "CURRENCY", f"{head.currency} is not EUR"
-
-
-def sums(head: Head) -> Iterator[Fault]:
     yield from sum_faults(head.number, head.total, head.counted)
-
-
-HEAD_CHECKS: tuple[Callable[[Head], Iterator[Fault]], ...] = (method, debtor, sums)
 
 
 def sum_faults(number: str, total: str, counted: Sum) -> Iterator[Fault]:

@@ -11,6 +11,7 @@ from lxml import etree
 from sandbox.banking.iban import BANK_BIC
 from sandbox.files.checks import NOT_PROVIDED, Fault, Order
 from sandbox.files.dialect import Dialect, Head
+from sandbox.files.schemas import names_below
 
 CHARGE_BEARER = "SLEV"
 SERVICE_LEVELS = ("SEPA", "URGP")  # files come from business customers, who may send urgent transfers
@@ -113,15 +114,6 @@ def characters(element: Any) -> Iterator[Fault]:
     for node in element.iter(etree.Element):
         sign = None if len(node) else stray(node.text or "")
         if sign is not None:
-            steps = _steps(node, element)
-            if NOT_SENT_ON.isdisjoint(steps):
-                yield "/".join(steps), "CHARACTERS", not_of_the_set(sign)
-
-
-def _steps(node: Any, above: Any) -> list[str]:
-    """The names from below `above` to the node."""
-    steps: list[str] = []
-    while node is not above:
-        steps.append(etree.QName(node).localname)
-        node = node.getparent()
-    return steps[::-1]
+            names = names_below(element, node)
+            if NOT_SENT_ON.isdisjoint(names):
+                yield "/".join(names), "CHARACTERS", not_of_the_set(sign)

@@ -76,9 +76,14 @@ def _below(tree: Any, path: str | None) -> str:
         found = tree.xpath(path, namespaces=prefixes) if path else []
     except etree.XPathError:
         found = []
-    names: list[str] = []
     node = found[0] if found and etree.iselement(found[0]) else root
-    while node is not root and node is not None:
+    return "".join(f"/{name}" for name in names_below(root, node))
+
+
+def names_below(above: Any, node: Any) -> list[str]:
+    """The names from below `above` to the node."""
+    names: list[str] = []
+    while node is not above and node is not None:
         names.append(etree.QName(node).localname)
         node = node.getparent()
-    return "".join(f"/{name}" for name in reversed(names))
+    return names[::-1]

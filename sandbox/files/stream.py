@@ -108,7 +108,8 @@ class Stream:
                 piece = encoding.take(content[start : start + PIECE], start + PIECE >= len(content))
                 self._bound(piece)
                 self._parser.feed(piece)
-                yield from self._closed()
+                for event, element in self._parser.read_events():
+                    yield from self._opens(element) if event == "start" else self._closes(element)
                 breathe()
             whole = self._parser.close()
         except etree.XMLSyntaxError as error:
@@ -126,10 +127,6 @@ class Stream:
         self._tags.update(TAG.findall(piece))
         if len(self._tags) > TAGS_MAX:
             raise UnreadableError("Document", "STRUCTURE", "too many different elements")
-
-    def _closed(self) -> Iterator[tuple[Part, Any]]:
-        for event, element in self._parser.read_events():
-            yield from self._opens(element) if event == "start" else self._closes(element)
 
     def _opens(self, element: Any) -> Iterator[tuple[Part, Any]]:
         parent = element.getparent()
