@@ -20,10 +20,10 @@ from sandbox.world.history import History
 from sandbox.world.holds import Holds
 from sandbox.world.limits import Limits
 from sandbox.world.loaded import Loaded, Log
-from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.stored_log import StoredLog
+from sandbox.world.log.writer import Backlog
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back
 from sandbox.world.steady_clock import SteadyClock

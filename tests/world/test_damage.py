@@ -121,8 +121,8 @@ def chain() -> list[tuple[object, ...]]:
 
 
 def test_each_act_of_a_chain_follows_from_the_one_before() -> None:
-    *_, (row, head) = demand_chain(chain(), Head(0, 5))
-    assert head == Head(3, row.mark)
+    *_, row = demand_chain(chain(), Head(0, 5))
+    assert row.head == Head(3, row.mark)
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,12 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.world import paced
-from sandbox.world.log import checkpoint, packed_log, release, wal_writer, world_rows
+from sandbox.world.log import checkpoint, packed_log, release, wal_writer
+from sandbox.world.log import store as store_module
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.removal import remove
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store
+from sandbox.world.log.world_rows import remove_world
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.transfer.exporter import act_line, exported
@@ -38,7 +39,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world_rows, "SLICE", 2)
+    monkeypatch.setattr(store_module, "SLICE", 2)
     monkeypatch.setattr(packed_log, "PIECE", 2)
     monkeypatch.setattr(checkpoint, "SLICE", 2)
     monkeypatch.setattr(release, "SMALL", 0)
@@ -109,7 +110,7 @@ def test_a_large_world_that_is_dropped_is_gone_at_once_and_removed_beside(
     worlds = worlds_of(store)
     filled(worlds)
     left = list[Any]()
-    monkeypatch.setattr(store._rows, "_beside", left.append)
+    monkeypatch.setattr(store, "beside", lambda name, work: left.append(work))
     worlds.get("default").reset()
     assert sorted(rows(store).values()) == [0, 5]
     left[0]()
@@ -120,7 +121,7 @@ def test_what_was_left_of_a_world_goes_at_the_next_opening(tmp_path: Path, monke
     path = tmp_path / "bank.state"
     with closing(Store(path)) as store:
         filled(worlds_of(store))
-        monkeypatch.setattr(store._rows, "_beside", lambda work: None)
+        monkeypatch.setattr(store, "beside", lambda name, work: None)
         store.drop("default")
         assert list(rows(store).values()) == [5]
     with closing(Store(path)) as store:
@@ -145,7 +146,7 @@ def test_removing_a_world_leaves_the_others(store: Store) -> None:
     filled(worlds)
     worlds.get("other")
     with store.connection.write() as database:
-        remove(database, worlds.get("other")._row)
+        remove_world(database, worlds.get("other")._row)
     assert rows(store) == {"default": 5}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from sandbox.world.log.marks import Head, mark_of
+from sandbox.world.log.marks import Head, digest_of, mark_of
 
 if TYPE_CHECKING:
     from sandbox.world.log.place import Place
@@ -47,11 +47,9 @@ class Checkpoints:
             parts = [piece for (piece,) in database.execute(pieces, row[:2])] if whole else []
         if whole and all(isinstance(part, bytes) for part in parts):
             content = b"".join(parts)
-            if _digest(content) == row[4]:
+            if digest_of(content) == row[4]:
                 return Checkpoint(Head(row[1], row[2]), content)
-        note = f"the checkpoint of its world {world} is damaged and is not used: all acts are done again"
-        if note not in self.connection.notes:
-            self.connection.notes.append(note)
+        self.connection.note(f"the checkpoint of its world {world} is damaged and is not used: all acts are done again")
         return None
 
     def keep(self, world: int, head: Head, shape: str, bank: Iterable[bytes]) -> None:
@@ -94,7 +92,3 @@ class Checkpoints:
         while gone:
             with self.connection.write() as database:
                 gone = database.execute(OTHER, (world, acts)).rowcount if self.connection.is_there(world) else 0
-
-
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()

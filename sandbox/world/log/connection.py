@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sandbox.world.log.format import FAILURES, NAMELESS, DamageError, StateFileError
 from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync
+from sandbox.world.log.place import Place
 from sandbox.world.log.wal_writer import WalWriter
 
 LOOKS_EVERY = 0.5  # seconds; a file that is gone is noticed within one
@@ -15,16 +16,14 @@ TRIED = 65_536  # bytes
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-class Connection:
+class Connection(Place):
     """Whatever cannot be written now is refused, and taken again once it can: a passing lock, a disk that was full."""
 
     def __init__(self, path: Path, stopwatch: Callable[[], float], sync: Sync) -> None:
-        self.path = path
-        self.broken: str | None = None  # for good
+        super().__init__(stopwatch)
+        self.path: Path = path
         self.trouble: str | None = None  # why the last write failed
         self.gone: str | None = None  # the file is no longer where it was
-        self.damage: str | None = None  # found while the file is in use
-        self.stopwatch = stopwatch
         self._looked = stopwatch()
         self.turn = threading.RLock()
         self._waits = -1.0  # not yet told to SQLite
@@ -32,11 +31,6 @@ class Connection:
         self.notes = self._opened.notes
         self.database = self._opened.database
         self._wal_writer = WalWriter(self._opened.beside, path.resolve(), self.turn)
-
-    @property
-    def unready(self) -> str | None:
-        """Why what is done cannot be kept, or what is kept cannot be read."""
-        return self.unwritable or self.damage
 
     @property
     def unwritable(self) -> str | None:
@@ -52,8 +46,7 @@ class Connection:
     def demand(self) -> None:
         """Refuses while the file cannot be written; the file is tried again each time, without waiting."""
         self.look()
-        if self.broken is not None:
-            raise StateFileError(self.broken)
+        self.demand_open()
         if self.trouble is not None:
             self._try()
 
@@ -68,7 +61,7 @@ class Connection:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         with self.turn:
-            self._demand_open()
+            self.demand_open()
             try:
                 yield self.database
             except FAILURES as error:
@@ -77,7 +70,7 @@ class Connection:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         with self.turn:
-            self._demand_open()
+            self.demand_open()
             self._look()
             if self.gone is not None:
                 raise StateFileError(self.gone)
@@ -113,10 +106,6 @@ class Connection:
         self.trouble = None
         with suppress(*FAILURES):
             self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def _demand_open(self) -> None:
-        if self.broken is not None:
-            raise StateFileError(self.broken)
 
     def _look(self) -> None:
         missing = self._opened.missing()

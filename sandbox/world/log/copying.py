@@ -2,20 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
 
 from sandbox.world.log.format import ACT, StateFileError
-from sandbox.world.log.marks import Head, mark_of
+from sandbox.world.log.marks import Head
 from sandbox.world.log.place import Database
 from sandbox.world.log.state_store import Listed, StateStore
+from sandbox.world.log.world_rows import insert_head, insert_marked, insert_world
 
 PAGE = 500  # worlds, and acts, that are read at once
-WORLD = "INSERT INTO worlds (name, beginning, mark) VALUES (?, ?, 0) RETURNING id"
-HEAD = "INSERT INTO heads (world, pace, faults, noted, acts, head, mark) VALUES (?, ?, ?, ?, ?, ?, ?)"
-FREE = """INSERT INTO heads (world, pace, faults, noted, acts, head, mark, owner, epoch)
-  VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1)"""  # no server has it
-CHECKPOINT = "SELECT acts, head, shape, content FROM checkpoints WHERE world = ?"
-
 
 Step = Callable[[int], None]
 
@@ -57,16 +51,14 @@ def copy_banks(origin: StateStore, target: StateStore, step: Step = ignore) -> C
 def _copy_world(origin: StateStore, target: StateStore, row: Listed, step: Step) -> int:
     head = origin.head(row.id)
     with target.connection.write() as database:
-        world = int(database.execute(WORLD, (row.name, row.beginning)).fetchone()[0])
-        marked = (mark_of(world, row.name, row.beginning), world)
-        database.execute("UPDATE worlds SET mark = ? WHERE id = ?", marked)
+        world = insert_world(database, row.name, row.beginning)
         acts = _copy_acts(origin, database, row, world, step)
         if acts != head:
             raise StateFileError(
                 f"{origin.path} is damaged: acts of its world {row.name} are missing after {acts.acts}"
             )
-        noted = (row.pace, row.faults, mark_of(world, row.pace, row.faults))
-        database.execute(FREE if target.is_shared else HEAD, (world, *noted, *head, mark_of(world, *head)))
+        owned = (None, 1) if target.is_shared else ()  # no server has it
+        insert_head(database, world, (row.pace, row.faults), head, *owned)
         _copy_rest(origin, database, row.id, world)
     return head.acts
 
@@ -75,8 +67,8 @@ def _copy_acts(origin: StateStore, database: Database, row: Listed, world: int, 
     head = origin.root(row.id)
     acts = origin.rows(row.id, head)
     while piece := list(islice(acts, PAGE)):
-        database.executemany(ACT, [(world, *act[1:]) for act, _ in piece])
-        head = piece[-1][1]
+        database.executemany(ACT, [act._replace(world=world) for act in piece])
+        head = piece[-1].head
         step(len(piece))
     return head
 
@@ -86,17 +78,10 @@ def _copy_rest(origin: StateStore, database: Database, number: int, world: int) 
     pieces = "SELECT acts, number FROM pieces WHERE world = ? ORDER BY acts, number"
     piece = "SELECT content FROM pieces WHERE world = ? AND acts = ? AND number = ?"
     with origin.connection.read() as source:
-        checkpoint = source.execute(CHECKPOINT, (number,)).fetchone()
-        trail = source.execute("SELECT content FROM aside WHERE world = ?", (number,)).fetchone()
+        for table in ("checkpoints", "aside"):
+            row = source.execute(f"SELECT * FROM {table} WHERE world = ?", (number,)).fetchone()
+            if row is not None:
+                insert_marked(database, table, (world, *row[1:-1]))
         for place in source.execute(pieces, (number,)).fetchall():
             content = source.execute(piece, (number, *place)).fetchone()
             database.execute("INSERT INTO pieces VALUES (?, ?, ?, ?)", (world, *place, content[0]))
-    if checkpoint is not None:
-        _insert_marked(database, "checkpoints", (world, *checkpoint))
-    if trail is not None:
-        _insert_marked(database, "aside", (world, *trail))
-
-
-def _insert_marked(database: Database, table: str, row: tuple[Any, ...]) -> None:
-    places = ", ".join("?" * (len(row) + 1))
-    database.execute(f"INSERT INTO {table} VALUES ({places})", (*row, mark_of(*row)))

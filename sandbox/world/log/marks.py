@@ -9,6 +9,13 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 
+class Head(NamedTuple):
+    """How many acts a log has, and the mark of the last one."""
+
+    acts: int
+    mark: int
+
+
 class ActRow(NamedTuple):
     """An act as it is kept, in the order of its columns."""
 
@@ -20,12 +27,10 @@ class ActRow(NamedTuple):
     made: int
     mark: int
 
-
-class Head(NamedTuple):
-    """How many acts a log has, and the mark of the last one."""
-
-    acts: int
-    mark: int
+    @property
+    def head(self) -> Head:
+        """Of the log up to here."""
+        return Head(self.number, self.mark)
 
 
 class MarkError(ValueError):
@@ -38,8 +43,12 @@ class MarkError(ValueError):
 
 def mark_of(*values: Any) -> int:
     """Of a row without its mark: texts, numbers and nulls by their type too, bytes by their digest."""
-    plain = tuple(blake2b(value, digest_size=16).digest() if type(value) is bytes else value for value in values)
+    plain = tuple(digest_of(value) if type(value) is bytes else value for value in values)
     return _short(repr(plain).encode())
+
+
+def digest_of(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
 
 
 def root_of(beginning: bytes) -> int:
@@ -51,18 +60,28 @@ def act_mark(previous: int, number: int, at: str, verb: str, given: bytes, made:
     return _short(f"{previous!r}/{number!r}/{at!r}/{verb!r}/{made!r}/".encode() + given)
 
 
-def demand_chain(rows: Iterable[tuple[Any, ...]], head: Head) -> Iterator[tuple[ActRow, Head]]:
-    """Each row with the head that it makes; the first that does not follow from those before it is a MarkError."""
-    number, mark = head
+def next_row(world: int, head: Head, at: str, verb: str, given: bytes, made: int) -> ActRow:
+    """An act after a head."""
+    number = head.acts + 1
+    return ActRow(world, number, at, verb, given, made, act_mark(head.mark, number, at, verb, given, made))
+
+
+def chained(world: int, head: Head, acts: Iterable[tuple[str, str, bytes, int]]) -> Iterator[ActRow]:
+    """Acts after a head, each with the mark that includes its predecessor's."""
+    for columns in acts:
+        row = next_row(world, head, *columns)
+        head = row.head
+        yield row
+
+
+def demand_chain(rows: Iterable[tuple[Any, ...]], head: Head) -> Iterator[ActRow]:
+    """Each row; the first that does not follow from those before it is a MarkError."""
     for columns in rows:
-        number += 1
         row = ActRow(*columns)
-        if row.number != number or not isinstance(row.given, bytes):
-            raise MarkError(number)
-        mark = act_mark(mark, *row[1:6])
-        if row.mark != mark:
-            raise MarkError(number)
-        yield row, Head(number, mark)
+        if not isinstance(row.given, bytes) or row != next_row(row.world, head, *row[2:6]):
+            raise MarkError(head.acts + 1)
+        head = row.head
+        yield row
 
 
 def _short(content: bytes) -> int:

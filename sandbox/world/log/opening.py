@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import quote
 
-from sandbox.world.log import removal, upgrades, wal
+from sandbox.world.log import upgrades, wal
 from sandbox.world.log.format import (
     ABOUT_COLUMNS,
     FAILURES,
@@ -25,6 +25,7 @@ from sandbox.world.log.format import (
     schema,
     schema_of,
 )
+from sandbox.world.log.world_rows import remove_nameless
 
 COMPANIONS = ("-wal", "-journal")  # beside a file whose program was killed
 LOCK_WAITS = 2.0  # seconds for a lock that another program holds
@@ -178,7 +179,7 @@ def _connected(path: Path, version: int, sync: Sync) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL").fetchall()
         database.execute("PRAGMA wal_autocheckpoint = 0")  # a thread does that beside the calls
         database.execute(f"PRAGMA synchronous = {sync.upper()}")  # a killed process loses nothing in either way
-        removal.remove_nameless(database)
+        remove_nameless(database)
         database.execute(
             "DELETE FROM pieces WHERE acts >= 0 AND (world, acts) NOT IN (SELECT world, acts FROM checkpoints)"
         )

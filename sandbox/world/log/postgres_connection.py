@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Leases
+from sandbox.world.log.place import Place
 from sandbox.world.log.postgres_line import DatabaseError, Line, Statements
 from sandbox.world.log.postgres_opening import advise, name_of, open_database
 from sandbox.world.ownership import Ownership
@@ -12,16 +12,14 @@ from sandbox.world.ownership import Ownership
 MINE = "SELECT 1 FROM heads WHERE world = ? AND epoch = ? FOR UPDATE"
 
 
-class PostgresConnection:
+class PostgresConnection(Place):
     """A write takes the world's head first, under this server's epoch; so none is older than a take-over."""
 
     def __init__(
         self, url: str, stopwatch: Callable[[], float], address: str, lease: float, *, makes: bool = True
     ) -> None:
-        self.path = name_of(url)
-        self.stopwatch = stopwatch
-        self.damage: str | None = None  # found while the database is in use
-        self.broken: str | None = None  # for good
+        super().__init__(stopwatch)
+        self.path: str = name_of(url)
         self._trouble: tuple[float, str] | None = None  # when a write failed last, and why
         self._writing, self._reading, self._leasing = (Line(url, reply_waits=lease) for _ in range(3))
         self.turn = self._writing.turn
@@ -32,10 +30,6 @@ class PostgresConnection:
             self._writing.close()
             raise
         self.ownership = Ownership(Leases(self._leasing), address, lease, stopwatch)
-
-    @property
-    def unready(self) -> str | None:
-        return self.unwritable or self.damage
 
     @property
     def unwritable(self) -> str | None:
@@ -63,20 +57,19 @@ class PostgresConnection:
 
     def look(self) -> None:
         """Nothing is answered without a lease: another server may have the world."""
-        if self.broken is not None:
-            raise StateFileError(self.broken)
+        self.demand_open()
         self.ownership.demand()
 
     @contextmanager
     def read(self) -> Iterator[Statements]:
-        self._demand_open()
+        self.demand_open()
         with self._reading.statements() as database:
             yield database
 
     @contextmanager
     def write(self) -> Iterator[Statements]:
         """A transaction. A DatabaseError may come of one that passes when it is done again: an AgainError."""
-        self._demand_open()
+        self.demand_open()
         with self._noted(), self._writing.transaction() as database:
             self._inside = database
             yield database
@@ -84,7 +77,7 @@ class PostgresConnection:
     @contextmanager
     def write_alone(self) -> Iterator[Statements]:
         """For one statement that is a transaction by itself, and needs one trip to the database."""
-        self._demand_open()
+        self.demand_open()
         with self._noted(), self._writing.statements() as database:
             yield database
 
@@ -102,10 +95,6 @@ class PostgresConnection:
         assert self._inside is not None
         row = (world, self.ownership.epoch(world))
         return self._inside.execute(MINE, row).fetchone() is not None
-
-    def _demand_open(self) -> None:
-        if self.broken is not None:
-            raise StateFileError(self.broken)
 
     def close(self) -> None:
         self.broken = self.broken or f"{self.path} was closed"

@@ -1,14 +1,36 @@
-"""Opening a database: an empty one or one of ours, that takes what is written; anything else is left as it is."""
+"""Opening a database: an empty one or one of ours, that takes what is written; anything else is left as it is.
+
+Plain SQL of any engine that speaks PostgreSQL's protocol: no extension, no advisory lock, nothing that a session keeps.
+"""
+
+from functools import reduce
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from sandbox.world.log.format import FORMAT, DamageError, about_row, program
+from sandbox.world.log import format as state_file
+from sandbox.world.log.format import FORMAT, VERSION, DamageError, about_row, program
 from sandbox.world.log.marks import mark_of
-from sandbox.world.log.postgres_format import TABLES, VERSION
 from sandbox.world.log.postgres_line import DatabaseError, Line, Statements, describe
 
+# What PostgreSQL calls otherwise than SQLite.
+OTHERWISE = {
+    "INTEGER PRIMARY KEY AUTOINCREMENT": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "INTEGER": "BIGINT",
+    "BLOB": "BYTEA",
+    "REAL": "DOUBLE PRECISION",
+    "name TEXT": 'name TEXT COLLATE "C"',
+    " WITHOUT ROWID": "",
+}
+TABLES = (
+    *(reduce(lambda text, words: text.replace(*words), OTHERWISE.items(), table) for table in state_file.TABLES),
+    # They stand in the row that every write of a world changes: a write and a take-over wait for each other.
+    "ALTER TABLE heads ADD COLUMN owner BIGINT, ADD COLUMN epoch BIGINT NOT NULL",
+    # A row for each server that lives. An id is never used again: a server whose row is gone has lost all its worlds.
+    """CREATE TABLE servers (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, address TEXT NOT NULL,
+  until TIMESTAMPTZ NOT NULL)""",
+)
 OURS = {text.split()[2] for text in TABLES}
 LOOK = """SELECT current_setting('server_encoding'), current_schema(), current_setting('transaction_read_only'),
   current_setting('synchronous_commit')"""

@@ -2,20 +2,23 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.log.backlog import Backlog
-from sandbox.world.log.codec import encode_text
-from sandbox.world.log.marks import Head, mark_of
+from sandbox.world.log.leases import take
+from sandbox.world.log.marks import Head, chained, mark_of, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.postgres_connection import PostgresConnection
-from sandbox.world.log.postgres_line import DatabaseError
-from sandbox.world.log.postgres_rows import PostgresRows, noted_of
-from sandbox.world.log.postgres_writer import PostgresWriter
+from sandbox.world.log.postgres_line import DatabaseError, Statements, again
+from sandbox.world.log.postgres_writer import ACT, PostgresWriter, packed, placeholders
 from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.world_rows import Noted, columns_of, insert_head, insert_world, remove_world
+from sandbox.world.log.writer import Backlog
 from sandbox.world.ownership import LEASE, ElsewhereError, Ownership
 
+SLICE = 500  # acts in one statement
+ADD = f"INSERT INTO acts SELECT * FROM unnest({placeholders(ACT)})".encode()
 LATEST = """UPDATE clock SET latest = ?, mark = ?
   WHERE latest < ? OR NOT EXISTS (SELECT 1 FROM servers WHERE id != ?)"""
 
@@ -40,7 +43,6 @@ class PostgresStore(StateStore):
         connection = PostgresConnection(url, stopwatch, address, lease or LEASE, makes=makes)
         super().__init__(connection, PostgresWriter(connection, stopwatch))
         self.ownership = connection.ownership
-        self._rows = PostgresRows(connection)
         try:
             if serves:
                 connection.start()
@@ -83,20 +85,42 @@ class PostgresStore(StateStore):
         with suppress(DatabaseError):
             self.ownership.give(backlog.world, backlog.epoch)
 
-    def begin(
-        self,
-        name: str,
-        beginning: Any,
-        pace: Any,
-        acts: Iterable[Act] = (),
-        faults: Any = None,
-        instead: int = 0,
-        new: bool = False,
+    @again
+    def _begin(
+        self, name: str, beginning: bytes, noted: Noted, acts: Iterable[Act], instead: int, new: bool
     ) -> Backlog:
-        return self._rows.begin(name, encode_text(beginning), noted_of(pace, faults), acts, instead, new)
+        """In one transaction, which no other one waits for."""
+        with self.connection.write() as database:
+            self.ownership.demand()
+            if instead and not self.connection.is_there(instead):
+                raise Refusal(Error.NOT_FOUND, input="world")
+            if new and database.execute("SELECT 1 FROM worlds WHERE name = ?", (name,)).fetchone():
+                raise Refusal(Error.WORLD_TAKEN, input=name)
+            self._forget(database, name)
+            world, head = insert_world(database, name, beginning), Head(0, root_of(beginning))
+            rows = chained(world, head, map(columns_of, acts))
+            while piece := list(islice(rows, SLICE)):
+                database.send(ADD, packed(ACT, piece))
+                head = piece[-1].head
+            backlog = Backlog(world, head, server=self.ownership.id, epoch=1, noted=noted)
+            insert_head(database, world, noted, head, backlog.server, backlog.epoch)
+        self.ownership.note(backlog.world, backlog.epoch, backlog.server)
+        return backlog
 
+    @again
     def drop(self, name: str) -> None:
-        self._rows.drop(name)
+        with self.connection.write() as database:
+            self._forget(database, name)
+
+    def _forget(self, database: Statements, name: str) -> None:
+        """No server removes a world that another one has."""
+        row = database.execute("SELECT id FROM worlds WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return
+        if take(database, row[0], self.ownership.id) is None:
+            raise ElsewhereError(self.ownership.leases.owner(row[0]))
+        remove_world(database, row[0])
+        self.ownership.forget(row[0])
 
     def keep_latest_time(self, latest: float) -> None:
         """Keeps the latest time of all servers. A single server also takes back, as it ends, what it wrote ahead."""

@@ -1,15 +1,17 @@
 """Holding what a state file has kept against its marks: at the start, and of a long log beside the calls."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from logging import getLogger
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.world.log.format import NAMELESS, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, MarkError, demand_chain, mark_of, root_of
 from sandbox.world.log.place import Place
 
 log = getLogger("sandbox")
+BEGINNING = "what its world {} begins with is not as it was written"
 PIECE = 200  # rows that are read at once; who writes waits for no more
 AT_START_MAX = 20_000  # acts; with more, those before the checkpoints are checked beside the calls
 
@@ -41,45 +43,40 @@ class Reader:
         self.connection.damage = self.connection.damage or text
         return DamageError(text)
 
-    def beginning(self, world: int) -> tuple[str, bytes] | None:
-        """A world's name, and what it begins with."""
+    def demand_mark(self, row: tuple[Any, ...], damage: str) -> None:
+        """The last column must be the mark of the others."""
+        if mark_of(*row[:-1]) != row[-1]:
+            raise self.damage(damage)
+
+    def marked(self, query: str, values: tuple[Any, ...], damage: str) -> tuple[Any, ...] | None:
         with self.connection.read() as database:
-            row = database.execute("SELECT * FROM worlds WHERE id = ?", (world,)).fetchone()
-        if row is not None and mark_of(*row[:-1]) != row[-1]:
-            raise self.damage(f"what its world {world} begins with is not as it was written")
-        return None if row is None or row[1].startswith(NAMELESS) else (row[1], row[2])
+            row: tuple[Any, ...] | None = database.execute(query, values).fetchone()
+        if row is not None:
+            self.demand_mark(row, damage)
+        return row
 
     def root(self, world: int) -> Head:
-        found = self.beginning(world)
-        return Head(0, root_of(found[1] if found else b""))
-
-    def noted(self, world: int) -> tuple[bytes, bytes | None]:
-        """How its clock goes, and the faults that were ordered."""
-        query = "SELECT world, pace, faults, noted FROM heads WHERE world = ?"
-        with self.connection.read() as database:
-            row = database.execute(query, (world,)).fetchone()
-        if row is None or mark_of(*row[:-1]) != row[-1]:
-            raise self.damage(f"the clock or the faults of its world {world} are not as they were written")
-        return row[1], row[2]
+        """Where the chain of a world's acts begins."""
+        row = self.marked("SELECT * FROM worlds WHERE id = ?", (world,), BEGINNING.format(world))
+        if row is None or row[1].startswith(NAMELESS):
+            return Head(0, root_of(b""))
+        return Head(0, root_of(row[2]))
 
     def head(self, world: int) -> Head | None:
         query = "SELECT world, acts, head, mark FROM heads WHERE world = ?"
-        with self.connection.read() as database:
-            row = database.execute(query, (world,)).fetchone()
-        if row is not None and mark_of(*row[:-1]) != row[-1]:
-            raise self.damage(f"the number of acts of its world {world} is not as it was written")
+        row = self.marked(query, (world,), f"the number of acts of its world {world} is not as it was written")
         return None if row is None else Head(row[1], row[2])
 
-    def acts(self, world: int, since: Head) -> Iterator[tuple[ActRow, Head]]:
-        """In pieces, so that a long log is not held at once; each with the head that it makes."""
+    def acts(self, world: int, since: Head) -> Iterator[ActRow]:
+        """In pieces, so that a long log is not held at once."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
             with self.connection.read() as database:
                 rows = database.execute(query, (world, since.acts, PIECE)).fetchall()
             try:
-                for row, head in demand_chain(rows, since):
-                    yield row, head
-                    since = head
+                for row in demand_chain(rows, since):
+                    yield row
+                    since = row.head
             except MarkError as error:
                 raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
             if len(rows) < PIECE:
@@ -90,9 +87,10 @@ class Reader:
         head = part.since
         acts = self.acts(part.world, part.since)
         while head.acts < part.until.acts and not self._ends.is_set():
-            row, head = next(acts, (None, head))
+            row = next(acts, None)
             if row is None:
                 break
+            head = row.head
             if self.progress is not None and head.acts % PIECE == 0:
                 self.progress = self.progress._replace(checked=self.progress.checked + PIECE)
         if head == part.until or self._ends.is_set():
@@ -102,15 +100,15 @@ class Reader:
         if not dropped:
             raise self.damage(f"after act {head.acts} of its world {part.name} acts are missing or of another log")
 
-    def demand_earlier(self, parts: list[Part]) -> threading.Thread | None:
-        """Those before the checkpoints: now if they are few, else beside the calls."""
+    def demand_earlier(self, parts: list[Part]) -> Callable[[], None] | None:
+        """Those before the checkpoints: now if they are few, else by what is returned, beside the calls."""
         acts = sum(part.until.acts for part in parts)
         if acts <= AT_START_MAX:
             for part in parts:
                 self.demand(part)
             return None
         self.progress = Progress(0, acts)
-        return threading.Thread(target=self._work_through, args=(parts,), name="checking", daemon=True)
+        return partial(self._work_through, parts)
 
     def _work_through(self, parts: list[Part]) -> None:
         try:

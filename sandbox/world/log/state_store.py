@@ -8,22 +8,23 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.checkpoints import Checkpoints
-from sandbox.world.log.codec import read
+from sandbox.world.log.codec import encode_text, read
 from sandbox.world.log.format import NAMELESS, StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.place import Place
-from sandbox.world.log.reader import Progress, Reader
+from sandbox.world.log.reader import BEGINNING, Progress, Reader
 from sandbox.world.log.trails import Trails
-from sandbox.world.log.writer import Writer
+from sandbox.world.log.world_rows import Noted
+from sandbox.world.log.writer import Backlog, Writer
 from sandbox.world.ownership import Ownership
 
 __all__ = ["StateFileError", "StateStore"]
 
-LISTED = """SELECT worlds.id, name, beginning, worlds.mark, pace, faults, noted
-  FROM worlds JOIN heads ON heads.world = worlds.id"""
+LISTED = "SELECT worlds.id, name, beginning, worlds.mark, pace, faults, noted FROM worlds"
+HEADS = "JOIN heads ON heads.world = worlds.id"
+DAMAGED_CLOCK = "the time up to which it was used is not as it was written"
 ENDS_WITHIN = 1.0  # seconds for a checkpoint that is under way (choice 12: the server ends within 2)
 
 
@@ -51,6 +52,7 @@ class StateStore:
         self._beside: list[threading.Thread] = []
         self.before_close: list[Callable[[], None]] = []
         self.connection = connection
+        self.path = connection.path  # what messages call it
         self._reader = Reader(connection)
         self.writer = writer
         self.checkpoints = Checkpoints(connection, writer)
@@ -62,11 +64,6 @@ class StateStore:
     def servers(self) -> list[str]:
         """The addresses of those that share the place and live."""
         return []
-
-    @property
-    def path(self) -> object:
-        """What messages call it."""
-        return self.connection.path
 
     @property
     def progress(self) -> Progress | None:
@@ -96,7 +93,6 @@ class StateStore:
     def leave(self, backlog: Backlog) -> None:
         """After a world's memory was written down and given back."""
 
-    @abstractmethod
     def begin(
         self,
         name: str,
@@ -109,34 +105,36 @@ class StateStore:
     ) -> Backlog:
         """Begins a world, also with acts from elsewhere: whole or not at all. The world of its name is replaced, unless
         `new` is set; a world that begins again names itself in `instead`, so that no other world is replaced."""
+        noted = encode_text(pace), None if faults is None else encode_text(faults)
+        return self._begin(name, encode_text(beginning), noted, acts, instead, new)
+
+    @abstractmethod
+    def _begin(
+        self, name: str, beginning: bytes, noted: Noted, acts: Iterable[Act], instead: int, new: bool
+    ) -> Backlog: ...
 
     @abstractmethod
     def drop(self, name: str) -> None: ...
 
     def kept(self, world: int) -> tuple[Any, Any, Any]:
         """A world's beginning, its pace, and the faults that were ordered since."""
-        found = self._reader.beginning(world)
-        if found is None:
+        with self.connection.read() as database:
+            row = database.execute(f"{LISTED} LEFT {HEADS} WHERE worlds.id = ?", (world,)).fetchone()
+        if row is None or row[1].startswith(NAMELESS):
             raise Refusal(Error.NOT_FOUND, input="world")
-        return self._read(*found, *self._reader.noted(world))
-
-    def _read(self, name: str, beginning: bytes, pace: bytes, faults: bytes | None) -> tuple[Any, Any, Any]:
-        try:
-            return read(beginning), read(pace), None if faults is None else read(faults)
-        except (ValueError, TypeError) as fault:
-            raise self._reader.damage(f"its world {name} cannot be read: {fault}") from None
+        return self.beginnings(Listed(*row))
 
     def listed(self, name: str) -> Listed | None:
         """A world by its name."""
         with self.connection.read() as database:
-            row = database.execute(f"{LISTED} WHERE name = ?", (name,)).fetchone()
+            row = database.execute(f"{LISTED} {HEADS} WHERE name = ?", (name,)).fetchone()
         return None if row is None else Listed(*row)
 
     def page(self, after: str, most: int) -> list[Listed]:
         """So many worlds after a name, in the order of their names."""
         with self.connection.read() as database:
             rows = database.execute(
-                f"{LISTED} WHERE name > ? AND name < '{NAMELESS}' ORDER BY name LIMIT ?", (after, most)
+                f"{LISTED} {HEADS} WHERE name > ? AND name < '{NAMELESS}' ORDER BY name LIMIT ?", (after, most)
             ).fetchall()
         return [Listed(*row) for row in rows]
 
@@ -151,11 +149,14 @@ class StateStore:
 
     def beginnings(self, row: Listed) -> tuple[Any, Any, Any]:
         """The same as `kept`, of a row that was read."""
-        if mark_of(row.id, row.name, row.beginning) != row.mark:
-            raise self._reader.damage(f"what its world {row.id} begins with is not as it was written")
-        if mark_of(row.id, row.pace, row.faults) != row.noted:
-            raise self._reader.damage(f"the clock or the faults of its world {row.id} are not as they were written")
-        return self._read(row.name, row.beginning, row.pace, row.faults)
+        world, name, beginning, mark, pace, faults, noted = row
+        self._reader.demand_mark((world, name, beginning, mark), BEGINNING.format(world))
+        clock = f"the clock or the faults of its world {world} are not as they were written"
+        self._reader.demand_mark((world, pace, faults, noted), clock)
+        try:
+            return read(beginning), read(pace), None if faults is None else read(faults)
+        except (ValueError, TypeError) as fault:
+            raise self._reader.damage(f"its world {name} cannot be read: {fault}") from None
 
     def program(self) -> str:
         """The version of the program that made the file."""
@@ -180,16 +181,16 @@ class StateStore:
     def acts(self, world: int, since: Head, until: Head | None = None, *, stops: bool = False) -> Iterator[Act]:
         """Those after a head, and where it is said, that they lead to another; and no more than those if it stops."""
         head = since
-        for row, made in self._reader.acts(world, since):
+        for row in self._reader.acts(world, since):
             if stops and head == until:
                 return
-            head = made
+            head = row.head
             yield self.act_of(world, row)
         if until is not None and head != until:
             raise self._reader.damage(f"acts of its world {world} are missing after act {head.acts}")
 
-    def rows(self, world: int, since: Head) -> Iterator[tuple[ActRow, Head]]:
-        """The same as they are kept, each with the head that it makes."""
+    def rows(self, world: int, since: Head) -> Iterator[ActRow]:
+        """The same as they are kept."""
         return self._reader.acts(world, since)
 
     def act_of(self, world: int, row: ActRow) -> Act:
@@ -200,10 +201,7 @@ class StateStore:
 
     def latest_time(self) -> float:
         """The machine's time up to which running worlds may have answered; 0 where none did."""
-        with self.connection.read() as database:
-            row = database.execute("SELECT latest, mark FROM clock").fetchone()
-        if row is not None and mark_of(row[0]) != row[1]:
-            raise self._reader.damage("the time up to which it was used is not as it was written")
+        row = self._reader.marked("SELECT latest, mark FROM clock", (), DAMAGED_CLOCK)
         return 0.0 if row is None else float(row[0])
 
     def keep_latest_time(self, latest: float) -> None:
@@ -212,8 +210,9 @@ class StateStore:
             if not database.execute("UPDATE clock SET latest = ?, mark = ?", row).rowcount:
                 database.execute("INSERT INTO clock (latest, mark) VALUES (?, ?)", row)
 
-    def beside(self, thread: threading.Thread) -> None:
+    def beside(self, name: str, work: Callable[[], None]) -> None:
         """Work that goes on while calls are answered, and ends before the file is closed."""
+        thread = threading.Thread(target=work, name=name, daemon=True)
         with self._lock:
             self._beside = [one for one in self._beside if one.is_alive()]
             self._beside.append(thread)

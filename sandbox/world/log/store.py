@@ -1,37 +1,46 @@
-"""A state file: every world's beginning and log, as they are written; what was answered is not lost."""
+"""A state file: every world's beginning and log, as they are written; what was answered is not lost.
 
-import threading
+Large worlds come into it and leave it in slices, so that no flush waits for all of one. A world that is not whole yet,
+or not wholly gone yet, bears a name that no caller can give. Opening removes it.
+"""
+
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sandbox.world.log.backlog import Backlog
+from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.connection import Connection
-from sandbox.world.log.format import StateFileError
-from sandbox.world.log.marks import Head
+from sandbox.world.log.format import ACT, NAMELESS, OF_A_WORLD, StateFileError
+from sandbox.world.log.marks import Head, chained, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.opening import Sync
 from sandbox.world.log.reader import Part
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.world_rows import WorldRows
-from sandbox.world.log.writer import Writer
+from sandbox.world.log.world_rows import Noted, columns_of, insert_head, insert_world, remove_world, rename_world
+from sandbox.world.log.writer import Backlog, Writer
 
 __all__ = ["StateFileError", "Store"]
+
+SLICE = 500  # acts in one transaction
+REMOVE_SLICE = (
+    f"DELETE FROM acts WHERE world = ? AND number < (SELECT min(number) FROM acts WHERE world = ?) + {SLICE}",
+    "DELETE FROM pieces WHERE world = ? AND rowid IN (SELECT rowid FROM pieces WHERE world = ? LIMIT 1)",
+)
+SMALL_TABLES = tuple(table for table in OF_A_WORLD if table not in ("acts", "pieces"))
 
 
 class Store(StateStore):
     """One file."""
 
     connection: Connection
+    path: Path
 
     def __init__(self, path: Path, stopwatch: Callable[[], float] = lambda: 0.0, sync: Sync = "normal") -> None:
         connection = Connection(path, stopwatch, sync)
         super().__init__(connection, Writer(connection, stopwatch))
-        self._rows = WorldRows(connection, self._do_beside)
-
-    @property
-    def path(self) -> Path:
-        return self.connection.path
 
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
         """Every world by its name and row, with what is kept of it. Damage is told now, though reading a world back
@@ -49,28 +58,9 @@ class Store(StateStore):
             if since.acts:
                 earlier.append(Part(world, name, root, since))
             yield name, world, self.kept(world)
-        thread = self._reader.demand_earlier(earlier)
-        if thread is not None:
-            self.beside(thread)
-
-    def begin(
-        self,
-        name: str,
-        beginning: Any,
-        pace: Any,
-        acts: Iterable[Act] = (),
-        faults: Any = None,
-        instead: int = 0,
-        new: bool = False,
-    ) -> Backlog:
-        """The registry of this one server knows whether the name is new."""
-        return Backlog(self._rows.begin(name, beginning, pace, acts, faults, instead))
-
-    def drop(self, name: str) -> None:
-        self._rows.drop(name)
-
-    def _do_beside(self, work: Callable[[], None]) -> None:
-        self.beside(threading.Thread(target=work, name="rows", daemon=True))
+        check = self._reader.demand_earlier(earlier)
+        if check is not None:
+            self.beside("checking", check)
 
     def _demand_no_more(self, world: int, until: Head) -> None:
         with self.connection.read() as database:
@@ -78,7 +68,80 @@ class Store(StateStore):
         if (last or 0) != until.acts:
             raise self._reader.damage(f"its world {world} has more acts than it should")
 
+    def _begin(
+        self, name: str, beginning: bytes, noted: Noted, acts: Iterable[Act], instead: int, new: bool
+    ) -> Backlog:
+        """The registry of this one server knows whether the name is new."""
+        head, there, rest = Head(0, root_of(beginning)), 0, iter(acts)  # there: its row, once some of it is kept
+        try:
+            while len(slice_ := list(islice(rest, SLICE))) == SLICE:
+                with self.connection.write() as database:
+                    world = there or _insert_nameless(database, beginning)
+                    head = _insert_acts(database, world, head, slice_)
+                there = world
+            with self.connection.write() as database:
+                if instead and not self.connection.is_there(instead):
+                    raise Refusal(Error.NOT_FOUND, input="world")
+                gone = _forget(database, name)
+                world = there or _insert_nameless(database, beginning)
+                head = _insert_acts(database, world, head, slice_)
+                insert_head(database, world, noted, head)
+                rename_world(database, world, name, beginning)
+        except BaseException:
+            self._remove(there)
+            raise
+        self._remove(gone)
+        return Backlog(world)
+
+    def drop(self, name: str) -> None:
+        with self.connection.write() as database:
+            gone = _forget(database, name)
+        self._remove(gone)
+
+    def _remove(self, world: int) -> None:
+        """The rows that are left, beside the calls."""
+        if world:
+            self.beside("rows", lambda: self._remove_slices(world))
+
+    def _remove_slices(self, world: int) -> None:
+        with suppress(StateFileError):  # the next opening removes the rest
+            for query in REMOVE_SLICE:
+                found = 1
+                while found:
+                    with self.connection.write() as database:
+                        found = database.execute(query, (world, world)).rowcount
+            with self.connection.write() as database:
+                remove_world(database, world)
+
     def size(self) -> int:
         """Bytes on disk."""
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal"))
         return sum(path.stat().st_size for path in beside if path.exists())
+
+
+def _insert_nameless(database: sqlite3.Connection, beginning: bytes) -> int:
+    world = insert_world(database, NAMELESS, beginning)
+    rename_world(database, world, f"{NAMELESS}{world}", beginning)
+    return world
+
+
+def _insert_acts(database: sqlite3.Connection, world: int, head: Head, acts: list[Act]) -> Head:
+    """The answer is the head after them."""
+    rows = list(chained(world, head, map(columns_of, acts)))
+    database.executemany(ACT, rows)
+    return rows[-1].head if rows else head
+
+
+def _forget(database: sqlite3.Connection, name: str) -> int:
+    """The world of that name is gone for every reader; the answer is its id while acts of it are left, or 0."""
+    row = database.execute("SELECT id, beginning FROM worlds WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        return 0
+    for table in SMALL_TABLES:
+        database.execute(f"DELETE FROM {table} WHERE world = ?", row[:1])
+    world = int(row[0])
+    if database.execute("SELECT 1 FROM acts WHERE world = ? AND number > ?", (world, SLICE)).fetchone():
+        rename_world(database, world, f"{NAMELESS}{world}", row[1])
+        return world
+    remove_world(database, world)
+    return 0

@@ -1,6 +1,5 @@
 """A world's log where its bank is kept."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -9,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.backlog import Backlog
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError, program
-from sandbox.world.log.marks import Head
+from sandbox.world.log.marks import Head, next_row
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.packed_log import PackedLog
 from sandbox.world.log.play import Astray, play
-from sandbox.world.log.world_rows import row_of
+from sandbox.world.log.world_rows import columns_of
+from sandbox.world.log.writer import Backlog
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
@@ -52,9 +51,10 @@ class StoredLog:
 
     def note(self, bank: Bank, verb: str, arguments: tuple[Any, ...]) -> None:
         """Appends an act that was done; the file has checkpoints after so many acts, however few memory would keep."""
-        row = row_of(self.world, self.head, Act(bank.clock.now, verb, arguments, bank.made))
+        act = Act(bank.clock.now, verb, arguments, bank.made)
+        row = next_row(self.world, self.head, *columns_of(act))
         self.store.writer.gather(self.backlog, row)
-        self.head = Head(row.number, row.mark)
+        self.head = row.head
         if self.acts_until_checkpoint() <= 0:
             self.keep_checkpoint(bank)
 
@@ -85,7 +85,7 @@ class StoredLog:
             if leaves:
                 self.store.leave(self.backlog)
 
-        self.store.beside(threading.Thread(target=write, name="checkpoint", daemon=True))
+        self.store.beside("checkpoint", write)
 
     def note_pace(self, pace: object) -> None:
         self.store.writer.note("pace", self.backlog, pace)
@@ -94,7 +94,7 @@ class StoredLog:
         """A log of its own, in memory, with so many acts."""
         self.store.writer.settle(self.backlog, self.backlog.taken)
         rows = self.store.rows(self.world, self.store.root(self.world))
-        return PackedLog((row for row, _ in islice(rows, count)), partial(self.store.act_of, self.world))
+        return PackedLog(islice(rows, count), partial(self.store.act_of, self.world))
 
     def __iter__(self) -> Iterator[Act]:
         self.store.writer.settle(self.backlog, self.backlog.taken)

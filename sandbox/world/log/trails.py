@@ -6,14 +6,14 @@ Calls are kept as they come, each portion once: in the table of pieces, under a 
 import pickle
 from collections.abc import Sequence
 from functools import cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoint import read_plain
 from sandbox.world.log.checkpoints import PIECE
-from sandbox.world.log.marks import mark_of
+from sandbox.world.log.marks import digest_of, mark_of
 
 if TYPE_CHECKING:
     from sandbox.world.log.place import Database, Place
@@ -65,7 +65,7 @@ class Trails:
         world = trail.world
         if trail.calls:
             content = pickle.dumps(list(trail.calls), protocol=5)
-            database.execute(PIECE, (world, CALLS, trail.calls[-1][0], _digest(content) + content))
+            database.execute(PIECE, (world, CALLS, trail.calls[-1][0], digest_of(content) + content))
             gone = "DELETE FROM pieces WHERE world = ? AND acts = ? AND number < ?"
             database.execute(gone, (world, CALLS, trail.oldest))
         database.execute(ASIDE, (world, trail.rest, mark_of(world, trail.rest)))
@@ -81,9 +81,7 @@ class Trails:
                 raise ValueError("its mark")
             return [call for (piece,) in pieces for call in _calls(piece)], read_rest(None if row is None else row[1])
         except Exception as fault:  # whatever damaged content leads to
-            note = f"the calls and findings of its world {world} are damaged and are not used: {fault}"
-            if note not in self.connection.notes:
-                self.connection.notes.append(note)
+            self.connection.note(f"the calls and findings of its world {world} are damaged and are not used: {fault}")
             return [], Rest(0, None, {})
 
 
@@ -112,11 +110,7 @@ def read_rest(content: bytes | None) -> Rest:
 
 def _calls(piece: bytes) -> list[Call]:
     content = piece[DIGEST:]
-    if _digest(content) != piece[:DIGEST]:
+    if digest_of(content) != piece[:DIGEST]:
         raise ValueError("a portion of calls")
     found: list[Call] = read_plain(content)
     return found
-
-
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=DIGEST).digest()

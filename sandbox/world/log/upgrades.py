@@ -12,7 +12,8 @@ import orjson
 
 from sandbox.world.log.codec import decode
 from sandbox.world.log.format import ACT, OF_A_WORLD, TABLES, VERSION, DamageError, about_row, program
-from sandbox.world.log.marks import ActRow, Head, act_mark, mark_of, root_of
+from sandbox.world.log.marks import Head, chained, root_of
+from sandbox.world.log.world_rows import insert_head, insert_marked
 
 MADE = {1: "0", 2: "coalesce(made, 0)"}  # how much a bank had made after an act
 MARK = {1: "NULL", 2: "mark"}
@@ -42,31 +43,15 @@ def upgrade(database: sqlite3.Connection, version: int) -> None:
         database.execute(table)
     database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", about_row(maker or f"before {program()}"))
     for world, name, beginning, pace, faults in _worlds(database, "old_worlds", version):
-        row = (world, name, beginning, mark_of(world, name, beginning))
-        database.execute("INSERT INTO worlds VALUES (?, ?, ?, ?)", row)
+        insert_marked(database, "worlds", (world, name, beginning))
         head = Head(0, root_of(beginning))
-        chain = _Chain(world, head)
-        database.executemany(ACT, chain.rows(_acts(database, "old_acts", world, version)))
-        noted = mark_of(world, pace, faults)
-        kept = (world, pace, faults, noted, *chain.head, mark_of(world, *chain.head))
-        database.execute("INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
+        for row in chained(world, head, _acts(database, "old_acts", world, version)):
+            database.execute(ACT, row)
+            head = row.head
+        insert_head(database, world, (pace, faults), head)
     for name in old:
         database.execute(f"DROP TABLE old_{name}")
     assert VERSION == 3 and OF_A_WORLD, "a further version needs a further step"
-
-
-class _Chain:
-    """Gives each act the mark that includes its predecessor's."""
-
-    def __init__(self, world: int, head: Head) -> None:
-        self.world = world
-        self.head = head
-
-    def rows(self, acts: Iterator[tuple[Any, ...]]) -> Iterator[ActRow]:
-        for number, at, verb, given, made in acts:
-            mark = act_mark(self.head.mark, number, at, verb, given, made)
-            self.head = Head(number, mark)
-            yield ActRow(self.world, number, at, verb, given, made, mark)
 
 
 def _worlds(database: sqlite3.Connection, table: str, version: int) -> list[tuple[Any, ...]]:
@@ -82,7 +67,7 @@ def _acts(database: sqlite3.Connection, table: str, world: int, version: int) ->
         whole = isinstance(given, bytes) and isinstance(at, str) and isinstance(verb, str) and number == expected
         if not whole or mark not in (None, _crc(world, number, at, verb, given, made_text)):
             raise ValueError(f"act {expected} is not as it was written")
-        yield number, at, verb, given, made
+        yield at, verb, given, made
 
 
 def _crc(world: int, number: int, at: str, verb: str, given: bytes, made: int | None) -> int:

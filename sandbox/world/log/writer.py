@@ -3,15 +3,49 @@
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.world.log.backlog import Backlog, Batch, Logs
 from sandbox.world.log.codec import encode_text
 from sandbox.world.log.format import ACT, DamageError, StateFileError
 from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.place import Database, Place
+from sandbox.world.log.world_rows import Noted
 
+NOTED = "SELECT pace, faults FROM heads WHERE world = ?"
+NOTE = "UPDATE heads SET pace = ?, faults = ?, noted = ? WHERE world = ?"
 GROW = "UPDATE heads SET acts = ?, head = ?, mark = ? WHERE world = ? AND head = ?"
+
+
+@dataclass(eq=False, slots=True)
+class Backlog:
+    """Of one world. Once something of it could not be written, all later than that is built on sand: it is lost, and
+    the world is read back with a backlog of its own."""
+
+    world: int
+    head: Head = Head(0, 0)  # as it is in the file
+    taken: int = 0  # acts and notes so far
+    kept: int = 0  # how many of them are written
+    lost: bool = False
+    server: int = 0  # that has the world, where several share a place
+    epoch: int = 0  # under which it has it
+    noted: Noted | None = None  # its pace and its faults, as they are kept
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Of one world: acts in order, and of what changes without an act only the last state."""
+
+    acts: list[ActRow] = field(default_factory=list)
+    noted: dict[str, bytes] = field(default_factory=dict)
+    taken: int = 0
+
+    def noted_over(self, noted: Noted) -> Noted:
+        """Pace and faults as they stand now."""
+        return self.noted.get("pace", noted[0]), self.noted.get("faults", noted[1])
+
+
+Batch = dict[Backlog, Gathered]
 
 
 class Writer:
@@ -22,23 +56,25 @@ class Writer:
         self.stopwatch = stopwatch
         self.flushes = 0
         self.flush_seconds = 0.0
-        self._gathered = Batch()
+        self._gathered: Batch = {}
         self._gather = threading.Lock()
 
     def note(self, what: str, backlog: Backlog, value: Any) -> None:
         """Takes a world's pace or faults as they are now; kept once `settle` returns."""
         assert what in ("pace", "faults")
         with self._gather:
-            self._demand_founded(backlog)
-            self._gathered.noted[what, backlog] = encode_text(value)
-            self._gathered.take(backlog)
+            self._take(backlog).noted[what] = encode_text(value)
 
     def gather(self, backlog: Backlog, row: ActRow) -> None:
         """Takes an act; it is kept once `settle` returns."""
         with self._gather:
-            self._demand_founded(backlog)
-            self._gathered.acts.append((backlog, row))
-            self._gathered.take(backlog)
+            self._take(backlog).acts.append(row)
+
+    def _take(self, backlog: Backlog) -> Gathered:
+        self._demand_founded(backlog)
+        gathered = self._gathered.setdefault(backlog, Gathered())
+        backlog.taken = gathered.taken = backlog.taken + 1
+        return gathered
 
     def settle(self, backlog: Backlog, taken: int) -> None:
         """Returns once that much of a world is kept; several callers share one write."""
@@ -60,19 +96,18 @@ class Writer:
         with self.connection.turn:
             if not self._gathered:
                 return
-            batch = Batch()
+            batch: Batch = {}
             try:
                 with self._writing() as database:
-                    batch = self._take()
-                    logs = batch.logs()
-                    self._write(database, batch, logs)
+                    with self._gather:
+                        batch, self._gathered = self._gathered, {}
+                    self._write(database, batch)
             except BaseException:
                 self._lose(batch)
                 raise
-            for backlog, rows in logs:
-                backlog.head = Head(rows[-1].number, rows[-1].mark)
-            for backlog, taken in batch.taken.items():
-                backlog.kept = backlog.kept if backlog.lost else taken
+            for backlog, gathered in batch.items():
+                backlog.head = gathered.acts[-1].head if gathered.acts else backlog.head
+                backlog.kept = backlog.kept if backlog.lost else gathered.taken
         with self._gather:  # with the commit, which is most of it
             self.flushes += 1
             self.flush_seconds += self.stopwatch() - began
@@ -80,32 +115,26 @@ class Writer:
     def _writing(self) -> AbstractContextManager[Database]:
         return self.connection.write()
 
-    def _take(self) -> Batch:
-        with self._gather:
-            batch, self._gathered = self._gathered, Batch()
-        return batch
-
     def _lose(self, batch: Batch) -> None:
         """Also what was gathered meanwhile, as some of it may follow from what is lost."""
         with self._gather:
-            for backlog in (*batch.taken, *self._gathered.taken):
+            for backlog in (*batch, *self._gathered):
                 backlog.lost = True
-            self._gathered = Batch()
+            self._gathered = {}
 
-    def _write(self, database: Database, batch: Batch, logs: Logs) -> None:
-        for backlog, rows in logs:
-            head = (rows[-1].number, rows[-1].mark)
-            row = (*head, mark_of(backlog.world, *head), backlog.world, backlog.head.mark)
-            if database.execute(GROW, row).rowcount:
-                database.executemany(ACT, rows)
-            elif self.connection.is_there(backlog.world):
-                raise DamageError(
-                    f"{self.connection.path} was changed by another program: the acts of world {backlog.world}"
-                )
-        for (what, backlog), value in batch.noted.items():
+    def _write(self, database: Database, batch: Batch) -> None:
+        for backlog, gathered in batch.items():
             world = backlog.world
-            found = database.execute("SELECT pace, faults FROM heads WHERE world = ?", (world,)).fetchone()
+            if gathered.acts:
+                head = gathered.acts[-1].head
+                row = (*head, mark_of(world, *head), world, backlog.head.mark)
+                if database.execute(GROW, row).rowcount:
+                    database.executemany(ACT, gathered.acts)
+                elif self.connection.is_there(world):
+                    raise DamageError(
+                        f"{self.connection.path} was changed by another program: the acts of world {world}"
+                    )
+            found = database.execute(NOTED, (world,)).fetchone() if gathered.noted else None
             if found is not None:
-                pace, faults = (value, found[1]) if what == "pace" else (found[0], value)
-                noted = (pace, faults, mark_of(world, pace, faults), world)
-                database.execute("UPDATE heads SET pace = ?, faults = ?, noted = ? WHERE world = ?", noted)
+                noted = gathered.noted_over(found)
+                database.execute(NOTE, (*noted, mark_of(world, *noted), world))
