@@ -1,6 +1,6 @@
 """Which server has which world, where several servers share one database.
 
-    ownership = Ownership(Leases(line), "http://10.0.0.7:8080", lease=5.0, elapsed=machine.seconds_since_boot)
+    ownership = Ownership(line, "http://10.0.0.7:8080", lease=5.0, elapsed=machine.seconds_since_boot)
     ownership.start()                      # registers this server, and renews its lease beside the calls
     ownership.demand()                     # before an answer from memory: LeaseLostError without a fresh lease
     taken = ownership.take(row)            # a world by its row, or ElsewhereError with its owner
@@ -16,9 +16,14 @@ each world in memory is read anew, under an epoch of its own, before it answers.
 import threading
 from collections.abc import Callable
 from logging import getLogger
+from typing import TYPE_CHECKING
 
+from sandbox.world.log import leases
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import DRAINING, Leases, Peer, Taken
+from sandbox.world.log.leases import DRAINING, Peer, Taken
+
+if TYPE_CHECKING:
+    from sandbox.world.log.postgres_line import Line
 
 log = getLogger("sandbox")
 LEASE = 5.0  # seconds (choice 12)
@@ -41,8 +46,8 @@ class ElsewhereError(StateFileError):
 class Ownership:
     """This server among those that share a database."""
 
-    def __init__(self, leases: Leases, address: str, lease: float, elapsed: Callable[[], float]) -> None:
-        self.leases = leases
+    def __init__(self, line: "Line", address: str, lease: float, elapsed: Callable[[], float]) -> None:
+        self._line = line
         self.address = address
         self.lease = lease
         self.id = 0
@@ -70,12 +75,13 @@ class Ownership:
                 return
             sent = self._elapsed()
             address = self.address + DRAINING * self.drains
-            if not self.id or not self.leases.renew(self.id, address, self.lease):
+            renewed = self.id and self._line.run_one(leases.RENEW, self.lease, address, self.id).rowcount
+            if not renewed:  # once its row is gone, other servers may have taken its worlds
                 self._forget_all()
                 sent = self._elapsed()
-                made = self.leases.register(address, self.lease)
+                made = self._line.run_one(leases.REGISTER, address, self.lease).fetchall()
                 with self._lock:
-                    self.id = made
+                    self.id = int(made[0][0])
             self._believed_until = sent + self.lease * (1 - 1 / MARGIN_SHARE)
             self.trouble = None
 
@@ -116,9 +122,9 @@ class Ownership:
         """Makes a world this server's, under an epoch of its own; also one that it has already."""
         self.demand()
         server = self.id
-        taken = self.leases.take(world, server)
+        taken = self._line.run(lambda database: leases.take(database, world, server))
         if taken is None:
-            raise ElsewhereError(self.leases.owner(world))
+            raise ElsewhereError(self.owner(world))
         self.note(world, taken.epoch, server)
         log.info("server %s took world %s under epoch %s", server, world, taken.epoch)
         return taken
@@ -150,7 +156,7 @@ class Ownership:
             if self._epochs.get(world) != epoch:
                 return
             del self._epochs[world]
-        if self.leases.give(world, server, epoch):
+        if self._line.run_one(leases.GIVE, world, server, epoch).rowcount:
             self.given += 1
             log.info("server %s gave world %s up, epoch %s", server, world, epoch)
 
@@ -166,8 +172,18 @@ class Ownership:
             self._epochs.pop(world, None)
 
     def peers(self) -> list[Peer]:
-        """All servers that live, with this one."""
-        return self.leases.live_servers()
+        """All servers that live, with this one, in the order of their ids."""
+        return [Peer(*row) for row in self._line.run_one(leases.LIVE).fetchall()]
+
+    def owner(self, world: int) -> Peer | None:
+        """The living server that has a world."""
+        row = self._line.run_one(leases.OWNER, world).fetchone()
+        return None if row is None else Peer(*row)
+
+    def places(self, worlds: list[int]) -> dict[int, str]:
+        """Where each of these worlds is that a living server has."""
+        rows = self._line.run_one(leases.PLACES, worlds).fetchall()
+        return {int(world): Peer(0, address).url for world, address in rows}
 
     def drain(self) -> None:
         """No world is meant for this server any more, says its row."""
@@ -183,6 +199,6 @@ class Ownership:
         if not server:
             return
         try:
-            self.leases.leave(server)
+            self._line.run_one(leases.LEAVE, server)
         except StateFileError as error:
             log.warning("server %s could not say that it ends: %s", server, error)

@@ -114,7 +114,7 @@ class Placement:
         if known is not None and not handed and known.id not in dead:
             return known
         row = self.store.listed(name)
-        owner = None if row is None else self.ownership.leases.owner(row.id)
+        owner = None if row is None else self.ownership.owner(row.id)
         if owner is not None:
             return self._at(owner, name, dead)
         others = [] if handed or not self.hands_on else self.live_peers()

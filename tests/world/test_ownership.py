@@ -5,7 +5,6 @@ from threading import Thread
 
 import pytest
 
-from sandbox.world.log.leases import Leases
 from sandbox.world.log.postgres_line import DatabaseError, Line
 from sandbox.world.log.postgres_opening import open_database
 from sandbox.world.ownership import ElsewhereError, LeaseLostError, Ownership
@@ -39,7 +38,7 @@ def watch() -> Watch:
 
 def server(line: Line, watch: Watch, name: str = "one") -> Ownership:
     """Without a thread: the test renews."""
-    made = Ownership(Leases(line), f"http://{name}:8080", 5.0, watch)
+    made = Ownership(line, f"http://{name}:8080", 5.0, watch)
     made.renew()
     return made
 

@@ -285,13 +285,13 @@ def test_where_a_world_is_is_not_looked_up_for_each_call(nodes: list[Node], monk
     one, two = nodes
     one.take()
     looked: list[int] = []
-    find = two.store.ownership.leases.owner
+    find = two.store.ownership.owner
 
     def look(row: int) -> Peer | None:
         looked.append(row)
         return find(row)
 
-    monkeypatch.setattr(two.store.ownership.leases, "owner", look)
+    monkeypatch.setattr(two.store.ownership, "owner", look)
     assert [two.call("GET", CLOCK).status for _ in range(5)] == [200] * 5
     assert len(looked) == 1
     one.placement.give_up(one.worlds.find("w"), 1)

@@ -20,7 +20,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.world import paced
-from sandbox.world.log import checkpoint, packed_log, release, wal_writer
+from sandbox.world.log import checkpoint, packed_log, release, wal
 from sandbox.world.log import store as store_module
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
@@ -151,8 +151,8 @@ def test_removing_a_world_leaves_the_others(store: Store) -> None:
 
 
 def test_the_wal_is_written_out_beside_the_calls(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wal_writer, "COMMITS", 3)
-    monkeypatch.setattr(wal_writer, "PAGES_MAX", 0)
+    monkeypatch.setattr(wal, "COMMITS", 3)
+    monkeypatch.setattr(wal, "PAGES_MAX", 0)
     filled(worlds_of(store))
     wait_for_threads("wal")
     with store.connection.read() as database:

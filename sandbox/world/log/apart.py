@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import fcntl
-from typing import NoReturn
+from io import BytesIO
+from typing import BinaryIO, NoReturn
 
 from sandbox.bank.state import Bank
 
@@ -32,18 +33,32 @@ class CutShortError(Exception):
 
 
 class Answer:
-    """The child's output in pieces, to be read once; a large one is read while it is written."""
+    """What the copy writes, to be read once; a large one is read in pieces, while it is written."""
 
-    def __init__(self, pieces: Iterator[bytes], child: int = 0) -> None:
-        self._pieces = pieces
+    def __init__(self, source: BinaryIO, child: int = 0) -> None:
+        self._source = source
         self.child = child  # the copy
         self.is_here = not child  # nothing is left to wait for
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._pieces
+        held = b""  # the last byte may be the mark
+        with self._source:
+            while piece := self._source.read(PIECE):
+                if held:
+                    yield held
+                held = piece
+        if self.child:
+            _end(self.child, 0)
+        if held[-1:] != WHOLE:
+            raise CutShortError("the copy of the process ended early: it was killed, or it could not go on")
+        yield held[:-1]
 
     def whole(self) -> bytes:
-        return b"".join(self._pieces)
+        return b"".join(self)
+
+    def __del__(self) -> None:
+        """A copy that still writes ends then."""
+        self._source.close()
 
 
 def ask(bank: Bank, question: Question) -> Answer:
@@ -53,11 +68,12 @@ def ask(bank: Bank, question: Question) -> Answer:
             return _asked_apart(bank, question)
     content: list[bytes] = []
     question(bank, content.append)
-    return Answer(iter([b"".join(content)]))
+    return Answer(BytesIO(b"".join((*content, WHOLE))))
 
 
 def _asked_apart(bank: Bank, question: Question) -> Answer:
     reading, writing = os.pipe()
+    answer = os.fdopen(reading, "rb")
     try:
         with suppress(OSError):  # a larger pipe is only faster
             fcntl(writing, SET_PIPE_SIZE, 1 << 20)
@@ -65,19 +81,19 @@ def _asked_apart(bank: Bank, question: Question) -> Answer:
         if child == 0:
             _answer(bank, question, writing)
     except OSError:
-        os.close(reading)
+        answer.close()
         raise
     finally:
         os.close(writing)
-    return Answer(_Pieces(reading, child), child)
+    return Answer(answer, child)
 
 
 def _fork() -> int:
     with _forking, warnings.catch_warnings():
         # Python warns of threads: the copy has none of them, and uses nothing that another thread may hold.
         warnings.simplefilter("ignore", DeprecationWarning)
-        for thread in list(_left):
-            _end(thread, os.WNOHANG)
+        for ended in list(_left):
+            _end(ended, os.WNOHANG)
         child = os.fork()
         if child:
             _left.add(child)
@@ -101,49 +117,6 @@ def _answer(bank: Bank, question: Question, pipe: int) -> NoReturn:
         write(WHOLE)
     finally:
         os._exit(0)  # whatever happened: the reader misses the last byte
-
-
-class _Pieces:
-    """The reader's end of the line to a copy."""
-
-    def __init__(self, pipe: int, child: int) -> None:
-        self._pipe = pipe
-        self._child = child
-        self._held = b""  # the last byte may be the mark
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        if self._pipe < 0:
-            raise StopIteration
-        pieces, length = [self._held], len(self._held)
-        while length <= PIECE:
-            piece = os.read(self._pipe, PIECE)
-            if not piece:
-                return self._last(b"".join(pieces))
-            pieces.append(piece)
-            length += len(piece)
-        content = b"".join(pieces)
-        self._held = content[PIECE:]
-        return content[:PIECE]
-
-    def _last(self, content: bytes) -> bytes:
-        self.close()
-        _end(self._child, 0)
-        if content[-1:] != WHOLE:
-            raise CutShortError("the copy of the process ended early: it was killed, or it could not go on")
-        return content[:-1]
-
-    def close(self) -> None:
-        """A copy that still writes ends then."""
-        with self._lock:
-            pipe, self._pipe = self._pipe, -1
-        if pipe >= 0:
-            os.close(pipe)
-
-    __del__ = close
 
 
 def _end(child: int, how: int) -> None:

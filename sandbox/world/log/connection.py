@@ -9,7 +9,7 @@ from pathlib import Path
 from sandbox.world.log.format import FAILURES, NAMELESS, DamageError, StateFileError
 from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync
 from sandbox.world.log.place import Place
-from sandbox.world.log.wal_writer import WalWriter
+from sandbox.world.log.wal import WalWriter
 
 LOOKS_EVERY = 0.5  # seconds; a file that is gone is noticed within one
 TRIED = 65_536  # bytes

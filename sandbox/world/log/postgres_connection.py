@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sandbox.world.log.leases import Leases
 from sandbox.world.log.place import Place
 from sandbox.world.log.postgres_line import DatabaseError, Line, Statements
 from sandbox.world.log.postgres_opening import advise, name_of, open_database
@@ -29,7 +28,7 @@ class PostgresConnection(Place):
         except BaseException:
             self._writing.close()
             raise
-        self.ownership = Ownership(Leases(self._leasing), address, lease, stopwatch)
+        self.ownership = Ownership(self._leasing, address, lease, stopwatch)
 
     @property
     def unwritable(self) -> str | None:

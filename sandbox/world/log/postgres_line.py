@@ -44,18 +44,13 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
     reply_waits = 10.0  # seconds
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        poll, waits = select.poll(), timeout or self.reply_waits
         try:
             call = next(gen)
             while True:
                 asked = (select.POLLIN if call & READABLE else 0) | (select.POLLOUT if call & WRITABLE else 0)
-                poll.register(self.pgconn.socket, asked)
-                found = poll.poll(int(waits * 1000))
-                if not found:
-                    self.pgconn.finish()
-                    raise SilentError(f"no reply within {waits:g} s")
-                writable = WRITABLE if found[0][1] & select.POLLOUT else 0
-                readable = READABLE if found[0][1] & ~select.POLLOUT else 0
+                found = self._await(asked, timeout or self.reply_waits)
+                writable = WRITABLE if found & select.POLLOUT else 0
+                readable = READABLE if found & ~select.POLLOUT else 0
                 call = gen.send((writable | readable) & call or call)
         except StopIteration as end:
             return end.value
@@ -66,11 +61,11 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
         line, result = self.pgconn, None
         line.send_query_params(query, values, None, [pq.Format.BINARY] * len(values), pq.Format.BINARY)
         while line.flush():
-            self._await(select.POLLIN | select.POLLOUT)
+            self._await(select.POLLIN | select.POLLOUT, self.reply_waits)
             line.consume_input()
         while True:
             while line.is_busy():
-                self._await(select.POLLIN)
+                self._await(select.POLLIN, self.reply_waits)
                 line.consume_input()
             found = line.get_result()
             if found is None:
@@ -80,12 +75,27 @@ class _Bounded(psycopg.Connection[tuple[Any, ...]]):
             raise errors.error_from_result(result) if result else psycopg.OperationalError("no reply")
         return result
 
-    def _await(self, events: int) -> None:
+    def _await(self, events: int, waits: float) -> int:
         poll = select.poll()
         poll.register(self.pgconn.socket, events)
-        if not poll.poll(int(self.reply_waits * 1000)):
+        found = poll.poll(int(waits * 1000))
+        if not found:
             self.pgconn.finish()
-            raise SilentError(f"no reply within {self.reply_waits:g} s")
+            raise SilentError(f"no reply within {waits:g} s")
+        return found[0][1]
+
+
+def again(method: Callable[P, T]) -> Callable[P, T]:
+    """For a method that is one transaction: done again where the database could not put it in order with others."""
+
+    @wraps(method)
+    def work(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(TRIES - 1):
+            with suppress(AgainError):
+                return method(*args, **kwargs)
+        return method(*args, **kwargs)
+
+    return work
 
 
 class Statements:
@@ -131,25 +141,17 @@ class Line:
             with connection.transaction():
                 yield Statements(connection)
 
+    @again
     def run(self, work: Callable[[Statements], T]) -> T:
         """A transaction, done again where the database could not put it in order with others."""
+        with self.transaction() as database:
+            return work(database)
 
-        @again
-        def run() -> T:
-            with self.transaction() as database:
-                return work(database)
-
-        return run()
-
+    @again
     def run_one(self, query: str, *values: Any) -> psycopg.Cursor[tuple[Any, ...]]:
         """The same with one statement, which is a transaction by itself: one trip to the database, not three."""
-
-        @again
-        def run() -> psycopg.Cursor[tuple[Any, ...]]:
-            with self.statements() as database:
-                return database.execute(query, values)
-
-        return run()
+        with self.statements() as database:
+            return database.execute(query, values)
 
     def close(self) -> None:
         self.is_closed = True
@@ -197,19 +199,6 @@ def _is_ended(connection: _Bounded) -> bool:
         return False
     connection.close()
     return True
-
-
-def again(method: Callable[P, T]) -> Callable[P, T]:
-    """For a method that is one transaction: done again where the database could not put it in order with others."""
-
-    @wraps(method)
-    def work(*args: P.args, **kwargs: P.kwargs) -> T:
-        for _ in range(TRIES - 1):
-            with suppress(AgainError):
-                return method(*args, **kwargs)
-        return method(*args, **kwargs)
-
-    return work
 
 
 def describe(error: Exception) -> str:

@@ -118,7 +118,7 @@ class PostgresStore(StateStore):
         if row is None:
             return
         if take(database, row[0], self.ownership.id) is None:
-            raise ElsewhereError(self.ownership.leases.owner(row[0]))
+            raise ElsewhereError(self.ownership.owner(row[0]))
         remove_world(database, row[0])
         self.ownership.forget(row[0])
 

@@ -88,7 +88,7 @@ class StateStore:
 
     def places(self, rows: list[int]) -> dict[int, str]:
         """The address of the server that has a world, by the world's row; nothing where all are here."""
-        return {} if self.ownership is None else self.ownership.leases.places(rows)
+        return {} if self.ownership is None else self.ownership.places(rows)
 
     def leave(self, backlog: Backlog) -> None:
         """After a world's memory was written down and given back."""

@@ -1,22 +1,30 @@
-"""What SQLite leaves out at the end of a WAL: it stops at the first frame that is not whole, and does not say so.
+"""The WAL of a state file. What it holds is moved into the file beside the calls: SQLite itself would do so inside a
+caller's commit. What SQLite leaves out at its end is found: it stops at the first frame that is not whole, and does not
+say so.
 
 The layout is that of https://www.sqlite.org/fileformat.html#the_write_backlog_log: a header of 32 bytes, then frames,
 each with a header of 24 bytes and one page. A WAL is written again from its start, each time with new salts, so frames
 of an earlier use may follow the last one of today.
 """
 
+import sqlite3
 import struct
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from sandbox.world.log.format import DamageError
+from sandbox.world.log.format import FAILURES, DamageError
 
 HEADER = struct.Struct(">8I")  # magic, version, page size, number, two salts, two sums
 FRAME = struct.Struct(">6I")  # page, pages of the file after a commit, two salts, two sums
 MAGIC = (0x377F0682, 0x377F0683)
 USES_MAX = 2**24  # of one WAL; its first salt grows by one each time
 UNFINISHED = "its last write was not finished, or the end of {} is damaged: what that held is left out"
+COMMITS = 250  # between two moves; about 1,000 pages
+GROWTH = 4_000_000  # bytes: large commits are moved earlier
+PAGES_MAX = 8_000  # beyond that the rest is moved while no caller writes, so that the WAL begins again from its start
 
 Sums = tuple[int, int]
 
@@ -127,3 +135,45 @@ def _summed(content: bytes, order: str, sums: Sums) -> Sums:
         first = (first + one + second) & 0xFFFFFFFF
         second = (second + other + first) & 0xFFFFFFFF
     return first, second
+
+
+class WalWriter:
+    """Has a connection of its own, as one connection does one thing at a time."""
+
+    def __init__(self, database: sqlite3.Connection, path: Path, turn: threading.RLock) -> None:
+        self._database = database
+        self._wal = path.with_name(f"{path.name}-wal")
+        self._turn = turn  # of those who write
+        self._commits = 0
+        self._size = 0
+        self._thread: threading.Thread | None = None
+
+    def note_commit(self) -> None:
+        """For a caller that has its turn."""
+        self._commits += 1
+        if self._commits < COMMITS and self._wal_size() - self._size < GROWTH:
+            return
+        if self._thread is None or not self._thread.is_alive():
+            self._commits, self._size = 0, self._wal_size()
+            self._thread = threading.Thread(target=self._move, name="wal", daemon=True)
+            self._thread.start()
+
+    def _wal_size(self) -> int:
+        try:
+            return self._wal.stat().st_size
+        except OSError:
+            return 0
+
+    def _move(self) -> None:
+        with suppress(*FAILURES):  # a full disk: tried again later, and commits refuse by themselves
+            if self._move_all() > PAGES_MAX:
+                with self._turn:
+                    self._move_all()
+
+    def _move_all(self) -> int:
+        """The answer is how many pages the WAL has."""
+        return int(self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
+
+    def end(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
