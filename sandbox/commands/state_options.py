@@ -16,10 +16,10 @@ from sandbox.machine import machine_time, seconds_since_boot, stopwatch
 if TYPE_CHECKING:
     from sandbox.serve.peers import Peers
     from sandbox.world.beginning import Beginning
+    from sandbox.world.history import Room
     from sandbox.world.log.opening import Sync
     from sandbox.world.log.state_store import StateStore
     from sandbox.world.registry import Worlds
-    from sandbox.world.room import Room
 
 
 PLAIN = re.compile(r"[!-~]+")
@@ -148,7 +148,7 @@ class CapacityOptions:
 
     @property
     def room(self) -> "Room":
-        from sandbox.world.room import Room
+        from sandbox.world.history import Room
 
         return Room(self.worlds_max, self.put_away_after.total_seconds(), self.history_mb * 1_000_000)
 

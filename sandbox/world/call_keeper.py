@@ -4,10 +4,10 @@ import threading
 from contextlib import ExitStack
 from itertools import islice
 from logging import getLogger
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.trails import Trail
+from sandbox.world.trailed_world import TrailedWorld
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
@@ -18,30 +18,18 @@ EVERY = 1.0  # seconds: what a kill may lose
 SHARE = 9  # at the most a tenth of the time goes into it: many busy worlds are kept less often
 
 
-class Trailed(Protocol):
-    """The part of a world that the keeper uses."""
-
-    trailing: threading.RLock  # held while its trail is read and written: it is not unloaded meanwhile
-
-    def trail(self) -> Trail | None:
-        """What came since the last time; None where there is nothing to keep."""
-
-    def note_trail(self, trail: Trail) -> None:
-        """It was kept."""
-
-
 class CallKeeper:
     """One thread for all worlds of a server; it begins with the first call."""
 
     def __init__(self, store: "StateStore") -> None:
         self._store = store
-        self._touched: dict[int, Trailed] = {}
+        self._touched: dict[int, TrailedWorld] = {}
         self._lock = threading.Lock()  # of a round
         self._ends = threading.Event()
         self._thread: threading.Thread | None = None
         store.before_close.append(self.close)
 
-    def touch(self, world: Trailed) -> None:
+    def touch(self, world: TrailedWorld) -> None:
         """Something came that is to be kept."""
         self._touched[id(world)] = world
         if self._thread is None:
@@ -68,7 +56,7 @@ class CallKeeper:
                 except Exception:  # our mistake; no call depends on it
                     log.exception("the calls of worlds could not be kept")
 
-    def _keep(self, worlds: list[Trailed]) -> None:
+    def _keep(self, worlds: list[TrailedWorld]) -> None:
         with ExitStack() as held:
             for world in worlds:
                 held.enter_context(world.trailing)

@@ -3,34 +3,33 @@
 The calls of the world that nobody called for longest go first, then acts are compacted. Money never goes.
 """
 
-import threading
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from dataclasses import dataclass
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.loaded import Loaded
 from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.trailed_world import TrailedWorld
 
 FILES_SHARE = 4  # a quarter may be files that wait
 WEIGHED_SHARE = 64  # weighing all worlds takes as long as there are many: after a 64th more, not after each call
 
 
-class Kept(Protocol):
-    """The part of a world that the history uses; a world is read without reloading it."""
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much one server holds."""
 
-    in_memory: Loaded | None
+    worlds_max: int = 10_000  # in memory; without a state file there are no more than these
+    put_away_after: float = 1800.0  # seconds without a call, by the machine's clock; needs a state file
+    history_max: int = 500_000_000  # bytes that memory keeps beside money: calls, acts, files that wait
 
-    used: float  # when it was called last
-    _lock: threading.RLock
 
-    @property
-    def is_unloaded(self) -> bool: ...
+USUAL = Room()
 
 
 class History:
     """Weighs all worlds now and then, and lets the oldest go."""
 
-    def __init__(self, most: int, worlds: Callable[[], Iterable[Kept]]) -> None:
+    def __init__(self, most: int, worlds: Callable[[], Iterable[TrailedWorld]]) -> None:
         self.most = most
         self._worlds = worlds
         self._grown = 0
@@ -63,7 +62,7 @@ class History:
             raise Refusal(Error.FILES_FULL, decided=decided)
 
 
-def weight_of(world: Kept) -> int:
+def weight_of(world: TrailedWorld) -> int:
     """Bytes that memory keeps of a world beside money; an unloaded world has none."""
     held = world.in_memory
     if held is None:
@@ -72,13 +71,13 @@ def weight_of(world: Kept) -> int:
     return sum(getattr(one, "weight", 0) for one in kept) + files_weight(world)
 
 
-def files_weight(world: Kept) -> int:
+def files_weight(world: TrailedWorld) -> int:
     """Bytes of its files that wait for their validation."""
     held = world.in_memory
     return 0 if held is None else sum(list(held.bank.files_waiting.values()))
 
 
-def forget_calls(world: Kept, share: int) -> int:
+def forget_calls(world: TrailedWorld, share: int) -> int:
     """The oldest of them, a half or all; the answer is how many bytes went. Nobody waits for a busy world."""
     if not world._lock.acquire(blocking=False):
         return 0
@@ -92,7 +91,7 @@ def forget_calls(world: Kept, share: int) -> int:
         world._lock.release()
 
 
-def compact(world: Kept) -> None:
+def compact(world: TrailedWorld) -> None:
     """The acts before the checkpoint before this one go. Nobody waits for a busy world."""
     if not world._lock.acquire(blocking=False):
         return

@@ -14,7 +14,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.call_keeper import CallKeeper
 from sandbox.world.counters import Tally
-from sandbox.world.history import History
+from sandbox.world.history import USUAL, History, Room
 from sandbox.world.line import Line
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import StateFileError
@@ -22,7 +22,6 @@ from sandbox.world.log.leases import Peer
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.played_step import PlayedStep
 from sandbox.world.roll import Roll, SharedRoll
-from sandbox.world.room import USUAL, Room
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Terms, World
 

@@ -100,7 +100,7 @@ class SharedRoll(Roll):
             added.wait()
         with self._lock:
             world = self._held.get(row.name)
-            if world is not None and (world.is_here or world._row == row.id):
+            if world is not None and (world.is_here or world.row == row.id):
                 return world
             made = World.unloaded(row.name, self._store, row.id, self._store.beginnings(row), self._machine_time)
             self._held[row.name] = made

@@ -1,20 +1,34 @@
-"""A world's records beside its bank: its calls, the counts of limits, and what other rooms keep of it."""
+"""What is known of a world and what memory holds of it; and its records beside its bank: its calls, the counts of
+limits, and what other rooms keep of it."""
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from sandbox.world.beginning import Beginning, nth_id
+from sandbox.bank.state import Bank
+from sandbox.world.axes_met import AxesMet
+from sandbox.world.beginning import Beginning, Pace, nth_id
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
+from sandbox.world.faults import Faults
+from sandbox.world.holds import Holds
 from sandbox.world.limits import Limits
-from sandbox.world.loaded import Loaded
-from sandbox.world.log.trails import Trail, write_rest
+from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.release import release_bank
+from sandbox.world.log.stored_log import PackedLog, StoredLog
+from sandbox.world.log.trails import Trail
+from sandbox.world.log.writer import Backlog
 from sandbox.world.steady_clock import SteadyClock
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
+
+Log = MemoryLog | StoredLog
+Acts = MemoryLog | PackedLog  # of a world that another one goes on from
 
 
 @runtime_checkable
@@ -28,16 +42,25 @@ class Kept(Protocol):
         """The same while it goes on."""
 
 
-def bytes_of(kept: Kept | bytes) -> bytes:
-    return kept if isinstance(kept, bytes) else kept.packed()
+def pack_each(held: dict[str, Any], pack: Callable[[Kept], bytes]) -> dict[str, bytes]:
+    able = {name: kept for name, kept in held.items() if isinstance(kept, bytes | Kept)}
+    return {name: kept if isinstance(kept, bytes) else pack(kept) for name, kept in able.items()}
 
 
-def each_kept(held: dict[str, Any]) -> Iterator[tuple[str, Kept | bytes]]:
-    return ((name, kept) for name, kept in held.items() if isinstance(kept, bytes | Kept))
+@dataclass(slots=True)
+class Loaded:
+    """What a world holds in memory: the bank with its log, the last calls, and what other rooms keep of the world."""
 
+    bank: Bank
+    log: Log
+    exchanges: Recent[Exchange]
+    kept: dict[str, Any]  # gone when the world begins again
 
-def with_rest(trail: Trail, packed: dict[str, bytes]) -> Trail:
-    return trail._replace(rest=write_rest(trail.made, trail.limits, packed))
+    def release(self) -> None:
+        """Before it is dropped."""
+        release_bank(self.bank)
+        if isinstance(self.log, MemoryLog):
+            self.log.release()
 
 
 class TrailedWorld(ABC):
@@ -45,27 +68,68 @@ class TrailedWorld(ABC):
 
     in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
     touched: Callable[[Any], None] | None = None  # whom it tells that something is to be kept
-    beginning: Beginning
-    dropped: bool
-    trailing: threading.RLock  # taken before the world's own
-    limits: Limits
-    exchanges_made: int
-    used: float
-    _machine_time: SteadyClock
-    _waiting: list[NumberedCall[Any]]
-    _calls_kept: int
-    _lock: threading.RLock
-    _row: int
-    _store: "StateStore | None"
+
+    def _name(self, name: str, machine_time: Callable[[], float], store: "StateStore | None", row: int = 0) -> None:
+        self.name = name
+        self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
+        self._store = store
+        self._lock = threading.RLock()  # reentrant: a caller that has it may reload
+        self._moving = threading.RLock()  # of a move of the clock, taken before the world's own
+        self.trailing = threading.RLock()  # held while its trail is read and written; taken before the world's own
+        self._due_next: datetime | None = None
+        self._stand_at(Backlog(row))
+        self._waiting: list[NumberedCall[Any]] = []
+        self._new = False  # whether it may take no other's place
+        self.dropped = False
+        self.holds = Holds()
+        self.used = machine_time()  # when it was called last
+
+    def _stand_at(self, backlog: Backlog) -> None:
+        self.row = backlog.world  # in the state file or the database; 0 in neither
+        self._backlog = backlog
+
+    def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
+        """The facts of a world that stay known while it is unloaded; faults are those ordered since it began."""
+        self.beginning = beginning
+        self.opening = opening
+        self.pace = pace
+        self.faults = Faults(beginning.seed, beginning.faults)
+        self.holds.release_all()
+        if faults is not None:
+            self.faults.rules, self.faults.met = faults
+        if self._store is not None:
+            self.faults.keep = partial(self._store.writer.note, "faults", self._backlog)
+        self.limits = Limits()
+        self.axes = AxesMet()
+        self.exchanges_made = self._calls_kept = 0
 
     @property
-    @abstractmethod
+    def is_unloaded(self) -> bool:
+        return self.in_memory is None
+
+    @property
     def is_here(self) -> bool:
         """Whether memory holds it, and no other server may have it."""
+        return self.in_memory is not None and (self._store is None or self._store.has(self._backlog))
+
+    def loaded(self) -> Loaded:
+        """What the world holds in memory. An unloaded world is reloaded here, and nowhere else."""
+        found = self.in_memory
+        if found is None:
+            with self._lock:
+                found = self.in_memory or self._reload()
+        return found
 
     @abstractmethod
-    def loaded(self) -> Loaded:
-        """What the world holds in memory."""
+    def _reload(self) -> Loaded: ...
+
+    @property
+    def bank(self) -> Bank:
+        return (self.in_memory or self.loaded()).bank
+
+    @property
+    def log(self) -> Log:
+        return self.loaded().log
 
     def add_call(self, record: Record) -> NumberedCall[Any]:
         """Takes a call that was answered. It waits until anything that it is judged by changes, somebody looks, or
@@ -122,9 +186,7 @@ class TrailedWorld(ABC):
             held = self.in_memory
             assert held is not None
             kept, trail = dict(held.kept), self._trail(held)
-        # Packing takes long, so it comes after the lock.
-        copies = {name: each if isinstance(each, bytes) else each.copied() for name, each in each_kept(kept)}
-        return with_rest(trail, copies)
+        return trail.with_kept(pack_each(kept, lambda each: each.copied()))  # which takes long, so after the lock
 
     def _trail(self, held: Loaded) -> Trail:
         calls_kept: Recent[Exchange] = held.exchanges
@@ -134,16 +196,17 @@ class TrailedWorld(ABC):
                 break
             calls.append(tuple(call))
         oldest, made = (calls_kept[0].seq if calls_kept else self.exchanges_made + 1), self.exchanges_made
-        return Trail(self._row, calls[::-1], oldest, made, self.limits.kept(), b"")
+        return Trail(self.row, calls[::-1], oldest, made, self.limits.kept())
 
     def note_trail(self, trail: Trail) -> None:
-        if trail.calls and trail.world == self._row:
+        """It was kept."""
+        if trail.calls and trail.world == self.row:
             self._calls_kept = trail.calls[-1][0]
 
     def _read_trail(self) -> tuple[list[Exchange], dict[str, bytes]]:
         """The calls and what other rooms keep, as they were kept last; the counts go on from there."""
         assert self._store is not None
-        calls, rest = self._store.trails.read(self._row)
+        calls, rest = self._store.trails.read(self.row)
         if rest.limits is not None:
             self.limits.restore(rest.limits)
         self._calls_kept = calls[-1][0] if calls else 0

@@ -1,6 +1,5 @@
 """What a world holds in memory, and how it is unloaded to its state file and reloaded (choice 10)."""
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
@@ -12,25 +11,19 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
-from sandbox.world.axes_met import AxesMet
-from sandbox.world.beginning import Beginning, Pace
+from sandbox.world.beginning import Pace
 from sandbox.world.calls import Exchange, Recent
-from sandbox.world.faults import Faults
 from sandbox.world.history import History
-from sandbox.world.holds import Holds
-from sandbox.world.limits import Limits
-from sandbox.world.loaded import Loaded, Log
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.log.writer import Backlog
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back
-from sandbox.world.steady_clock import SteadyClock
-from sandbox.world.trailed_world import Kept, TrailedWorld, bytes_of, each_kept, with_rest
+from sandbox.world.trailed_world import Kept, Loaded, Log, TrailedWorld, pack_each
 
 if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
+    pass
 
 MUCH = 1_000  # events
 
@@ -48,42 +41,8 @@ class Unloadable(TrailedWorld):
     one under its name.
     """
 
-    def _name(self, name: str, machine_time: Callable[[], float], store: "StateStore | None", row: int = 0) -> None:
-        self.name = name
-        self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
-        self._store = store
-        self._lock = threading.RLock()  # reentrant: a caller that has it may reload
-        self._moving = threading.RLock()  # of a move of the clock, taken before the world's own
-        self._due_next: datetime | None = None
-        self._stand_at(Backlog(row))
-        self.trailing = threading.RLock()
-        self._waiting = []
-        self._new = False  # whether it may take no other's place
-        self.dropped = False
-        self.holds = Holds()
-        self.used = machine_time()
-        self.history: History | None = None  # of the server
-        self.returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
-
-    def _stand_at(self, backlog: Backlog) -> None:
-        """In the state file or the database, where the row 0 is none."""
-        self._row = backlog.world
-        self._backlog = backlog
-
-    def _begin(self, beginning: Beginning, opening: datetime, pace: Pace, faults: Any = None) -> None:
-        """The facts of a world that stay known while it is unloaded; faults are those ordered since it began."""
-        self.beginning = beginning
-        self.opening = opening
-        self.pace = pace
-        self.faults = Faults(beginning.seed, beginning.faults)
-        self.holds.release_all()
-        if faults is not None:
-            self.faults.rules, self.faults.met = faults
-        if self._store is not None:
-            self.faults.keep = partial(self._store.writer.note, "faults", self._backlog)
-        self.limits = Limits()
-        self.axes = AxesMet()
-        self.exchanges_made = self._calls_kept = 0
+    history: History | None = None  # of the server
+    returned: Callable[[Any], None] | None = None  # whom it tells that it is in memory
 
     def _hold(
         self, bank: Bank, log: Log, calls: Iterable[Exchange] = (), kept: Mapping[str, bytes] | None = None
@@ -95,36 +54,6 @@ class Unloadable(TrailedWorld):
             earlier.release()
         if self.returned is not None:
             self.returned(self)
-
-    @property
-    def row(self) -> int:
-        """In the state file or the database; 0 in neither."""
-        return self._row
-
-    @property
-    def is_unloaded(self) -> bool:
-        return self.in_memory is None
-
-    @property
-    def is_here(self) -> bool:
-        """Whether memory holds it, and no other server may have it."""
-        return self.in_memory is not None and (self._store is None or self._store.has(self._backlog))
-
-    def loaded(self) -> Loaded:
-        """What the world holds in memory. An unloaded world is reloaded here, and nowhere else."""
-        found = self.in_memory
-        if found is None:
-            with self._lock:
-                found = self.in_memory or self._reload()
-        return found
-
-    @property
-    def bank(self) -> Bank:
-        return (self.in_memory or self.loaded()).bank
-
-    @property
-    def log(self) -> Log:
-        return self.loaded().log
 
     def _reload(self) -> Loaded:
         """Reads the checkpoint and does the acts since."""
@@ -157,7 +86,7 @@ class Unloadable(TrailedWorld):
             assert isinstance(self.log, StoredLog)
             self._store.writer.settle(self._backlog, self._backlog.taken)
             leave = self.log.keep_last_checkpoint(self.bank)
-            self._store.trails.keep([with_rest(self._trail(self.loaded()), packed)])
+            self._store.trails.keep([self._trail(self.loaded()).with_kept(packed)])
             self._due_next = None if due is None else due.at
             self.loaded().release()
             self.in_memory = None
@@ -165,7 +94,7 @@ class Unloadable(TrailedWorld):
             return True
 
     def _packed(self) -> dict[str, bytes]:
-        packed = {name: bytes_of(kept) for name, kept in each_kept(self.kept)}
+        packed = pack_each(self.kept, lambda each: each.packed())
         self.loaded().kept = dict(packed)  # also if unloading fails: what was packed is notified of nothing any more
         return packed
 
@@ -282,8 +211,8 @@ class Unloadable(TrailedWorld):
     def _entered(self) -> tuple[Backlog, Pace, Any]:
         """Makes the world this server's: what is kept of its pace and faults, and a backlog that begins there."""
         assert self._store is not None
-        backlog = self._store.enter(self._row)
-        _, pace, faults = self._store.kept(self._row)
+        backlog = self._store.enter(self.row)
+        _, pace, faults = self._store.kept(self.row)
         return backlog, pace, faults
 
     def _go_on(self, backlog: Backlog, pace: Pace, faults: Any) -> None:

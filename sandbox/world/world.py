@@ -16,12 +16,12 @@ from sandbox.world.beginning import Beginning, Pace, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
-from sandbox.world.loaded import Acts, Log
 from sandbox.world.log import apart
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
+from sandbox.world.trailed_world import Acts, Log
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
@@ -76,10 +76,10 @@ class World(Paced):
     def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
         if self._store is None:
             return MemoryLog()
-        if self._row:
+        if self.row:
             self._demand_kept()
-        new = self._new and not self._row
-        self._stand_at(self._store.begin(self.name, (beginning, opening), pace, instead=self._row, new=new))
+        new = self._new and not self.row
+        self._stand_at(self._store.begin(self.name, (beginning, opening), pace, instead=self.row, new=new))
         return StoredLog(self._store, self._backlog)
 
     @classmethod

@@ -177,7 +177,7 @@ def test_a_large_world_starts_from_the_checkpoint_that_a_copy_wrote(
         for _ in range(10):
             tpp.initiated()
             wait_for_threads("checkpoint")
-        before, row = worlds.get("default").ask(state_hash), worlds.get("default")._row
+        before, row = worlds.get("default").ask(state_hash), worlds.get("default").row
         found = store.checkpoints.read(row, checkpoint.shape())
         assert found is not None and found.head.acts == 8 and len(found.bank) > 3000
         with store.connection.read() as database:

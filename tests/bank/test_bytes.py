@@ -13,12 +13,11 @@ from sandbox.referee.stream import referee_of
 from sandbox.web.api import call_record, negotiation
 from sandbox.web.api.call_record import content_of_call
 from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent
-from sandbox.world.history import History, forget_calls, weight_of
+from sandbox.world.history import History, Room, forget_calls, weight_of
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
-from sandbox.world.room import Room
 from sandbox.world.world import World
 from tests.spec import files
 from tests.stories import explained

@@ -17,9 +17,9 @@ from sandbox.serve.access_log import announcer
 from sandbox.serve.call_line import LONGEST
 from sandbox.web.controls import monitoring
 from sandbox.web.controls.lock import Lock
+from sandbox.world.history import Room
 from sandbox.world.log.store import Store
 from sandbox.world.registry import Worlds
-from sandbox.world.room import Room
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment, refused
 

@@ -67,7 +67,7 @@ def demand(url: str, history: History) -> None:
             unknown = there.keys() - history.unsure[name]
             assert not unknown, f"world {name}: never sent: {unknown}"
             assert not any(world.ask(lambda bank: bank.ledger.totals()).values()), f"world {name}: its books"
-            row = world._row
+            row = world.row
             acts = list(store.acts(row, store.root(row), store.head(row)))  # each act follows the one before it
             assert len(acts) == store.head(row).acts
     finally:

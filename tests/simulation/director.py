@@ -14,9 +14,9 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from sandbox.app import assemble
+from sandbox.world.history import Room
 from sandbox.world.log.state_store import StateStore
 from sandbox.world.registry import Worlds
-from sandbox.world.room import Room
 from tests.simulation import images
 from tests.simulation.acts import ACTS, NAMES, Acts
 from tests.simulation.faulty import Faults

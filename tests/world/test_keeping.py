@@ -195,10 +195,10 @@ def test_a_checkpoint_of_what_was_lost_is_not_kept(server: Server) -> None:
     world = server.worlds.get("default")
     server.tpp().initiated()
     head = world.log.head  # type: ignore[union-attr]
-    server.store.checkpoints.keep(world._row, head._replace(mark=head.mark + 1), "shape", [b"another life"])
-    assert server.store.checkpoints.read(world._row, "shape") is None
-    server.store.checkpoints.keep(world._row, head, "shape", [b"this ", b"life"])
-    assert server.store.checkpoints.read(world._row, "shape") == (head, b"this life")
+    server.store.checkpoints.keep(world.row, head._replace(mark=head.mark + 1), "shape", [b"another life"])
+    assert server.store.checkpoints.read(world.row, "shape") is None
+    server.store.checkpoints.keep(world.row, head, "shape", [b"this ", b"life"])
+    assert server.store.checkpoints.read(world.row, "shape") == (head, b"this life")
 
 
 # Another program's lock

@@ -10,10 +10,10 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.referee.stream import referee_of
+from sandbox.world.history import Room
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import StateFileError, Store
 from sandbox.world.registry import Worlds
-from sandbox.world.room import Room
 from sandbox.world.world import World
 from tests.conftest import MORNING
 from tests.tpp import Tpp, refused

@@ -127,7 +127,7 @@ def test_another_world_of_the_same_batch_is_written(servers: list[One], rows: Ca
     one.tpp("mine").initiated()
     one.tpp("lost").initiated()
     world, lost = one.worlds.find("mine"), one.worlds.find("lost")
-    rows(f"UPDATE heads SET epoch = epoch + 1 WHERE world = {lost._row}")
+    rows(f"UPDATE heads SET epoch = epoch + 1 WHERE world = {lost.row}")
     writer = one.store.writer
     for each in (world, lost):
         writer.note("pace", each._backlog, each.pace)
@@ -186,7 +186,7 @@ def test_no_server_replaces_what_another_made_meanwhile(
         two.worlds._roll, "find", lambda name: next(looks, None) or found(name) if name == "new" else found(name)
     )
     looks = iter([None])
-    assert two.worlds.make("new")._row == world._row
+    assert two.worlds.make("new").row == world.row
     assert two.payments("new") == ids
 
 

@@ -20,7 +20,7 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
 from sandbox.world import paced
-from sandbox.world.log import checkpoint, packed_log, release, wal
+from sandbox.world.log import checkpoint, release, stored_log, wal
 from sandbox.world.log import store as store_module
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
@@ -40,7 +40,7 @@ DAY = timedelta(days=1)
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "SLICE", 2)
-    monkeypatch.setattr(packed_log, "PIECE", 2)
+    monkeypatch.setattr(stored_log, "PIECE", 2)
     monkeypatch.setattr(checkpoint, "SLICE", 2)
     monkeypatch.setattr(release, "SMALL", 0)
 
@@ -146,7 +146,7 @@ def test_removing_a_world_leaves_the_others(store: Store) -> None:
     filled(worlds)
     worlds.get("other")
     with store.connection.write() as database:
-        remove_world(database, worlds.get("other")._row)
+        remove_world(database, worlds.get("other").row)
     assert rows(store) == {"default": 5}
 
 

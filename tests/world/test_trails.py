@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sandbox.referee.stream import referee_of
-from sandbox.world import trailed_world
 from sandbox.world.log import trails
 from sandbox.world.log.trails import Rest, read_rest, write_rest
 from tests.world.tenancy import Server, lived
@@ -77,14 +76,14 @@ def test_no_more_calls_are_kept_than_memory_has_and_a_portion(server: Server) ->
         tpp.initiated()
         server.worlds._keeper.keep_all()  # type: ignore[union-attr]
     world = server.worlds.find("w")
-    calls, rest = server.store.trails.read(world._row)
+    calls, rest = server.store.trails.read(world.row)
     assert [call[0] for call in calls] == [7, 8, 9, 10, 11, 12] and rest.made == 12
 
 
 def test_a_world_that_begins_again_has_no_calls_and_a_dropped_one_leaves_none(server: Server) -> None:
     lived(server.tpp("w"))
     server.worlds._keeper.keep_all()  # type: ignore[union-attr]
-    row = server.worlds.find("w")._row
+    row = server.worlds.find("w").row
     server.tpp("w").control("POST", "/reset")
     assert server.store.trails.read(row) == ([], Rest(0, None, {}))
     again = restarted(server)
@@ -109,7 +108,7 @@ def test_what_rooms_keep_of_another_program_begins_anew_and_calls_stay(
 def test_calls_that_are_damaged_cost_no_more_than_themselves(server: Server, where: str) -> None:
     ids = lived(server.tpp("w"))
     server.worlds._keeper.keep_all()  # type: ignore[union-attr]
-    row = server.worlds.find("w")._row
+    row = server.worlds.find("w").row
     with server.store.connection.write() as database:
         database.execute(f"UPDATE {where} SET content = ? WHERE world = ?", (b"\x80\x05half", row))
     again = killed(server)
@@ -156,7 +155,7 @@ def test_what_is_kept_of_a_world_is_packed_without_its_lock(path: Path, monkeypa
         held.append(world._lock._is_owned())  # type: ignore[attr-defined]
         return write_rest(made, limits, kept)
 
-    monkeypatch.setattr(trailed_world, "write_rest", noted)
+    monkeypatch.setattr(trails, "write_rest", noted)
     assert world.trail() is not None
     assert held == [False]
     server.store.close()

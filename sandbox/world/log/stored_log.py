@@ -1,7 +1,10 @@
 """A world's log where its bank is kept."""
 
-from collections.abc import Callable, Iterator
+import marshal
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,15 +13,54 @@ from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError, program
-from sandbox.world.log.marks import Head, next_row
-from sandbox.world.log.memory_log import Act
-from sandbox.world.log.packed_log import PackedLog
+from sandbox.world.log.marks import ActRow, Head, next_row
+from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.play import Astray, play
 from sandbox.world.log.world_rows import columns_of
 from sandbox.world.log.writer import Backlog
+from sandbox.world.pausing import pause
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore
+
+
+PIECE = 200  # acts
+
+
+class PackedLog:
+    """So many acts of a log, in memory while another world or an export is made of them.
+
+    Read once; each pass over it makes the acts anew. They are kept packed, as their columns: 200,000 acts are many
+    million objects, and to give those back would stop every thread.
+    """
+
+    folded = None
+
+    def __init__(self, rows: Iterable[ActRow], act_of: Callable[[ActRow], Act]) -> None:
+        self._act_of = act_of
+        self._pieces: list[bytes] = []
+        self._length = 0
+        rest = iter(rows)
+        while piece := [tuple(row) for row in islice(rest, PIECE)]:
+            self._pieces.append(zlib.compress(marshal.dumps(piece), 1))
+            self._length += len(piece)
+            pause()
+
+    def until(self, at: datetime) -> MemoryLog:
+        """A log of its own, with the acts up to a time."""
+        earlier = MemoryLog()
+        for act in self:
+            if act.at <= at:
+                earlier.append(act)
+        return earlier
+
+    def __iter__(self) -> Iterator[Act]:
+        for piece in self._pieces:
+            for row in marshal.loads(zlib.decompress(piece)):
+                yield self._act_of(ActRow(*row))
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class StoredLog:

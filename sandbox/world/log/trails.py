@@ -36,7 +36,10 @@ class Trail(NamedTuple):
     oldest: int
     made: int  # calls, ever
     limits: Any  # their counts
-    rest: bytes  # these two, and what other rooms keep
+    rest: bytes = b""  # these two, and what other rooms keep
+
+    def with_kept(self, kept: dict[str, bytes]) -> "Trail":
+        return self._replace(rest=write_rest(self.made, self.limits, kept))
 
 
 class Rest(NamedTuple):
