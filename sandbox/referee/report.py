@@ -11,7 +11,7 @@ from sandbox.referee.rule import Found, Proof, Severity
 from sandbox.referee.stream import Referee, referee_of
 from sandbox.referee.table import BY_ID, TABLE
 from sandbox.world.calls import Exchange
-from sandbox.world.transfer.findings import CarriedFinding
+from sandbox.world.transfer.form import CarriedFinding
 from sandbox.world.world import World
 
 

@@ -38,6 +38,14 @@ class When:
     since: datetime | None = None
     until: datetime | None = None
 
+    def fits(self, operation: str, client: str | None, now: datetime) -> bool:
+        """Whether a call is one of these, whatever its number."""
+        if self.operation != operation and (self.operation is not None or operation in EDGES):
+            return False
+        if self.client not in (None, client):
+            return False
+        return (self.since is None or now >= self.since) and (self.until is None or now < self.until)
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -78,11 +86,7 @@ class Faults:
 
     def _fits(self, number: int, operation: str, client: str | None, now: datetime) -> bool:
         when = self.rules[number].when
-        if when.operation != operation and (when.operation is not None or operation in EDGES):
-            return False
-        if when.client not in (None, client):
-            return False
-        if (when.since is not None and now < when.since) or (when.until is not None and now >= when.until):
+        if not when.fits(operation, client, now):
             return False
         self.met[number] = self.met.get(number, 0) + 1
         if when.nth is not None and self.met[number] != when.nth:

@@ -42,13 +42,10 @@ class Hold:
     arrived: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def fits(self, call: HeldCall, now: datetime) -> bool:
-        when = self.when
-        if when.operation not in (None, call.operation) or when.client not in (None, call.client_id):
-            return False
-        if (when.since is not None and now < when.since) or (when.until is not None and now >= when.until):
+        if not self.when.fits(call.operation, call.client_id, now):
             return False
         self.met += 1
-        return when.nth in (None, self.met)
+        return self.when.nth in (None, self.met)
 
 
 class Holds:

@@ -1,7 +1,7 @@
 """The worlds of a bank by their names: all of them known, or looked up where several servers share a database."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import nsmallest
 from typing import TYPE_CHECKING
@@ -19,12 +19,10 @@ class Roll:
     """Every world of this server."""
 
     def __init__(self) -> None:
-        self._worlds: dict[str, World] = {}
+        self._worlds: MutableMapping[str, World] = {}
+        self._lock = threading.Lock()
+        self.held = self._worlds.get  # a world that this server knows, also where another server has it now
         self.find: Callable[[str], World | None] = self._worlds.get  # at every call, so it is cheap
-
-    def held(self, name: str) -> World | None:
-        """A world that this server knows, also where another server has it now."""
-        return self._worlds.get(name)
 
     def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
         """In the order of their names, unloaded ones too; looking at what they hold reloads them. At the most so many
@@ -38,15 +36,17 @@ class Roll:
         return list(self._worlds.values())
 
     def add(self, world: World) -> None:
-        self._worlds[world.name] = world
+        with self._lock:
+            self._worlds[world.name] = world
 
     def making(self, name: str) -> AbstractContextManager[None]:
         """While a world is made, until it is added."""
         return nullcontext()
 
     def remove(self, world: World) -> None:
-        if self._worlds.get(world.name) is world:
-            del self._worlds[world.name]
+        with self._lock:
+            if self._worlds.get(world.name) is world:
+                del self._worlds[world.name]
 
     def __len__(self) -> int:
         return len(self._worlds)
@@ -59,18 +59,18 @@ class SharedRoll(Roll):
     def __init__(
         self, store: "StateStore", machine_time: Callable[[], float], adopt: Callable[[World], object]
     ) -> None:
-        self.find = self._look_up
+        super().__init__()
+        self._worlds = WeakValueDictionary()
+        self.held, self.find = self._worlds.get, self._look_up
         self._store = store
         self._machine_time = machine_time
         self._adopt = adopt
-        self._lock = threading.Lock()
-        self._held: WeakValueDictionary[str, World] = WeakValueDictionary()
         self._makers: dict[str, tuple[int, threading.Event]] = {}  # threads
 
     def _look_up(self, name: str) -> World | None:
         """Nothing is answered of a world without a lease: another server may have it."""
         self._store.connection.look()
-        world = self._held.get(name)
+        world = self._worlds.get(name)
         if world is not None and world.is_here:
             return world
         row = self._store.listed(name)
@@ -79,9 +79,6 @@ class SharedRoll(Roll):
         if world is not None:
             self.remove(world)
         return None
-
-    def held(self, name: str) -> World | None:
-        return self._held.get(name)
 
     @contextmanager
     def making(self, name: str) -> Iterator[None]:
@@ -99,32 +96,20 @@ class SharedRoll(Roll):
         if added is not None and maker != threading.get_ident():
             added.wait()
         with self._lock:
-            world = self._held.get(row.name)
+            world = self._worlds.get(row.name)
             if world is not None and (world.is_here or world.row == row.id):
                 return world
             made = World.unloaded(row.name, self._store, row.id, self._store.beginnings(row), self._machine_time)
-            self._held[row.name] = made
+            self._worlds[row.name] = made
         self._adopt(made)
         return made
 
     def each(self, after: str = "", most: int | None = None) -> Iterator[World]:
         while rows := self._store.page(after, min(PAGE, most or PAGE)):
             for row in rows:
-                world = self._held.get(row.name)
+                world = self._worlds.get(row.name)
                 yield world if world is not None and world.is_here else self._world(row)
             after = rows[-1].name
-
-    def in_memory(self) -> list[World]:
-        return list(self._held.values())
-
-    def add(self, world: World) -> None:
-        with self._lock:
-            self._held[world.name] = world
-
-    def remove(self, world: World) -> None:
-        with self._lock:
-            if self._held.get(world.name) is world:
-                del self._held[world.name]
 
     def __len__(self) -> int:
         return self._store.count()

@@ -121,8 +121,8 @@ def _parts(value: Any, by_name: bool) -> Any:
             rows = ((name, getattr(value, name), default) for name, default in _defaults(kind))
             return {name: encode(item, by_name) for name, item, default in rows if item != default}
         if kind is Settings:  # by name: a newer program may know more of them
-            return {name: encode(getattr(value, name)) for name in _names(kind)}
-        return [encode(getattr(value, name)) for name in _names(kind)]
+            return {name: encode(getattr(value, name)) for name, _ in _defaults(kind)}
+        return [encode(getattr(value, name)) for name, _ in _defaults(kind)]
     return [encode(item, by_name) for item in value]  # a named tuple
 
 
@@ -145,11 +145,6 @@ def _shared(name: str, content: bytes) -> Any:
 @lru_cache(maxsize=64)
 def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((row.name, row.default) for row in fields(kind) if row.init)
-
-
-@lru_cache(maxsize=64)
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(row.name for row in fields(kind) if row.init)
 
 
 SHARED = frozenset({"Fixtures", "Rule", "Settings"})

@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple
@@ -19,25 +20,16 @@ from sandbox.bank.subjects import Subject
 
 def canonical(value: object) -> object:
     """Plain lists and texts; maps in the order of their keys."""
-    kind: type[Any] = type(value)
-    return value if kind in AS_THEY_ARE else WAYS[kind](value)
+    kind: Any = type(value)
+    return value if kind in AS_THEY_ARE else way_of(kind)(value)
 
 
 AS_THEY_ARE: frozenset[type[Any]] = frozenset({type(None), bool, int, float, str})
 
 
-class Ways(dict[type[Any], Callable[[Any], object]]):
-    """How values of each kind are written down: worked out once, as a large bank has millions of them."""
-
-    def __missing__(self, kind: type[Any]) -> Callable[[Any], object]:
-        way = self[kind] = way_of(kind)
-        return way
-
-
-WAYS = Ways()
-
-
+@cache
 def way_of(kind: type[Any]) -> Callable[[Any], object]:
+    """How values of a kind are written down: worked out once, as a large bank has millions of them."""
     if issubclass(kind, bool | int | float | str) and not issubclass(kind, Enum):
         return lambda value: value
     if issubclass(kind, Enum | Decimal | datetime | date | timedelta | bytes):

@@ -6,12 +6,10 @@ Calls are kept as they come, each portion once: in the table of pieces, under a 
 import pickle
 from collections.abc import Sequence
 from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.world.log import checkpoint
-from sandbox.world.log.checkpoint import read_plain
+from sandbox.world.log.checkpoint import print_of, read_plain
 from sandbox.world.log.checkpoints import PIECE
 from sandbox.world.log.marks import digest_of, mark_of
 
@@ -91,11 +89,7 @@ class Trails:
 @cache
 def shape() -> str:
     """A print of the program that knows how to read what rooms keep; another one begins anew with that."""
-    root, found = Path(__file__).parents[2], sha256(checkpoint.shape().encode())
-    for name in ROOMS:
-        for path in sorted((root / name).rglob("*.py") if (root / name).is_dir() else [root / name]):
-            found.update(path.read_bytes() if path.exists() else b"")
-    return found.hexdigest()
+    return print_of(ROOMS, checkpoint.shape().encode())
 
 
 def write_rest(made: int, limits: Any, kept: dict[str, bytes]) -> bytes:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
@@ -13,8 +12,20 @@ from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.release import release_bank
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.pausing import with_pauses
-from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, finding_row
-from sandbox.world.transfer.form import FORMAT, SHIPPED, VERSION, exact, is_shipped, line_of, past_print, people_print
+from sandbox.world.transfer.file_reader import FINDINGS_MAX
+from sandbox.world.transfer.form import (
+    FORMAT,
+    SHIPPED,
+    VERSION,
+    CarriedFinding,
+    call_row,
+    exact,
+    finding_row,
+    is_shipped,
+    line_of,
+    past_print,
+    people_print,
+)
 from sandbox.world.transfer.stripping import STRIPPED, stripped
 from sandbox.world.world import Life, World
 
@@ -46,7 +57,7 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Gen
         for number, act in enumerate(with_pauses(life.acts, ACTS_AT_ONCE), 1):
             yield line_of(act_line(number, act))
         for exchange in with_pauses(life.exchanges, CALLS_AT_ONCE):
-            yield line_of({"call": call_of(exchange)})
+            yield line_of({"call": call_row(exchange)})
         for found in life.findings[:FINDINGS_MAX]:
             yield line_of({"finding": finding_row(found)})
         state, outcome = b"".join(hashes).decode().split()
@@ -96,7 +107,3 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
 def act_line(number: int, act: Act) -> dict[str, Any]:
     given = encode(act.arguments, by_name=True)
     return {"act": number, "at": exact(act.at), "verb": act.verb, "given": given, "made": act.made}
-
-
-def call_of(exchange: Exchange) -> dict[str, Any]:
-    return exchange._asdict() | {"at": exact(exchange.at)}

@@ -3,7 +3,7 @@
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -21,7 +21,16 @@ from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.faults import Fault
 from sandbox.world.log.codec import decode
-from sandbox.world.transfer.form import EDITIONS, FORMAT, SHIPPED, VERSION, VERSIONS_READ, ParcelError, people_print
+from sandbox.world.transfer.form import (
+    EDITIONS,
+    FORMAT,
+    SHIPPED,
+    VERSION,
+    VERSIONS_READ,
+    CarriedFinding,
+    ParcelError,
+    people_print,
+)
 from sandbox.world.transfer.type_checks import demand_fit
 
 BYTES_MAX = 512_000_000  # unpacked
@@ -31,6 +40,9 @@ GZIP = b"\x1f\x8b"
 MONTHS_MAX = 600  # of a generated past
 MONTHS_MAX_OF_ALL = 10_000  # each takes a millisecond or two to make
 NUMBER_MAX = 2**63
+TEXT_MAX = 2_000  # of a finding
+PROOFS_MAX = 20
+FINDINGS_MAX = 20_000
 SECRET = re.compile(r"|[0-9a-f]{32}")
 
 
@@ -85,7 +97,7 @@ def head_of(row: dict[str, Any]) -> Head:
             instant(row["opening"]),
             rate(row["first_rate"]),
             text(row["scenario"]),
-            settings_of(row["settings"]),
+            demand_settings(fitting(row["settings"], Settings, "settings")),
             fitting(row["rules"], tuple[Rule, ...], "rules"),
             fitting(row["faults"], tuple[Fault, ...], "faults"),
             secret(row.get("secret", "")),
@@ -127,10 +139,6 @@ def people_of(row: dict[str, Any]) -> Fixtures:
     return Fixtures(people_print(came), came.customers, came.accounts, came.clients, came.profiles, came.names)
 
 
-def settings_of(row: Any) -> Settings:
-    return demand_settings(fitting(row, Settings, "settings"))
-
-
 def demand_settings(settings: Settings) -> Settings:
     """Within the same bounds as those of a scenario (choice 13)."""
     rows = {row.name: getattr(settings, row.name) for row in fields(Settings)}
@@ -161,6 +169,26 @@ def exchange_of(row: dict[str, Any], line: int) -> Exchange:
         raise ParcelError(f"line {line}: this is no call: {fault}") from None
     demand_fit(found, Exchange, f"line {line}: a call")
     return found
+
+
+def finding_of(row: Any, line: int) -> CarriedFinding:
+    """A finding of a file, if it has the right form."""
+    if not isinstance(row, dict) or set(row) != {"rule", "what", "call", "proof", "difference"}:
+        raise ParcelError(f"line {line}: this is no finding")
+    proof, difference = row["proof"], row["difference"]
+    if not isinstance(proof, list) or not isinstance(difference, list) or len(proof) + len(difference) > PROOFS_MAX:
+        raise ParcelError(f"line {line}: a finding's proof is no list that fits")
+    _demand_texts([row["rule"], row["what"], *difference], line)
+    if not all(isinstance(call, dict) for call in (row["call"], *proof)):
+        raise ParcelError(f"line {line}: a finding's call is no object")
+    calls = tuple(exchange_of(call, line) for call in proof)
+    return CarriedFinding(row["rule"], row["what"], exchange_of(row["call"], line), calls, tuple(difference))
+
+
+def _demand_texts(texts: Sequence[Any], line: int) -> None:
+    for text in texts:
+        if not isinstance(text, str) or len(text) > TEXT_MAX:
+            raise ParcelError(f"line {line}: a finding's text does not fit")
 
 
 def instant(value: Any) -> datetime:

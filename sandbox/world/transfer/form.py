@@ -1,9 +1,9 @@
-"""What a world's file is called and holds, for who writes it and who reads it."""
+"""What a world's file is called and holds, for who writes it and who reads it: also the referee's findings."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -12,6 +12,7 @@ from sandbox.bank.ledger import Books
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.world.calls import Exchange
 from sandbox.world.log.codec import encode, keep
 
 FORMAT = "bank-sandbox world"
@@ -83,3 +84,27 @@ class Drawn:
 def exact(at: datetime) -> str:
     """To the microsecond where there are some; a person reads it too."""
     return at.isoformat() if at.microsecond else write_instant(at)
+
+
+class CarriedFinding(NamedTuple):
+    """A finding without the rule's own row, which the program that reads it has."""
+
+    rule: str
+    what: str
+    call: Exchange
+    proof: tuple[Exchange, ...] = ()
+    difference: tuple[str, ...] = ()
+
+
+def finding_row(found: CarriedFinding) -> dict[str, Any]:
+    return {
+        "rule": found.rule,
+        "what": found.what,
+        "call": call_row(found.call),
+        "proof": [call_row(call) for call in found.proof],
+        "difference": list(found.difference),
+    }
+
+
+def call_row(call: Exchange) -> dict[str, Any]:
+    return call._asdict() | {"at": exact(call.at)}

@@ -21,19 +21,20 @@ from sandbox.world.log.play import Astray, play
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.pausing import with_pauses
 from sandbox.world.transfer.file_reader import (
+    FINDINGS_MAX,
     Head,
     demand_settings,
     exchange_of,
+    finding_of,
     fitting,
     head_of,
     instant,
     lines_in,
     number,
 )
-from sandbox.world.transfer.findings import FINDINGS_MAX, CarriedFinding, finding_of
-from sandbox.world.transfer.form import ParcelError, past_print
-from sandbox.world.transfer.stripping import arguments_of, drawn_by, named, resolved
-from sandbox.world.transfer.type_checks import demand_fit, given_to
+from sandbox.world.transfer.form import CarriedFinding, ParcelError, past_print
+from sandbox.world.transfer.stripping import drawn_by, resolved
+from sandbox.world.transfer.type_checks import demand_fit, parameters_of
 from sandbox.world.world import Life
 
 T = TypeVar("T")
@@ -102,12 +103,13 @@ def act_of(content: dict[str, Any], expected: int) -> Act:
     if not isinstance(verb, str) or verb not in VERBS:
         raise ParcelError(f"the act {verb!r:.60} is not known here")
     given = fitting(content["given"], tuple[Any, ...], "given")
-    least, most = arguments_of(verb)
-    if not least <= len(given) <= most:
-        raise ParcelError(f"{verb} takes {most} arguments")
+    parameters = parameters_of(verb)
+    least = sum(parameter.default is parameter.empty for parameter in parameters)  # one that came later has a default
+    if not least <= len(given) <= len(parameters):
+        raise ParcelError(f"{verb} takes {len(parameters)} arguments")
     act = Act(instant(content["at"]), verb, given, number(content["made"]))
-    for name, value in named(resolved(act, lambda number: "")):
-        demand_fit(value, given_to(VERBS[verb])[name], f"{verb}: {name}")
+    for parameter, value in zip(parameters, resolved(act, lambda number: "").arguments, strict=False):
+        demand_fit(value, parameter.annotation, f"{verb}: {parameter.name}")
     if VERBS[verb] is bulks.initiate:
         unpacked = zlib.decompressobj().decompress(given[1], FILE_BYTES_MAX + 1)
         if len(unpacked) > FILE_BYTES_MAX:
@@ -140,9 +142,7 @@ def attempt(where: str, do: Callable[..., T], *given: Any) -> T:
     """Whatever fails in a bank that a stranger wrote down is the file's fault, and is told so."""
     try:
         return do(*given)
-    except ParcelError as fault:
+    except (ParcelError, Astray) as fault:
         raise ParcelError(f"{where}: {fault}") from None
-    except Astray as astray:
-        raise ParcelError(f"{where}: {astray}") from None
     except (Exception, Refusal) as fault:
         raise ParcelError(f"{where}: it cannot be done: {type(fault).__name__}: {str(fault)[:200]}") from None

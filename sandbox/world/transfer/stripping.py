@@ -3,17 +3,14 @@
 What the bank drew follows from the world's seed and secret, which a replay needs: it is only named by its number.
 """
 
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import count
 from typing import Any
 
 from sandbox.bank.mint import Mint
 from sandbox.bank.records import Client, Origin
-from sandbox.bank.verbs import VERBS
 from sandbox.banking.pkce import challenge_of
 from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.world.beginning import Beginning
@@ -22,6 +19,7 @@ from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.pausing import with_pauses
 from sandbox.world.replay import replayed
 from sandbox.world.transfer.form import Drawn, is_shipped
+from sandbox.world.transfer.type_checks import parameters_of
 from sandbox.world.world import Life
 
 STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
@@ -110,19 +108,8 @@ class Strip:
 
 def named(act: Act) -> Iterator[tuple[str, Any]]:
     """The arguments of an act by their names; an older program may have given fewer, when a verb took fewer."""
-    return zip(names_of(act.verb), act.arguments, strict=False)
-
-
-@cache
-def names_of(verb: str) -> tuple[str, ...]:
-    return tuple(inspect.signature(VERBS[verb]).parameters)[1:]
-
-
-@cache
-def arguments_of(verb: str) -> tuple[int, int]:
-    """How many arguments a verb takes, at least and at most: a parameter that came later has a default."""
-    parameters = list(inspect.signature(VERBS[verb]).parameters.values())[1:]
-    return sum(parameter.default is parameter.empty for parameter in parameters), len(parameters)
+    names = (parameter.name for parameter in parameters_of(act.verb))
+    return zip(names, act.arguments, strict=False)
 
 
 def drawn_by(beginning: Beginning) -> Any:

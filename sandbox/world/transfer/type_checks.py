@@ -1,12 +1,13 @@
 """Whether values that came in a file are of the kinds that the program expects: nothing else is let into a bank."""
 
-from collections.abc import Callable
 from dataclasses import is_dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
+from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from sandbox.bank.verbs import VERBS
 from sandbox.world.transfer.form import ParcelError
 
 
@@ -32,7 +33,9 @@ def demand_fit(value: Any, hint: Any, where: str) -> None:
             demand_fit(item, parts[1], f"{where}.{key}")
     else:
         _demand(value is None if hint is NoneType else _is(value, hint), value, where)
-        _inside(value, where)
+        kind: Any = type(value)
+        for name, part in hints_of(kind).items():
+            demand_fit(getattr(value, name), part, f"{where}.{name}")
 
 
 def _is(value: Any, kind: type[Any]) -> bool:
@@ -50,12 +53,6 @@ def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
     raise ParcelError(faults[0] if value is not None else faults[-1])
 
 
-def _inside(value: Any, where: str) -> None:
-    kind: Any = type(value)
-    for name, hint in hints_of(kind).items():
-        demand_fit(getattr(value, name), hint, f"{where}.{name}")
-
-
 @lru_cache(maxsize=256)
 def hints_of(kind: Any) -> dict[str, Any]:
     """The fields of a record, with what they hold."""
@@ -64,11 +61,10 @@ def hints_of(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-@lru_cache(maxsize=128)
-def given_to(verb: Callable[..., object]) -> dict[str, Any]:
+@cache
+def parameters_of(verb: str) -> tuple[Parameter, ...]:
     """What a verb takes after the bank."""
-    hints = get_type_hints(verb)
-    return {name: hint for name, hint in hints.items() if name not in ("bank", "return")}
+    return tuple(signature(VERBS[verb], eval_str=True).parameters.values())[1:]
 
 
 def _demand(holds: bool, value: Any, where: str) -> None:
