@@ -108,34 +108,27 @@ def _yes(node: Node, notes: Notes) -> bool:
     return True
 
 
-def _reader_of(read: Callable[[object], Any]) -> Callable[[Node, Notes], Any]:
-    def leaf(node: Node, notes: Notes) -> Any:
-        try:
-            return read(node.value)
-        except ValueError as fault:
-            raise Wrong(str(fault)) from None
-
-    return leaf
-
-
-def _span(node: Node, notes: Notes) -> timedelta:
-    try:
-        return read_duration(node.value)
-    except ValueError as fault:
-        bare = isinstance(node.value, int) and not isinstance(node.value, bool)
-        raise Wrong(str(fault), f"did you mean '{node.value}s'?" if bare else None) from None
-
-
-def at_most(longest: timedelta) -> Leaf:
-    """A span with a bound."""
+def duration(longest: timedelta | None = None) -> Leaf:
+    """A span of time, with or without a bound."""
 
     def read(node: Node, notes: Notes) -> timedelta:
-        span = _span(node, notes)
-        if span > longest:
+        try:
+            span = read_duration(node.value)
+        except ValueError as fault:
+            bare = isinstance(node.value, int) and not isinstance(node.value, bool)
+            raise Wrong(str(fault), f"did you mean '{node.value}s'?" if bare else None) from None
+        if longest is not None and span > longest:
             raise Wrong(f"{quote(node.value)} is too long", f"{write_duration(longest)} at most")
         return span
 
-    return Leaf(read, DURATION.described)
+    return Leaf(read, {"type": "string", "pattern": DURATION_PATTERN})
+
+
+def _instant(node: Node, notes: Notes) -> datetime:
+    try:
+        return read_instant(node.value)
+    except ValueError as fault:
+        raise Wrong(str(fault)) from None
 
 
 def _amount(node: Node, notes: Notes) -> Decimal:
@@ -195,8 +188,8 @@ TEXT = text()
 TITLE = Leaf(_title, {"type": "string", "minLength": 1, "maxLength": 300})
 FLAG = Leaf(_flag, {"type": "boolean"})
 YES = Leaf(_yes, {"const": True})
-DURATION = Leaf(_span, {"type": "string", "pattern": DURATION_PATTERN})
-INSTANT: Leaf = Leaf(_reader_of(read_instant), {"type": "string", "pattern": r"^2[01][0-9]{2}-"})
+DURATION = duration()
+INSTANT = Leaf(_instant, {"type": "string", "pattern": r"^2[01][0-9]{2}-"})
 AMOUNT_TEXT = Leaf(
     _amount, {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}]}
 )

@@ -100,20 +100,13 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A scalar."""
+    """A scalar, or content that is read as a whole."""
 
-    value: Callable[[Node, Notes], Any]
+    read: Callable[[Node, Notes], Any]
     described: Json
-
-    def read(self, node: Node, notes: Notes) -> Any:
-        return self.value(node, notes)
 
     def schema(self) -> Json:
         return self.described
-
-
-def _same(rows: dict[str, Any]) -> Any:
-    return rows
 
 
 @dataclass(frozen=True)
@@ -121,7 +114,7 @@ class Table:
     """A mapping of known keys; `make` builds the record and may find it wrong as a whole."""
 
     fields: Mapping[str, Shape]
-    make: Callable[[dict[str, Any]], Any] = _same
+    make: Callable[[dict[str, Any]], Any] = lambda rows: rows
     required: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()  # at least one of these
     called: str = "a mapping"
@@ -210,14 +203,6 @@ class Either:
         return {"anyOf": [self.scalar.schema(), self.other.schema()]}
 
 
-@dataclass(frozen=True)
-class Plain:
+def plain(described: Json) -> Leaf:
     """Any content, read elsewhere."""
-
-    described: Json = field(default_factory=dict)
-
-    def read(self, node: Node, notes: Notes) -> Any:
-        return node.plain()
-
-    def schema(self) -> Json:
-        return self.described
+    return Leaf(lambda node, notes: node.plain(), described)

@@ -7,7 +7,7 @@ import orjson
 
 from sandbox.contract.operations import ANSWERS, GATEWAY, answers_of
 from sandbox.reader.scalars import CLIENT, DURATION, INSTANT, NTH, TITLE, fraction, number, one_of, read_window, text
-from sandbox.reader.shapes import Notes, Plain, Table
+from sandbox.reader.shapes import Notes, Table, plain
 from sandbox.reader.tree import Wrong, join_names, tree_of
 from sandbox.seed.fixtures import Fixtures
 from sandbox.world.faults import (
@@ -55,7 +55,7 @@ def _answer(rows: dict[str, Any]) -> Answer:
 
 
 ANSWER = Table(
-    {"status": number(100, 599), "retry_after": number(0, 86_400), "body": Plain(), "content_type": MEDIA_TYPE},
+    {"status": number(100, 599), "retry_after": number(0, 86_400), "body": plain({}), "content_type": MEDIA_TYPE},
     _answer,
     ("status",),
 )

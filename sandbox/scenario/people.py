@@ -7,8 +7,8 @@ from functools import lru_cache
 from sandbox.banking.countries import fixture_bytes
 from sandbox.reader.scalars import one_of
 from sandbox.reader.shapes import Either, Notes, Table
-from sandbox.reader.shipped import read_shipped
 from sandbox.reader.tree import AlreadyReported, Entry, Node, ScenarioErrors, tree_of
+from sandbox.reader.yaml_text import read_shipped
 from sandbox.scenario.model import People
 from sandbox.seed.fixtures import PEOPLE, Fixtures, load_fixtures, read_fixtures
 

@@ -9,10 +9,9 @@ from typing import Any
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import with_changes
 from sandbox.reader.scalars import FLAG, INSTANT, TEXT, TITLE, number
-from sandbox.reader.shapes import Each, Leaf, Notes, Plain, Table
-from sandbox.reader.shipped import read_shipped
+from sandbox.reader.shapes import Each, Leaf, Notes, Table, plain
 from sandbox.reader.tree import AlreadyReported, Node, ScenarioError, ScenarioErrors, Wrong, quote, suggestion, tree_of
-from sandbox.reader.yaml_text import TEXT_MAX
+from sandbox.reader.yaml_text import TEXT_MAX, read_shipped
 from sandbox.scenario.fault_rows import FAULT
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.scenario.model import ROOT, People, Scenario
@@ -48,7 +47,7 @@ TOP = Table(
         "extends": EXTENDS,
         "seed": number(0, SEED_MAX),
         "clock": CLOCK,
-        "bank": Plain(BANK.schema()),  # read before the rest, which names its people
+        "bank": plain(BANK.schema()),  # read before the rest, which names its people
         "settings": SETTINGS,
         "rules": Each(RULE),
         "faults": Each(FAULT),

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import ALSO, AXES
-from sandbox.reader.scalars import DURATION, FLAG, TEXT, at_most, number, one_of, text
+from sandbox.reader.scalars import DURATION, FLAG, TEXT, duration, number, one_of, text
 from sandbox.reader.shapes import Each, Json, Notes, Shape, Table
 from sandbox.reader.tree import AlreadyReported, Node, Wrong, quote, suggestion
 
@@ -24,19 +24,6 @@ WORDS = {
     "sca_methods": ("card_reader", "app", "by_risk"),
 }
 NUMBER_MAX = 1_000_000_000
-# Fewer events than one advance may meet would stop the bank itself.
-BOUNDS = {
-    "page_size": (1, 50),
-    "recycling_tries": (0, 1000),
-    "rules_edition": (1, 3),
-    "requests_per_minute": (0, NUMBER_MAX),
-    "reads_per_day": (0, NUMBER_MAX),
-    "contents_kept": (0, 10_000),
-    "execution_days_ahead_max": (0, 3650),
-    "due_events_max": (1_000_000, NUMBER_MAX),
-}
-NETWORK = text(r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", "10.0.0.0/8")
-LONGEST = {"instant_settlement": timedelta(seconds=10)}  # choice 5: never over 10 s
 
 
 class VariantsShape:
@@ -94,27 +81,36 @@ def add_settings_of_variants(rows: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+NETWORK = text(r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?", "10.0.0.0/8")
+SHAPES: dict[str, Shape] = {
+    **{name: one_of(words, f"value of {name}") for name, words in WORDS.items()},
+    "page_size": number(1, 50),
+    "recycling_tries": number(0, 1000),
+    "rules_edition": number(1, 3),
+    "requests_per_minute": number(0, NUMBER_MAX),
+    "reads_per_day": number(0, NUMBER_MAX),
+    "contents_kept": number(0, 10_000),
+    "execution_days_ahead_max": number(0, 3650),
+    "due_events_max": number(1_000_000, NUMBER_MAX),  # fewer than one advance may meet would stop the bank itself
+    "variants": VariantsShape(),
+    "vendor": text(r"[a-z0-9][a-z0-9.-]{0,60}", "service"),
+    "certificate_header": text(r"[A-Za-z0-9-]{1,64}", "X-Client-Cert"),
+    "trusted_proxies": Each(NETWORK),
+    "instant_settlement": duration(timedelta(seconds=10)),  # choice 5: never over 10 s
+    "referee_waives": Each(text(r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show")),
+}
+OF_TYPES: dict[type, Shape] = {
+    bool: FLAG,
+    timedelta: DURATION,
+    int: number(1, NUMBER_MAX),
+    tuple: Each(TEXT),
+    str: TEXT,
+}
+
+
 def shape_of(name: str, default: Any) -> Shape:
-    """The shape of a setting, derived from its default."""
-    if name in WORDS:
-        return one_of(WORDS[name], f"value of {name}")
-    if name == "variants":
-        return VariantsShape()
-    if name == "vendor":
-        return text(r"[a-z0-9][a-z0-9.-]{0,60}", "service")
-    if name == "certificate_header":
-        return text(r"[A-Za-z0-9-]{1,64}", "X-Client-Cert")
-    if name == "trusted_proxies":
-        return Each(NETWORK)
-    if isinstance(default, bool):
-        return FLAG
-    if isinstance(default, timedelta):
-        return at_most(LONGEST[name]) if name in LONGEST else DURATION
-    if isinstance(default, int):
-        return number(*BOUNDS.get(name, (1, NUMBER_MAX)))
-    if name == "referee_waives":
-        return Each(text(r"[a-z0-9-]+ *: *\S.*", "paging-stopped: one page is all we show"))
-    return Each(TEXT) if isinstance(default, tuple) else TEXT
+    """The shape of a setting: its own, or that of its default's type."""
+    return SHAPES.get(name) or OF_TYPES.get(type(default), TEXT)
 
 
 SETTINGS = Table(

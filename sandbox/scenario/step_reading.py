@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from sandbox.reader.shapes import Json, Notes, Plain, Shape, Table
+from sandbox.reader.shapes import Json, Notes, Shape, Table, plain
 from sandbox.reader.tree import AlreadyReported, Node, Wrong, join_names, quote, suggestion
 from sandbox.scenario.model import Step
 from sandbox.scenario.return_rows import STATUS
@@ -121,7 +121,7 @@ def _schema(name: str, word: Word) -> Json:
         }
     if word.whole is not None:
         return word.whole.schema()
-    rows = Table(dict.fromkeys(word.keys, Plain())).schema()
+    rows = Table(dict.fromkeys(word.keys, plain({}))).schema()
     if word.free:
         rows = {"type": "object"}
     values = {key: schema_of(shape) for key, shape in word.values.items()}

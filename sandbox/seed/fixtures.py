@@ -21,8 +21,8 @@ from sandbox.banking.money import Money
 from sandbox.contract.languages import SCREENS
 from sandbox.reader.scalars import CURRENCY, CUSTOMER, FLAG, TEXT, name_of, number, one_of, text_of, text_that
 from sandbox.reader.shapes import ByName, Each, Leaf, Notes, Table
-from sandbox.reader.shipped import read_shipped
 from sandbox.reader.tree import Entry, Node, Wrong, join_names
+from sandbox.reader.yaml_text import read_shipped
 from sandbox.seed.habits import LIVES, Habit
 from sandbox.seed.own_habits import OWN_HABITS, OwnHabit, read_amount
 

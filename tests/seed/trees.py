@@ -5,8 +5,7 @@ from pathlib import Path
 import orjson
 
 from sandbox.banking.countries import fixture_bytes
-from sandbox.reader.shipped import TREES, digest_of
-from sandbox.reader.yaml_text import read_yaml
+from sandbox.reader.yaml_text import TREES, digest_of, read_yaml
 from sandbox.scenario.library import SHIPPED
 
 TARGET = Path(__file__).parents[2] / "fixtures" / TREES
