@@ -12,7 +12,7 @@ from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.desk import Desk, Notice
 from sandbox.web.console.formats import clock_text, machine
-from sandbox.web.console.templating import HEADERS, draw, mark_of
+from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
 from sandbox.web.html.pages import see_other
@@ -37,7 +37,8 @@ def answer(desk: Desk, view: str, names: dict[str, object]) -> Response:
         if request.method == "POST" and not visit.is_proven:
             response = draw(visit, "trouble", status=403, text=FOREIGN)
         else:
-            response = load(view)(visit)
+            found = load(view)(visit)
+            response = found if isinstance(found, Response) else draw_page(visit, view.rpartition(":")[2], found)
     except Refusal as refusal:
         response = draw(visit, "trouble", status=refusal.error.value.status, text=refusal.text)
     except HTTPException as refused:

@@ -15,7 +15,7 @@ from sandbox.world.registry import Worlds
 KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
 CALLBACK = "/callback"  # belongs to the reference
 
-# Method, path below /_sandbox, what is seen or done there.
+# Method, path below /_sandbox, what is seen or done there. A view that finds facts has a template of its own name.
 PAGES = (
     ("GET", "/", "sandbox.web.console.list_pages:overview"),
     ("GET", f"/console/{KIND}", "sandbox.web.console.list_pages:initiations"),
@@ -26,7 +26,7 @@ PAGES = (
     ("GET", "/console/calls", "sandbox.web.console.list_pages:calls"),
     ("GET", "/console/calls/<int(max=999999999999):seq>", "sandbox.web.console.list_pages:call"),
     ("GET", "/console/referee", "sandbox.web.console.referee_pages:referee"),
-    ("GET", "/console/coming", "sandbox.web.console.list_pages:events"),
+    ("GET", "/console/coming", "sandbox.web.console.list_pages:coming"),
     ("GET", "/console/timeline", "sandbox.web.console.timeline_page:timeline"),
     ("GET", "/console/journal", "sandbox.web.console.list_pages:journal"),
     ("GET", "/console/scenario", "sandbox.web.console.list_pages:scenario"),

@@ -14,7 +14,7 @@ from sandbox.web.console.demo_tpp import STEPS, subject_of_state
 from sandbox.web.console.desk import Verifiers
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import Facts, Visit
 
 TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")
@@ -24,18 +24,17 @@ Check = tuple[bool | None, str]  # whether it holds, None where the page cannot 
 WITHOUT_PKCE = ("token", "status", "details", "accounts", "transactions", "file")
 
 
-def new(visit: Visit) -> Response:
+def new(visit: Visit) -> Facts:
     """Forms for a payment, a standing order, a file and a consent."""
-    return draw(visit, "new", here="/console/new", products=tuple(PRODUCTS), samples=SAMPLES, frequencies=FREQUENCIES)
+    return {"products": tuple(PRODUCTS), "samples": SAMPLES, "frequencies": FREQUENCIES}
 
 
-def values(visit: Visit) -> Response:
+def values(visit: Visit) -> Facts:
     """The well-known values of this world's scenario, each with a button that makes one."""
-    found = visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules)))
-    return draw(visit, "values", here="/console/values", values=found, steps=MAKES)
+    return {"values": visit.world.ask(lambda bank: list(values_of(bank.rulebook.rules))), "steps": MAKES}
 
 
-def callback(visit: Visit) -> Response:
+def callback(visit: Visit) -> Facts:
     """What came back, what it means, and the call that follows."""
     args = visit.request.args
     given = [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)]
@@ -49,16 +48,14 @@ def callback(visit: Visit) -> Response:
         steps = [of_callback(scope, subject, fields)]
     elif subject is not None and subject[0] != "consents":
         steps = of_initiation(visit, *subject)
-    return draw(
-        visit,
-        "callback",
-        given=given,
-        others=[name[:60] for name in args if name not in PARAMETERS][:20],
-        checks=checks(visit, subject, client, verifier),
-        subject=subject if subject and subject[0] != "consents" else None,
-        steps=steps,
-        refused=args.get("error", "")[:TEXT_MAX],
-    )
+    return {
+        "given": given,
+        "others": [name[:60] for name in args if name not in PARAMETERS][:20],
+        "checks": checks(visit, subject, client, verifier),
+        "subject": subject if subject and subject[0] != "consents" else None,
+        "steps": steps,
+        "refused": args.get("error", "")[:TEXT_MAX],
+    }
 
 
 def _code(bank: Bank, code: str, verifiers: Verifiers) -> tuple[str, str | None, str | None]:
@@ -80,7 +77,7 @@ def call(visit: Visit) -> Response:
         answer = send(visit, visit.desk.bank_app, asked)
     except ValueError:  # a line break in a header
         raise Refusal(Error.CONTROL_INVALID, input="form", why="a field has characters that no header takes") from None
-    return draw(visit, "answer", call=asked, answer=answer, steps=after(visit, name, form, answer), here="")
+    return draw(visit, "answer", call=asked, answer=answer, steps=after(visit, name, form, answer))
 
 
 def checks(visit: Visit, subject: tuple[str, str] | None, client: str | None, verifier: str | None) -> list[Check]:

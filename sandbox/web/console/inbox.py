@@ -9,14 +9,13 @@ from sandbox.bank import signing, timeline
 from sandbox.bank.grants import Consent
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Initiation, Part
-from sandbox.web.console.initiations import Row, row_of
+from sandbox.web.console.initiations import Row, page_of, row_of
 
 
 class Waiting(NamedTuple):
     """An address that was not answered yet; `row` is what it is about, unless that is a consent."""
 
     token: str
-    until: datetime
     left: timedelta
     row: Row | None
     client: str
@@ -40,7 +39,6 @@ class Due(NamedTuple):
     after: timedelta
     trigger: str
     subject: str
-    kind: str | None
     row: Row | None
 
 
@@ -53,11 +51,11 @@ class Inbox(NamedTuple):
 
 
 def inbox_of(bank: Bank, number: int, size: int) -> Inbox:
-    waiting = list(islice(waiting_of(bank), (number - 1) * size, number * size + 1))
+    waiting, more = page_of(waiting_of(bank), number, size)
     partly = (bank.initiation(name) for name in islice(bank.partly_signed, size))
     return Inbox(
-        waiting[:size],
-        len(waiting) > size,
+        waiting,
+        more,
         [cosigning_of(bank, one) for one in partly if one],
         [one for one in reversed(bank.consents.values()) if one.ended is None and one.until > bank.clock.now],
         [(customer.id, customer.name) for customer in bank.customers.values()],
@@ -74,10 +72,8 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
             if consent.iban in bank.accounts:
                 likely = bank.accounts[consent.iban or ""].owners[0]
             asks = f"{'renewal of ' if renewed else ''}consent, {consent.scope}"
-            left = consent.until - now
-            yield Waiting(
-                consent.token, consent.until, left, None, consent.client_id, asks, likely, consent.redirect_uri
-            )
+            left, callback = consent.until - now, consent.redirect_uri
+            yield Waiting(consent.token, left, None, consent.client_id, asks, likely, callback)
     shown = set()
     for address in reversed(bank.sca_addresses.values()):
         found = bank.initiation(address.subject_id) if address.until > now else None
@@ -85,11 +81,9 @@ def waiting_of(bank: Bank) -> Iterator[Waiting]:
             continue
         shown.add(found.id)
         if found.status in UNSIGNED and not found.signatures:
-            left = address.until - now
-            asks = "signature"
-            origin, likely = found.origin, likely_of(bank, found)
+            left, origin, likely = address.until - now, found.origin, likely_of(bank, found)
             yield Waiting(
-                address.token, address.until, left, row_of(found), origin.client_id, asks, likely, origin.redirect_uri
+                address.token, left, row_of(found), origin.client_id, "signature", likely, origin.redirect_uri
             )
 
 
@@ -106,21 +100,13 @@ def cosigning_of(bank: Bank, found: Initiation) -> Cosigning:
     return Cosigning(row_of(found), found.signatures, signing.left_to_sign(bank, found))
 
 
-def coming(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:
+def due_of(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:
     """What the timeline holds, soonest first."""
-    promises = list(islice(timeline.coming(bank), (number - 1) * size, number * size + 1))
+    promises, more = page_of(timeline.coming(bank), number, size)
     found = []
-    for promise in promises[:size]:
+    for promise in promises:
         subject = bank.find_subject(promise.subject_id)
         whole = bank.bulks[subject.bulk_id] if isinstance(subject, Part) else subject
-        found.append(
-            Due(
-                promise.at,
-                promise.at - bank.clock.now,
-                promise.trigger.value.replace("_", " "),
-                promise.subject_id,
-                whole.kind.list if whole else None,
-                row_of(whole) if whole else None,
-            )
-        )
-    return found, len(promises) > size
+        trigger, row = promise.trigger.value.replace("_", " "), row_of(whole) if whole else None
+        found.append(Due(promise.at, promise.at - bank.clock.now, trigger, promise.subject_id, row))
+    return found, more

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from flask import Response
-
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
@@ -14,27 +12,25 @@ from sandbox.web.console.inbox import cosigning_of
 from sandbox.web.console.initiations import KINDS, PartRow, lines_of, part_of, register_of, row_of
 from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
-from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import Facts, Visit
 from sandbox.web.controls.initiations import occurrences_of as occurrences_of_order
 
 PARTS_MAX = 50
 FACTS_MAX = 200
 
 
-def initiation(visit: Visit) -> Response:
+def initiation(visit: Visit) -> Facts:
     kind, name = visit.path["kind"], visit.path["id"]
-    view = visit.world.ask(view_of, kind, name)
-    steps = of_initiation(visit, kind, name)
-    return draw(visit, "initiation", here=f"/console/{kind}", kind=kind, called=KINDS[kind], steps=steps, **view)
+    return visit.world.ask(view_of, kind, name) | {"steps": of_initiation(visit, kind, name)}
 
 
-def view_of(bank: Bank, kind: str, name: str) -> dict[str, Any]:
+def view_of(bank: Bank, kind: str, name: str) -> Facts:
     found = register_of(bank, kind).get(name)
     if found is None:
         raise Refusal(Error.NOT_FOUND, input=KINDS[kind].lower())
     history = found.history
     return {
+        "kind": kind,
         "row": row_of(found),
         "lines": lines_of(found),
         "picture": picture_of(found.path, history),

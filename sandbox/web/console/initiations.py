@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from sandbox.bank.records import Fact, Payment
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
 from sandbox.banking.money import Money
@@ -15,6 +15,7 @@ from sandbox.files.report import Batch
 from sandbox.web.console.formats import account, amount
 from sandbox.web.console.state_picture import Dot, dots
 
+T = TypeVar("T")
 PAGE = 50
 KINDS = {name: kind.label.capitalize() for name, kind in BY_LIST.items()}
 
@@ -40,7 +41,6 @@ class Listed(NamedTuple):
     """A page of a list, and whether there is more."""
 
     rows: list[Row]
-    number: int
     more: bool
     total: int
 
@@ -54,14 +54,20 @@ def kind_of(bank: Bank, name: str) -> str | None:
     return next((kind for kind in BY_LIST if name in register_of(bank, kind)), None)
 
 
-def page_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
+def page_of(found: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
+    """A page of a list, and whether there is more; only the page's own are kept."""
+    rows = list(islice(found, (number - 1) * size, number * size + 1))
+    return rows[:size], len(rows) > size
+
+
+def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
     """Newest first; only the page's own are looked at unless something is sought."""
     register = register_of(bank, kind)
     found: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
         found = sifted(found, status, sought.casefold())
-    rows = list(islice(found, (number - 1) * PAGE, number * PAGE + 1))
-    return Listed([row_of(one) for one in rows[:PAGE]], number, len(rows) > PAGE, len(register))
+    rows, more = page_of(found, number)
+    return Listed([row_of(one) for one in rows], more, len(register))
 
 
 def sifted(found: Iterable[Initiation], status: str, sought: str) -> Iterator[Initiation]:
@@ -74,15 +80,11 @@ def sifted(found: Iterable[Initiation], status: str, sought: str) -> Iterator[In
 
 
 def row_of(one: Initiation) -> Row:
-    product, money, creditor, reference = SUMMARIES[one.kind].columns(one)
     visited = tuple(dict.fromkeys(fact.target for fact in one.history if fact.target is not one.status))
     return Row(
         one.kind.list,
         one.id,
-        product,
-        money,
-        creditor,
-        reference,
+        *SUMMARIES[one.kind].columns(one),
         one.origin.client_id,
         one.customer,
         one.status.value,
@@ -184,33 +186,24 @@ SUMMARIES: dict[Kind, Summary] = {
 class PartRow(NamedTuple):
     """A bulk of a file."""
 
-    id: str
     status: str
     reason: str | None
-    debtor: str
-    amount: str
-    transfers: int
-    day: str
     findings: list[tuple[str, str, str]]
     more_findings: int
-    dots: tuple[Dot, ...]
-    history: list[Fact]
+    debtor: str = ""
+    amount: str = ""
+    transfers: int = 0
+    day: str = ""
 
 
 def part_of(part: Part) -> PartRow:
-    batch = part.batch
-    first = [(finding.place, finding.code, finding.text) for finding in part.findings]
-    history = list(part.history)
-    return PartRow(
-        part.id,
-        part.status.value,
-        part.reason,
-        account(batch.debtor_iban) if isinstance(batch, Batch) else "",
-        amount(Money(batch.control_sum, batch.debtor_currency)) if isinstance(batch, Batch) else "",
-        len(batch.transfers) if isinstance(batch, Batch) else 0,
-        str(part.executes_on or batch.execution_date) if isinstance(batch, Batch) else "",
-        first,
-        part.findings.count - len(first),
-        dots(part.path, tuple(dict.fromkeys([fact.target for fact in history] or [part.status]))),
-        history,
+    batch, first = part.batch, [(finding.place, finding.code, finding.text) for finding in part.findings]
+    row = PartRow(part.status.value, part.reason, first, part.findings.count - len(first))
+    if not isinstance(batch, Batch):
+        return row
+    return row._replace(
+        debtor=account(batch.debtor_iban),
+        amount=amount(Money(batch.control_sum, batch.debtor_currency)),
+        transfers=len(batch.transfers),
+        day=str(part.executes_on or batch.execution_date),
     )

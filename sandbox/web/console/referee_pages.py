@@ -3,14 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from flask import Response
-
 from sandbox.referee.coverage import coverage_of, describe_cell
 from sandbox.referee.report import Finding, Report, check_waives, read_waive, report_of
 from sandbox.referee.rule import Rule, Severity
 from sandbox.referee.table import BY_ID, TABLE
-from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import Facts, Visit
 
 SHOWN = 5  # findings of a rule, until one asks for all of it
 
@@ -40,33 +37,25 @@ def broken_of(report: Report) -> list[Broken]:
     return sorted(rows.values(), key=lambda row: order.index(row.rule.severity))
 
 
-def referee(visit: Visit) -> Response:
+def referee(visit: Visit) -> Facts:
     """All rules that were broken, or one of them with all its calls."""
-    report = report_of(visit.world)
-    broken = broken_of(report)
-    asked = visit.request.args.get("rule")
-    if asked is not None and asked in BY_ID:
-        broken = [row for row in broken if row.rule.id == asked]
-    else:
-        asked = None
+    asked = BY_ID.get(visit.request.args.get("rule", ""))
+    broken = [row for row in broken_of(report_of(visit.world)) if asked in (None, row.rule)]
     settings = visit.world.ask(lambda bank: bank.settings)
-    return draw(
-        visit,
-        "referee",
-        here="/console/referee",
-        asked=BY_ID[asked] if asked else None,
-        standing=[row for row in broken if row.reason is None],
-        waived=[row for row in broken if row.reason is not None],
-        counts=counts_of(broken),
-        shown=None if asked else SHOWN,
-        last=max((call.seq for call in visit.world.exchanges), default=0),
-        watching=settings.referee == "on",
-        waives="\n".join(settings.referee_waives),
-        reasons=dict(map(read_waive, check_waives(settings.referee_waives))),
-        rules=len(TABLE),
-        coverage=coverage_of(visit.world),
-        in_words=describe_cell,
-    )
+    return {
+        "asked": asked,
+        "standing": [row for row in broken if row.reason is None],
+        "waived": [row for row in broken if row.reason is not None],
+        "counts": counts_of(broken),
+        "shown": None if asked else SHOWN,
+        "last": max((call.seq for call in visit.world.exchanges), default=0),
+        "watching": settings.referee == "on",
+        "waives": "\n".join(settings.referee_waives),
+        "reasons": dict(map(read_waive, check_waives(settings.referee_waives))),
+        "rules": len(TABLE),
+        "coverage": coverage_of(visit.world),
+        "in_words": describe_cell,
+    }
 
 
 def counts_of(broken: list[Broken]) -> list[tuple[str, int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from flask import Response
 
@@ -15,67 +15,39 @@ from sandbox.scenario.setting_rows import WORDS
 from sandbox.web.console.actions import LISTS, WAS
 from sandbox.web.console.control_calls import Ask
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import Facts, Visit
 from sandbox.web.controls.scenario_views import settings_row
 
-
-class Row(NamedTuple):
-    """A setting as the page shows it; `value` is what was typed, where that was refused."""
-
-    name: str
-    about: str
-    clause: str
-    value: str
-    was: str
-    default: str
-    words: tuple[str, ...]
-    is_list: bool
-    refused: str
-
-    @property
-    def title(self) -> str:
-        return self.name.replace("_", " ")
+NO_FORM: Mapping[str, str] = {}
 
 
-def settings(visit: Visit) -> Response:
-    return page_of(visit)
-
-
-def page_of(visit: Visit, form: Mapping[str, str] | None = None, refused: Mapping[str, str] | None = None) -> Response:
-    """The page; after a refusal with what was typed, and the reason at each field."""
-    now = typed(visit.world.ask(lambda bank: settings_row(bank.settings)))
-    first, form, refused = typed(settings_row(Settings())), form or {}, refused or {}
-    topics: dict[Topic, list[Row]] = {topic: [] for topic in Topic}
+def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[str, str] = NO_FORM) -> Facts:
+    """By topic; after a refusal with what was typed, and the reason at each field."""
+    now, first = typed(visit.world.ask(lambda bank: settings_row(bank.settings))), typed(settings_row(Settings()))
+    topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
     for field in fields(Settings):
-        name, facts = field.name, field.metadata
+        name = field.name
         was = form.get(WAS + name, now[name])
-        row = Row(
-            name,
-            facts["about"],
-            facts["clause"],
-            form.get(name, was),
-            was,
-            first[name],
-            WORDS.get(name, ()),
-            name in LISTS,
-            refused.get(name, ""),
-        )
-        topics[facts["topic"]].append(row)
-    return draw(
-        visit,
-        "settings",
-        here="/console/settings",
-        status=400 if refused else 200,
-        topics=topics,
-        faults=len(refused),
-        axes=AXES,
-    )
+        row = {
+            **field.metadata,
+            "name": name,
+            "title": name.replace("_", " "),
+            "value": form.get(name, was),  # what was typed, where that was refused
+            "was": was,
+            "default": first[name],
+            "words": WORDS.get(name, ()),
+            "is_list": name in LISTS,
+            "refused": refused.get(name, ""),
+        }
+        topics[field.metadata["topic"]].append(row)
+    return {"topics": topics, "faults": len(refused), "axes": AXES}
 
 
 def refused_page(visit: Visit, ask: Ask, refusal: Refusal) -> Response:
     """Nothing was saved: the page with what was typed, and the reason at each field."""
     body = ask.body or {}
-    return page_of(visit, visit.request.form, reasons(body) or dict.fromkeys(list(body)[:1], refusal.text))
+    facts = settings(visit, visit.request.form, reasons(body) or dict.fromkeys(list(body)[:1], refusal.text))
+    return draw(visit, "settings", here="/console/settings", status=400, **facts)
 
 
 def reasons(body: Mapping[str, Any]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.control_calls import Ask, curl_of
 from sandbox.web.console.desk import FILES
 from sandbox.web.console.inbox import Waiting
+from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
 from sandbox.web.console.visits import Visit
 from sandbox.web.controls.rows import CONTROLS
@@ -101,9 +102,15 @@ def templates() -> Environment:
     names = ("moment", "machine", "local", "took", "wall", "clock_text", "span", "account", "short")
     made.filters |= {name: getattr(formats, name) for name in names} | {"money": formats.amount}
     made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
-    made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES}
+    made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES, "KINDS": KINDS}
     made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
     return made
+
+
+def draw_page(visit: Visit, name: str, facts: dict[str, Any]) -> Response:
+    """The page of a view, by the facts that it found; the menu shows where it is."""
+    path = visit.below
+    return draw(visit, name, here=next((at for at, _ in MENU if path == at or path.startswith(f"{at}/")), ""), **facts)
 
 
 def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **context: Any) -> Response:
@@ -153,7 +160,7 @@ def back_of(visit: Visit) -> str:
     if visit.request.method != "GET":
         return "/"  # a page that shows a reply has an address that takes no GET
     query = {name: value for name, value in visit.request.args.items() if name != "notice"}
-    return visit.to(visit.request.path.removeprefix("/_sandbox"), **query).removeprefix(visit.root)
+    return visit.to(visit.below, **query).removeprefix(visit.root)
 
 
 def mark_of(bank: Bank, world: World) -> str:

@@ -2,14 +2,10 @@
 
 from datetime import UTC, datetime
 
-from flask import Response
-
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
-from sandbox.web.console.formats import local
-from sandbox.web.console.templating import draw
 from sandbox.web.console.timeline_picture import SHORTEST, Picture, Window, picture_of, whole
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import Facts, Visit
 
 EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2310, 1, 1, tzinfo=UTC)
 # What a link shows next: shares of the window that is seen.
@@ -21,7 +17,7 @@ WAYS = {
 }
 
 
-def timeline(visit: Visit) -> Response:
+def timeline(visit: Visit) -> Facts:
     world = visit.world
     calls = world.calls_after(0)
 
@@ -31,15 +27,11 @@ def timeline(visit: Visit) -> Response:
 
     picture = world.ask(view)
     ways = {name: visit.to("/console/timeline", **query_of(picture.window.part(*way))) for name, way in WAYS.items()}
-    return draw(
-        visit,
-        "timeline",
-        here="/console/timeline",
-        picture=picture,
-        ways=ways,
-        zoomed=lambda window: visit.to("/console/timeline", **query_of(window)),
-        local=local,
-    )
+    return {
+        "picture": picture,
+        "ways": ways,
+        "zoomed": lambda window: visit.to("/console/timeline", **query_of(window)),
+    }
 
 
 def asked(visit: Visit) -> Window | None:

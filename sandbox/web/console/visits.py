@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from secrets import token_hex
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from flask import Request, Response
@@ -16,6 +17,7 @@ from sandbox.web.html import pages
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
+Facts = dict[str, Any]  # what a page shows, by the names that its template knows
 SESSION_COOKIE = "sandbox-console"
 
 
@@ -47,6 +49,11 @@ class Visit:
     def root(self) -> str:
         """Where the console of this world begins."""
         return f"{self.request.script_root}/_sandbox"
+
+    @property
+    def below(self) -> str:
+        """The path of the page, below the root."""
+        return self.request.path.removeprefix("/_sandbox")
 
     @property
     def bank_address(self) -> str:
