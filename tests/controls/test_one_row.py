@@ -25,8 +25,8 @@ from sandbox.web.controls.body_fields import body, text, whole_number
 from sandbox.web.controls.control_row import Button, Command, Control
 from sandbox.web.controls.lock import Lock
 from sandbox.web.controls.rows import CONTROLS
-from sandbox.web.docs.controls import rows
 from sandbox.web.docs.controls_document import document
+from sandbox.web.docs.generated import control_rows
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 from tests import documented
@@ -74,7 +74,7 @@ def views(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType(VIEWS)
     module.greet = greet  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, VIEWS, module)
-    made = document("http://x", (*rows(), ROW))
+    made = document("http://x", (*control_rows(), ROW))
     monkeypatch.setattr(documented, "controls", lambda: made)  # so that its replies are held against its document
 
 

@@ -14,10 +14,10 @@ from sandbox.contract.field_rows import Use
 from sandbox.contract.fields import FIELDS, use_of
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.docs.controls import rows as control_rows
 from sandbox.web.docs.controls_document import OTHER_MEDIA
 from sandbox.web.docs.controls_document import document as controls_document
 from sandbox.web.docs.document import addresses_of, body_name
+from sandbox.web.docs.generated import control_rows
 from sandbox.web.docs.responses import CAUSES, ONLY_BY_FAULT, causes_of
 from sandbox.web.docs.schemas import NOTES
 from tests.contracts import ALICE

@@ -9,7 +9,7 @@ import pytest
 from sandbox.contract.errors import Error
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.settings import Settings
-from sandbox.web.docs.controls import rows as control_rows
+from sandbox.web.docs.generated import control_rows
 from tests.tpp import Tpp
 
 CHOICES = range(1, 14)

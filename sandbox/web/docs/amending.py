@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
+from sandbox.contract.errors import Error
+from sandbox.web.docs.responses import title_of
 from sandbox.web.docs.schemas import reference
 
 Document = dict[str, Any]
 Amend = Callable[[Document], None]
 Given = ParamSpec("Given")
+INITIATIONS = ("payment_initiation", "standing_order_initiation")
 
 
 def amendment(change: Callable[Concatenate[Document, Given], None]) -> Callable[Given, Amend]:
@@ -26,14 +29,10 @@ def schema(document: Document, name: str) -> dict[str, Any]:
     return found
 
 
-def every_operation(document: Document) -> Iterator[dict[str, Any]]:
-    for methods in document["paths"].values():
-        yield from methods.values()
-
-
 def operation(document: Document, *names: str) -> Iterator[dict[str, Any]]:
     """Operations, each at all of its paths; without a name all."""
-    return (described for described in every_operation(document) if not names or described["x-operation"] in names)
+    for methods in document["paths"].values():
+        yield from (described for described in methods.values() if not names or described["x-operation"] in names)
 
 
 @amendment
@@ -89,20 +88,21 @@ def parameter(document: Document, /, of: str, *operations: str, **changes: Any) 
 
 
 @amendment
-def refuses(document: Document, status: int, code: str, error: str, when: str, *names: str) -> None:
-    """Operations refuse with an error that they do not have otherwise."""
+def refuses(document: Document, status: int, error: Error, when: str, *names: str) -> None:
+    """Operations refuse with an error that they do not have otherwise, or with another status."""
+    row = error.value
     for described in operation(document, *names):
-        found = described["responses"].setdefault(str(status), new_refusal(error))
+        found = described["responses"].setdefault(str(status), new_refusal(row.error))
         content = found["content"]["application/json"]["schema"]
         codes = content["allOf"][1]["properties"]["error_code"]["enum"]
-        if code not in codes:
-            codes.append(code)
-            found["description"] += f"\n\n{error} {code}: {when}"
+        if row.code not in codes:
+            codes.append(row.code)
+            found["description"] += f"\n\n{row.error} {row.code}: {when}"
 
 
 def new_refusal(error: str) -> dict[str, Any]:
     codes: dict[str, Any] = {"type": "object", "properties": {"error_code": {"enum": []}}}
     return {
-        "description": f"{error.replace('_', ' ').capitalize()}.",
+        "description": title_of(error),
         "content": {"application/json": {"schema": {"allOf": [reference("ErrorReply"), codes]}}},
     }

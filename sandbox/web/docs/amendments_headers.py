@@ -10,33 +10,38 @@ from sandbox.contract.operations import BY_NAME
 from sandbox.web.api.failures import other_codes
 from sandbox.web.api.gate import REDIRECT_URI_LISTED
 from sandbox.web.api.surprises import MAY_BE_ABSENT
-from sandbox.web.docs.amending import Amend, Document, amendment, both, every_operation, parameter, refuses, schema
+from sandbox.web.docs.amending import (
+    INITIATIONS,
+    Amend,
+    Document,
+    amendment,
+    both,
+    operation,
+    parameter,
+    refuses,
+    schema,
+)
 from sandbox.web.docs.responses import REPLIES
 
-INITIATIONS = ("payment_initiation", "standing_order_initiation")
 BY_REFERENCE = tuple(name for name, row in BY_NAME.items() if row.kind is not None and row.method != "POST")
+SILENT = tuple(name for name, row in BY_NAME.items() if row.silent)
 SCOPED = tuple(name for name, row in BY_NAME.items() if row.scopes)
-FUNDS, CONSENT, DENIED, TOKEN = (
-    (error.value.code, error.value.error)
-    for error in (Error.FUNDS_MISSING, Error.CONSENT_ENDED, Error.ACCESS_DENIED, Error.ACCESS_TOKEN_REFUSED)
-)
 READS = ("accounts", "account", "transactions", "token")
 
 
 def newest_only(document: Document) -> None:
-    for described in every_operation(document):
-        if BY_NAME[described["x-operation"]].silent:
-            gone = described["x-accept"][1:]
-            described["x-versions"], described["x-accept"] = described["x-versions"][:1], described["x-accept"][:1]
-            for response in described["responses"].values():
-                for media in gone:
-                    response.get("content", {}).pop(media, None)
+    for described in operation(document, *SILENT):
+        gone = described["x-accept"][1:]
+        described["x-versions"], described["x-accept"] = described["x-versions"][:1], described["x-accept"][:1]
+        for response in described["responses"].values():
+            for media in gone:
+                response.get("content", {}).pop(media, None)
 
 
 @amendment
 def retry_after(document: Document, statuses: tuple[str, ...], text: str | None) -> None:
     """What the header says, or that it may be left out."""
-    for described in every_operation(document):
+    for described in operation(document):
         for status in statuses:
             found = described["responses"].get(status, {}).get("headers", {}).get("Retry-After")
             if found is not None:
@@ -100,7 +105,7 @@ def nulls(document: Document) -> None:
 
 @amendment
 def pages_of_a_gateway(document: Document, status: str) -> None:
-    for described in every_operation(document):
+    for described in operation(document):
         described["responses"][status] = {
             "description": "A gateway in front of the bank.",
             "content": {"text/html": {"schema": {"type": "string"}}},
@@ -132,10 +137,10 @@ AMENDMENTS: dict[tuple[str, str], Amend] = {
     ("content_type_reply", "plain"): content_type("application/json"),
     ("error_codes", "other"): codes,
     ("error_words", "lower"): words,
-    ("insufficient_funds", "400"): refuses(400, *FUNDS, "funds are missing", *INITIATIONS),
-    ("consent_gone", "401"): refuses(401, *CONSENT, "the consent was withdrawn or is over", *READS),
-    ("foreign_id", "403"): refuses(403, *DENIED, "the initiation is another client's", *BY_REFERENCE),
-    ("wrong_scope", "401"): refuses(401, *TOKEN, "the token is of another scope", *SCOPED),
+    ("insufficient_funds", "400"): refuses(400, Error.FUNDS_MISSING, "funds are missing", *INITIATIONS),
+    ("consent_gone", "401"): refuses(401, Error.CONSENT_ENDED, "the consent was withdrawn or is over", *READS),
+    ("foreign_id", "403"): refuses(403, Error.ACCESS_DENIED, "the initiation is another client's", *BY_REFERENCE),
+    ("wrong_scope", "401"): refuses(401, Error.ACCESS_TOKEN_REFUSED, "the token is of another scope", *SCOPED),
     ("unknown_fields", "everywhere"): more_fields,
     ("absent_fields", "null"): nulls,
     ("gateway", "502"): pages_of_a_gateway("502"),

@@ -1,40 +1,27 @@
 """What the controls tell of time, worlds, calls and findings, as schemas (choice 10)."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from marshmallow import Schema, fields
 
+from sandbox.referee.rule import Severity
+from sandbox.web.controls.body_fields import reply
 from sandbox.web.docs.reply_schemas import ErrorReply, one_of
 from sandbox.world.holds import PLACES
 
-
-def text() -> fields.String:
-    return fields.String(required=True)
-
-
-def text_or_null() -> fields.String:
-    return fields.String(required=True, allow_none=True)
-
-
-def number() -> fields.Integer:
-    return fields.Integer(required=True)
+text = partial(fields.String, required=True)
+text_or_null = partial(text, allow_none=True)
+number = partial(fields.Integer, required=True)
+amount = partial(fields.Float, required=True)
+flag = partial(fields.Boolean, required=True)
+instant = partial(fields.DateTime, required=True)
+texts = partial(fields.List[Any], fields.String, required=True)
+words = partial(fields.Dict, fields.String, fields.String, required=True)
 
 
-def flag() -> fields.Boolean:
-    return fields.Boolean(required=True)
-
-
-def instant() -> fields.DateTime:
-    return fields.DateTime(required=True)
-
-
-def texts() -> fields.List[Any]:
-    return fields.List(fields.String(), required=True)
-
-
-def rows(row: type[Schema], **more: Any) -> fields.List[Any]:
-    return fields.List(fields.Nested(row), required=True, **more)
+def rows(row: type[Schema]) -> fields.List[Any]:
+    return fields.List(fields.Nested(row), required=True)
 
 
 @cache
@@ -61,8 +48,8 @@ class Clock(Schema):
 
     now = instant()
     mode = one_of("frozen", "running")
-    rate = fields.Float(required=True)
-    due_next = fields.DateTime(required=True, allow_none=True)
+    rate = amount()
+    due_next = instant(allow_none=True)
 
 
 class World(Schema):
@@ -86,21 +73,9 @@ class ImportedWorld(World):
     acts = number()
 
 
-class Awaited(Schema):
-    """`waited` is in seconds of bank time."""
-
-    payment_id = text()
-    status = text()
-    at = instant()
-    waited = fields.Float(required=True)
-
-
-class HeldCall(Schema):
-    request_id = text()
-    operation = text()
-    method = text()
-    path = text()
-    client_id = text_or_null()
+# `waited` is in seconds of bank time.
+Awaited = reply("Awaited", payment_id=text(), status=text(), at=instant(), waited=amount())
+HeldCall = reply("HeldCall", request_id=text(), operation=text(), method=text(), path=text(), client_id=text_or_null())
 
 
 class Hold(Schema):
@@ -136,7 +111,7 @@ class ListedCall(LoggedCall):
 class Finding(Schema):
     rule = text()
     title = text()
-    severity = one_of("error", "warning", "advice")
+    severity = one_of(*Severity)
     clause = text()
     call = fields.Nested(LoggedCall, required=True)
     what = text()
@@ -147,10 +122,7 @@ class Finding(Schema):
     reason = text_or_null()
 
 
-class FindingCounts(Schema):
-    error = number()
-    warning = number()
-    advice = number()
+FindingCounts = reply("FindingCounts", **{level.value: number() for level in Severity})
 
 
 class RefereeReport(Schema):
@@ -159,31 +131,21 @@ class RefereeReport(Schema):
     counts = fields.Nested(FindingCounts, required=True)
     waved_off = number()
     findings = rows(Finding)
-    not_listed = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    not_listed = fields.Dict(fields.String(), fields.Integer(), required=True)
 
 
-class CoverageRow(Schema):
-    kind = text()
-    met = number()
-    all = number()
-    percent = fields.Float(required=True)
+CoverageRow = reply("CoverageRow", kind=text(), met=number(), all=number(), percent=amount())
 
 
 class Coverage(Schema):
-    percent = fields.Float(required=True)
+    percent = amount()
     table = rows(CoverageRow)
     most_useful_not_met = texts()
-    cells = fields.Dict(
-        keys=fields.String(), values=fields.Dict(keys=fields.String(), values=fields.Boolean()), required=True
-    )
+    cells = fields.Dict(fields.String(), fields.Dict(fields.String(), fields.Boolean()), required=True)
 
 
-class ExclusionRow(Schema):
-    """A value that leaves a value of another axis without effect."""
-
-    value = text()
-    axis = text()
-    other = text()
+# A value that leaves a value of another axis without effect.
+ExclusionRow = reply("ExclusionRow", value=text(), axis=text(), other=text())
 
 
 class AxisRow(Schema):
@@ -195,7 +157,7 @@ class AxisRow(Schema):
     clause = text()
     about = text()
     values = texts()
-    does = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    does = words()
     brings = text()
     within = flag()
     outside = texts()
@@ -236,7 +198,7 @@ class JournalEntry(Schema):
     at = instant()
     subject = text()
     trigger = text()
-    source = fields.String(required=True, allow_none=True, data_key="from")
+    source = text_or_null(data_key="from")
     to = text_or_null()
     reason = text_or_null()
     rule = text_or_null()

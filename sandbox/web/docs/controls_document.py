@@ -18,7 +18,7 @@ from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.controls.scenario_rows import YAML
 from sandbox.web.docs import control_schemas, register_schemas, reply_schemas
 from sandbox.web.docs.control_schemas import ControlError
-from sandbox.web.docs.controls import rows
+from sandbox.web.docs.generated import control_rows
 from sandbox.web.docs.schemas import JsonSchema, name_of, new_document, reference
 
 ABOUT = (
@@ -68,7 +68,7 @@ def document(root: str, listed: Iterable[Control] | None = None) -> dict[str, An
     shapes = composed(converter)
     for name, shape in shapes.items():
         spec.components.schema(name, shape)
-    for row in rows() if listed is None else listed:
+    for row in control_rows() if listed is None else listed:
         address = f"/_sandbox{row.path}".replace("<", "{").replace(">", "}")
         spec.path(address, operations={row.method.lower(): operation_of(row, shapes)})
     return spec.to_dict()

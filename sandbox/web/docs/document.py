@@ -15,7 +15,7 @@ from sandbox.contract.variants import AXES, Pairs
 from sandbox.scenario.values import default_values
 from sandbox.web.api import account_replies, replies
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
-from sandbox.web.docs import amendments_accounts, amendments_headers, amendments_initiation, reply_schemas
+from sandbox.web.docs import amendments_bodies, amendments_headers, reply_schemas
 from sandbox.web.docs.amending import Amend, Document
 from sandbox.web.docs.examples import Example, accept_of, order, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
@@ -53,6 +53,12 @@ TAGS = {
     "account": ("Account information", "service 4.9, 4.10"),
     "accounts": ("Account information", "service 4.9, 4.10"),
     "transactions": ("Account information", "service 4.9, 4.10"),
+}
+SECURITY: dict[Authorization, list[dict[str, list[str]]]] = {
+    Authorization.REQUIRED: [{"token": []}],
+    Authorization.OPTIONAL: [{"token": []}, {}],
+    Authorization.BASIC: [{"client": []}],
+    Authorization.NONE: [],
 }
 ABOUT = (
     "A sandbox of one Belgian bank's interface for registered third parties. No money moves here.\n\n"
@@ -122,7 +128,7 @@ def describe(
         "description": description_of(operation, accepts),
         "tags": [TAGS[operation.name.partition("_")[0]][0]],
         "parameters": parameters_of(operation, products, address),
-        "security": security_of(operation),
+        "security": SECURITY[operation.authorization],
         "responses": responses_of(operation, product, vendor, versions),
         "x-operation": operation.name,
         "x-versions": list(versions),
@@ -139,18 +145,6 @@ def description_of(operation: Operation, accepts: list[str]) -> str:
     scopes = f" Scopes: {', '.join(operation.scopes)}." if operation.scopes else ""
     needed = f"Authorization: {operation.authorization.value}."
     return f"{operation.clause}. {needed}{scopes}{role}\n\nVersions (choice 3):\n{offered}"
-
-
-def security_of(operation: Operation) -> list[dict[str, list[str]]]:
-    match operation.authorization:
-        case Authorization.REQUIRED:
-            return [{"token": []}]
-        case Authorization.OPTIONAL:
-            return [{"token": []}, {}]
-        case Authorization.BASIC:
-            return [{"client": []}]
-        case Authorization.NONE:
-            return []
 
 
 def request_body(operation: Operation, product: str | None, examples: list[Example]) -> dict[str, Any]:
@@ -204,9 +198,7 @@ def body_name(product: str) -> str:
 
 
 # One for each value that shows in the shape of a call or a reply.
-AMENDMENTS: dict[tuple[str, str], Amend] = (
-    amendments_accounts.AMENDMENTS | amendments_headers.AMENDMENTS | amendments_initiation.AMENDMENTS
-)
+AMENDMENTS: dict[tuple[str, str], Amend] = amendments_headers.AMENDMENTS | amendments_bodies.AMENDMENTS
 LAST = ("error_codes", "other")  # it replaces also the codes that others bring
 
 

@@ -19,8 +19,12 @@ from sandbox.web.docs.parameters import CALLBACK
 CODE = "code"  # taken from the address that a customer is sent back to
 ALICE = "alice"
 BRAM = "bram"
+MULTI_CURRENCY = "BE56539100003188"  # of bram: EUR, USD and GBP
 OWN_REFERENCE = "EXAMPLE/XML/1"  # a MsgId, as libraries write them
 CSV_SAMPLE, XML_SAMPLE = "three-bulks.csv", "three-bulks.pain.001.001.09.xml"
+
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,12 @@ class Example:
     operation: str
     version: int
     product: str = ""
-    path: tuple[tuple[str, str], ...] = ()
-    query: tuple[tuple[str, str], ...] = ()
+    path: Pairs = ()
+    query: Pairs = ()
     token: str = ""  # the name of the token that it carries
-    more: tuple[tuple[str, str], ...] = ()  # headers of its own
+    more: Pairs = ()  # headers of its own
     body: Any = None  # an object is JSON or a form, a text is a file
-    gives: tuple[tuple[str, str], ...] = ()  # a name, and where in the reply it stands
+    gives: Pairs = ()  # a name, and where in the reply it stands
 
     @property
     def row(self) -> Operation:
@@ -93,7 +97,7 @@ class PsuStep:
     title: str
     address: str  # the name under which an earlier reply gave it
     customer: str
-    gives: tuple[tuple[str, str], ...] = ()
+    gives: Pairs = ()
 
     target = "/_sandbox/psu/approve"
 
@@ -136,17 +140,8 @@ def payments() -> Iterator[Step]:
     )  # fmt: skip
     yield PsuStep("The customer signs it", "sca_address", ALICE, gives=((CODE, "redirect"),))
     yield _code("Tokens for payments, for the code on the callback", 3, "pis")
-    for version in BY_NAME["payment_status"].versions:
-        yield Example(f"Status, version {version}", "payment_status", version, SCT.name, _payment("payment_id"))
-    for version in BY_NAME["payment_details"].versions:
-        yield Example(
-            f"Details, version {version}",
-            "payment_details",
-            version,
-            SCT.name,
-            _payment("payment_id"),
-            token="pis_token",
-        )
+    yield from _versions("Status", "payment_status", SCT.name, _payment("payment_id"))
+    yield from _versions("Details", "payment_details", SCT.name, _payment("payment_id"), token="pis_token")
     yield Example(
         "Instant credit transfer, with a token", pay, 3, ISCT.name, token="pis_token", body=order("INSTANT-7")
     )
@@ -216,7 +211,7 @@ def bulks(today: date) -> Iterator[Step]:
         yield Example(f"Cancelling it, version {version}", "bulk_cancellation", version, product, file_id)
 
 
-def account_information(iban: str) -> Iterator[Step]:
+def account_information() -> Iterator[Step]:
     yield Example(
         "Where the customer consents", "consent_addresses", 4, query=(("scope", "AIS"),),
         gives=(("consent_address", "0.consent_uri"),),
@@ -227,21 +222,18 @@ def account_information(iban: str) -> Iterator[Step]:
         "The accounts", "accounts", 2, token="ais_token", gives=(("logical_id", "_embedded.accounts.0.logical_id"),)
     )
     logical_id = (("logical_id", "{{logical_id}}"),)
-    for version in BY_NAME["account"].versions:
-        yield Example(f"An account, version {version}", "account", version, path=logical_id, token="ais_token")
-    for version in BY_NAME["transactions"].versions:
-        yield Example(
-            f"Its transactions, version {version}", "transactions", version, path=logical_id,
-            query=(("pagesize", "5"),), token="ais_token",
-        )  # fmt: skip
+    yield from _versions("An account", "account", path=logical_id, token="ais_token")
+    yield from _versions(
+        "Its transactions", "transactions", path=logical_id, query=(("pagesize", "5"),), token="ais_token"
+    )
     yield Example(
         "The full history, in dollars", "transactions", 2, path=logical_id,
         query=(("currency", "USD"), ("pagesize", "5")), token="ais_token", more=(("SCA-Token", "{{sca_token}}"),),
     )  # fmt: skip
     yield _refresh("A new pair, before the hour is over", 3, "ais")
     yield Example(
-        "Where the customer gives one account", "consent_addresses", 3, query=(("scope", "CAF"), ("iban", iban)),
-        gives=(("caf_address", "0.consent_uri"),),
+        "Where the customer gives one account", "consent_addresses", 3,
+        query=(("scope", "CAF"), ("iban", MULTI_CURRENCY)), gives=(("caf_address", "0.consent_uri"),),
     )  # fmt: skip
     yield PsuStep("The customer gives it", "caf_address", BRAM, gives=((CODE, "redirect"),))
     yield _code("Tokens for the one account", 2, "caf", (("caf_logical_id", "logical_id"),))
@@ -249,27 +241,30 @@ def account_information(iban: str) -> Iterator[Step]:
     yield _refresh("A new pair for the one account", 2, "caf")
 
 
-def _payment(name: str) -> tuple[tuple[str, str], ...]:
+def _payment(name: str) -> Pairs:
     return (("payment_id", f"{{{{{name}}}}}"),)
 
 
-def _code(title: str, version: int, name: str, gives: tuple[tuple[str, str], ...] = ()) -> Example:
+def _versions(title: str, operation: str, *given: Any, **more: Any) -> Iterator[Step]:
+    """The same call in every version."""
+    for version in BY_NAME[operation].versions:
+        yield Example(f"{title}, version {version}", operation, version, *given, **more)
+
+
+def _code(title: str, version: int, name: str, gives: Pairs = ()) -> Example:
     form = {"grant_type": "authorization_code", "code": "{{code}}", "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
-    return Example(title, "token", version, body=form, gives=_pair(name) + gives)
+    return _tokens(title, version, name, form, gives)
 
 
 def _refresh(title: str, version: int, name: str) -> Example:
-    form = {"grant_type": "refresh_token", "refresh_token": f"{{{{{name}_refresh}}}}"}
-    return Example(title, "token", version, body=form, gives=_pair(name))
+    return _tokens(title, version, name, {"grant_type": "refresh_token", "refresh_token": f"{{{{{name}_refresh}}}}"})
 
 
-def _pair(name: str) -> tuple[tuple[str, str], ...]:
-    return ((f"{name}_token", "access_token"), (f"{name}_refresh", "refresh_token"))
+def _tokens(title: str, version: int, name: str, form: dict[str, str], gives: Pairs = ()) -> Example:
+    pair = ((f"{name}_token", "access_token"), (f"{name}_refresh", "refresh_token"))
+    return Example(title, "token", version, body=form, gives=pair + gives)
 
 
 def steps(today: date) -> list[Step]:
     """The whole walk; after it every operation was called in each of its versions."""
-    return [*payments(), *contracts(today), *bulks(today), *account_information(MULTI_CURRENCY)]
-
-
-MULTI_CURRENCY = "BE56539100003188"  # of bram: EUR, USD and GBP
+    return [*payments(), *contracts(today), *bulks(today), *account_information()]

@@ -16,10 +16,31 @@ from sandbox.contract.reference_flows import FLOWS, NOT_FELT, evidence
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
 from sandbox.referee.table import TABLE as REFEREE
-from sandbox.web.docs.controls import rows as control_rows
+from sandbox.web.controls.control_row import OBJECT, TEXT, Control
+from sandbox.web.controls.rows import CONTROLS
 
 Row = tuple[str, ...]
 Table = tuple[Row, list[Row]]
+
+
+# The addresses of the reference itself, which docs/app.py routes.
+JSON, PAGE = {"application/json": OBJECT}, {"text/html": TEXT}
+REFERENCE = tuple(
+    Control("GET", path, "", words, reply=reply)
+    for path, words, reply in (
+        ("/openapi.json", "The bank's interface as an OpenAPI 3.1 document.", JSON),
+        ("/controls.json", "These controls as an OpenAPI 3.1 document.", JSON),
+        ("/callback", "A callback page, registered for `demo-tpp`: what came back, and the next call.", PAGE),
+        ("/docs", "This page.", PAGE),
+        ("/docs/<slug>", "A page of the documentation: tutorial, how-to, reference, explanation.", PAGE),
+        ("/docs/try", "The document to read and to try out, by Swagger UI.", PAGE),
+    )
+)
+
+
+def control_rows() -> tuple[Control, ...]:
+    """All that the reference lists, in the order of the table."""
+    return CONTROLS + REFERENCE
 
 
 def ours(clause: str) -> str:
@@ -32,18 +53,18 @@ def table(head: Row, rows: Iterable[Row]) -> Table:
 
 
 def moves() -> Table:
-    rows = [(path, row) for path, of in MOVES.items() for row in of]
     return table(
         ("path", "from", "trigger", "to", "when"),
         (
             (path, row.source, row.trigger, row.target, row.when.__doc__ or "" if row.when else "", row.clause)
-            for path, row in rows
+            for path, rows in MOVES.items()
+            for row in rows
         ),
     )
 
 
 def errors() -> Table:
-    rows = [error.value for error in Error]
+    rows = (error.value for error in Error)
     return table(
         ("status", "error", "error_code", "text"),
         ((str(row.status), row.error, row.code, row.text, row.clause) for row in rows),
@@ -84,18 +105,16 @@ def referee() -> Table:
 
 
 def variants() -> Table:
-    outside = {True: "", False: "not within"}
     return table(
         ("axis", "topic", "values", "text", "brings to light", "within", "withstood"),
         (
-            (*axis_cells(row), outside[row.within], evidence(row.name).replace("`", ""), row.clause)
+            (
+                row.name, row.topic, " ".join(row.marked), row.about, row.brings,
+                "" if row.within else "not within", evidence(row.name).replace("`", ""), row.clause,
+            )
             for row in AXES.values()
         ),
-    )
-
-
-def axis_cells(row: Axis) -> Row:
-    return row.name, row.topic, " ".join(row.marked), row.about, row.brings
+    )  # fmt: skip
 
 
 TABLES = {one.__name__: one for one in (moves, errors, operations, products, settings, referee, variants)}
@@ -110,43 +129,48 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
 
 
+def page(title: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", *parts]) + "\n"
+
+
 def of_table(name: str, title: str, about: str, code: int = 1) -> Callable[[], str]:
     """A page of one table; its first columns are code, its last says whose the row is."""
 
-    def page() -> str:
+    def made() -> str:
         head, rows = TABLES[name]()
         marked = [[f"`{text}`" if at < code and text else text for at, text in enumerate(row)] for row in rows]
-        return f"# {title}\n\n{about}\n\n{markdown_table([*head[:-1], 'whose'], marked)}\n"
+        return page(title, about, markdown_table([*head[:-1], "whose"], marked))
 
-    return page
+    return made
 
 
 def axes() -> str:
     felt = {axis for row in FLOWS.values() for axis in row.axes}
-    about = (
-        f"Points on which a real bank may have decided otherwise. {MARKS}\n\n"
+    parts = [
+        f"Points on which a real bank may have decided otherwise. {MARKS}",
         "The reference client and the demo shop withstand every value that is not marked !, and refuse what is. For "
         f"{len(felt)} of the {len(AXES)} axes the last column names the flow of the client that shows it; for the "
-        "rest it says why a right client does not feel them. [The flows](#flows-of-the-reference-client) follow."
-    )
-    parts = ["# Axes", about]
+        "rest it says why a right client does not feel them. [The flows](#flows-of-the-reference-client) follow.",
+    ]
+    head = ("axis", "values", "about", "brings to light", "clause", "withstood")
     for topic in TOPICS:
-        found = [axis for axis in AXES.values() if axis.topic == topic]
         rows = [
             (f"`{one.name}`", ", ".join(one.marked), one.about, one.brings, one.clause, evidence(one.name))
-            for one in found
+            for one in AXES.values()
+            if one.topic == topic
         ]
-        head = ("axis", "values", "about", "brings to light", "clause", "withstood")
         if rows:
             parts += [f"## {topic.capitalize()}", markdown_table(head, rows)]
     flows = [(f"`{name}`", row.words, ", ".join(row.axes)) for name, row in FLOWS.items()]
-    parts += [
+    values = [(f"`{name}`", why) for name, why in NOT_FELT.items() if "=" in name]
+    return page(
+        "Axes",
+        *parts,
         "## Flows of the reference client",
         markdown_table(("flow", "what the client does", "axes that it shows"), flows),
-    ]
-    values = [(f"`{name}`", why) for name, why in NOT_FELT.items() if "=" in name]
-    parts += ["Single values that a right client does not feel:", markdown_table(("value", "why"), values)]
-    return "\n\n".join(parts) + "\n"
+        "Single values that a right client does not feel:",
+        markdown_table(("value", "why"), values),
+    )
 
 
 def controls() -> str:
@@ -157,7 +181,7 @@ def controls() -> str:
         for row in control_rows()
     ]
     about = "Calls below `/_sandbox` of each world. They are no part of the bank (choice 10)."
-    return f"# Controls\n\n{about}\n\n{markdown_table(('call', 'what it does', 'body, for example'), rows)}\n"
+    return page("Controls", about, markdown_table(("call", "what it does", "body, for example"), rows))
 
 
 def scenario_keys() -> str:
@@ -167,10 +191,13 @@ def scenario_keys() -> str:
     top: dict[str, Any] = schema()
     rows = [(f"`{name}`", one.get("description", "")) for name, one in top["properties"].items()]
     steps = [(f"`{name}`", ", ".join(word.keys), word.bare or "") for name, word in STEPS.items()]
-    about = "`bank-sandbox scenario schema` prints the JSON Schema, for completion in an editor."
-    return (
-        f"# Scenario keys\n\n{about}\n\n## Keys of a file\n\n{markdown_table(('key', 'what it holds'), rows)}\n\n"
-        f"## Steps\n\n{markdown_table(('step', 'keys', 'a single value is'), steps)}\n"
+    return page(
+        "Scenario keys",
+        "`bank-sandbox scenario schema` prints the JSON Schema, for completion in an editor.",
+        "## Keys of a file",
+        markdown_table(("key", "what it holds"), rows),
+        "## Steps",
+        markdown_table(("step", "keys", "a single value is"), steps),
     )
 
 
@@ -182,7 +209,7 @@ def values() -> str:
         "The default scenario gives every outcome without configuration: name the beneficiary, or the bulk file "
         "(`PaymentInformationID`, or the MsgId), so. `bank-sandbox trigger NAME` makes one."
     )
-    return f"# Well-known values\n\n{about}\n\n{markdown(load('default'))}\n"
+    return page("Well-known values", about, markdown(load("default")))
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 LANGUAGES = {"sh": "curl", "python": "Python", "js": "JavaScript", "yaml": "YAML", "": "text"}
 Link = Callable[[str], str]
@@ -41,42 +42,31 @@ def html_of(text: str, link: Link) -> str:
             for name in ("href", "src"):
                 if name in child.attrs:
                     child.attrSet(name, link(str(child.attrs[name])))
-    return "".join(_pieces(tokens))
-
-
-def _pieces(tokens: list[Any]) -> list[str]:
-    """Blocks of code that follow each other in other languages are tabs of one box."""
-    made, at, plain = [], 0, list[Any]()
-    while at < len(tokens):
-        group = _fences(tokens, at)
-        if not group:
-            plain.append(tokens[at])
-            at += 1
-            continue
-        made.append(_rendered(plain))
-        plain = []
-        made.append(_code(group))
-        at += len(group)
-    return [*made, _rendered(plain)]
-
-
-def _fences(tokens: list[Any], at: int) -> list[Any]:
-    found: list[Any] = []
-    while at < len(tokens) and tokens[at].type == "fence" and tokens[at].info not in {one.info for one in found}:
-        found.append(tokens[at])
-        at += 1
-    return found
-
-
-def _rendered(tokens: list[Any]) -> str:
     made = reader()
-    return str(made.renderer.render(tokens, made.options, {}))
+    return str(made.renderer.render(_with_tabs(tokens), made.options, {}))
 
 
-def _code(group: list[Any]) -> str:
+def _with_tabs(tokens: "list[Token]") -> "list[Token]":
+    """Blocks of code that follow each other in other languages are tabs of one box."""
+    from markdown_it.token import Token
+
+    groups: list[list[Token]] = []
+    for token in tokens:
+        taken = {one.info for one in groups[-1]} if groups and groups[-1][0].type == "fence" else {token.info}
+        if token.type == "fence" and token.info not in taken:
+            groups[-1].append(token)
+        else:
+            groups.append([token])
+    return [
+        Token("html_block", "", 0, content=_code(group)) if group[0].type == "fence" else group[0] for group in groups
+    ]
+
+
+def _code(group: "list[Token]") -> str:
     """One block; or several, of which one is open at a time."""
     if len(group) == 1:
         return f'<pre tabindex="0"><code>{escape(group[0].content)}</code></pre>\n'
+    assert group[0].map is not None
     name = f"tabs-{group[0].map[0]}"
     boxes = (
         f'<details name="{name}"{" open" if at == 0 else ""}><summary>{LANGUAGES.get(one.info, escape(one.info))}'

@@ -5,7 +5,19 @@ from marshmallow.validate import OneOf
 
 from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, ROLES
 from sandbox.contract.languages import SCREENS
-from sandbox.web.docs.control_schemas import CallSummary, flag, instant, number, rows, text, text_or_null, texts
+from sandbox.web.controls.body_fields import reply
+from sandbox.web.docs.control_schemas import (
+    CallSummary,
+    amount,
+    flag,
+    instant,
+    number,
+    rows,
+    text,
+    text_or_null,
+    texts,
+    words,
+)
 from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, ContractOrder, PaymentOrder, one_of
 
 
@@ -35,9 +47,7 @@ class Client(Schema):
     redirect_uris = texts()
 
 
-class Balance(Schema):
-    currency = text()
-    balance = fields.Float(required=True)
+Balance = reply("Balance", currency=text(), balance=amount())
 
 
 class Account(Schema):
@@ -58,10 +68,7 @@ class AccountSettings(Account):
     signers = texts()
 
 
-class StatusChange(Schema):
-    at = instant()
-    status = text()
-    reason = text_or_null()
+StatusChange = reply("StatusChange", at=instant(), status=text(), reason=text_or_null())
 
 
 class Initiated(Schema):
@@ -127,17 +134,8 @@ class RefusedPayment(SignedPayment):
     reason = text()
 
 
-class Currency(Schema):
-    code = text()
-    rate = text()
-
-
-class Country(Schema):
-    code = text()
-    name = text()
-    iban = flag()
-    purpose_codes = texts()
-    purpose_required = flag()
+Currency = reply("Currency", code=text(), rate=text())
+Country = reply("Country", code=text(), name=text(), iban=flag(), purpose_codes=texts(), purpose_required=flag())
 
 
 class Countries(Schema):
@@ -152,7 +150,7 @@ class MoveOnTheWay(Schema):
     """A move of the call's subject before the answer; where funds were missing, with the balance of the day before."""
 
     at = instant()
-    from_ = fields.String(data_key="from", required=True, allow_none=True)
+    from_ = text_or_null(data_key="from")
     to = text_or_null()
     trigger = text()
     reason = text_or_null()
@@ -162,7 +160,7 @@ class MoveOnTheWay(Schema):
 class CallPart(Schema):
     """Headers and body without secrets; `cut` says what is missing of them."""
 
-    headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    headers = words()
     body = text()
     cut = text()
 
@@ -187,7 +185,7 @@ class Explanation(CallSummary):
     subject = text_or_null()
     state = text_or_null()
     scenario_rule = text_or_null()
-    variants = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    variants = words()
     decided_by = fields.Dict(keys=fields.String(), required=True)
     would_succeed = text_or_null()
     history = rows(MoveOnTheWay)

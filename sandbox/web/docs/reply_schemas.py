@@ -73,8 +73,7 @@ class PartRow(Schema):
     number_of_errors = fields.Integer()
 
 
-class ScaLink(Schema):
-    sca_redirect = fields.Nested(Link, required=True)
+ScaLink = Schema.from_dict({"sca_redirect": fields.Nested(Link, required=True)}, name="ScaLink")
 
 
 class BulkStatusReply(Schema):
@@ -137,12 +136,8 @@ class TransactionsReply(Schema):
     _links = fields.Nested(TransactionLinks, required=True)
 
 
-class ErrorLink(Schema):
-    href = fields.String(required=True)
-
-
-class ErrorLinks(Schema):
-    sca_redirect = fields.Nested(ErrorLink, required=True)
+ErrorLink = Schema.from_dict({"href": fields.String(required=True)}, name="ErrorLink")
+ErrorLinks = Schema.from_dict({"sca_redirect": fields.Nested(ErrorLink, required=True)}, name="ErrorLinks")
 
 
 class ErrorReply(Schema):

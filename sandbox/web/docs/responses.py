@@ -1,10 +1,10 @@
 """The replies of an operation in the document: success by version, then each refusal with its errors and causes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from sandbox.contract.errors import Error
+from sandbox.contract.errors import Error, Row
 from sandbox.contract.operations import BY_NAME, Authorization, Operation
 from sandbox.web.api.fault_replies import BY_STATUS
 from sandbox.web.docs.examples import accept_of
@@ -18,7 +18,10 @@ class Cause(NamedTuple):
 
     error: Error
     when: str
-    clause: str
+
+    @property
+    def row(self) -> Row:
+        return self.error.value
 
 
 def names(fits: Callable[[Operation], bool]) -> set[str]:
@@ -117,19 +120,18 @@ CAUSES: tuple[tuple[Error, str, set[str]], ...] = (
 )
 
 
-def causes_of(operation: Operation) -> Iterator[Cause]:
+def causes_of(operation: Operation) -> list[Cause]:
     """Every error that the operation can give, in the order of the catalogue; then those that only a fault orders."""
-    statuses = set()
-    for error, when, where in CAUSES:
-        if operation.name in where and error.value.status in operation.errors:
-            statuses.add(error.value.status)
-            yield Cause(error, when, error.value.clause)
-    for status in operation.errors:
-        if status not in statuses:
-            error = BY_STATUS[status]
-            yield Cause(error, ONLY_BY_FAULT, error.value.clause)
+    found = [
+        Cause(error, when)
+        for error, when, where in CAUSES
+        if operation.name in where and error.value.status in operation.errors
+    ]
+    statuses = {cause.row.status for cause in found}
+    return found + [Cause(BY_STATUS[one], ONLY_BY_FAULT) for one in operation.errors if one not in statuses]
 
 
+# What fills the text of an error in an example; INPUT stands where the name of the input at fault will.
 FACTS = {
     "input": "INPUT",
     "hint": "",
@@ -144,11 +146,6 @@ FACTS = {
     "most": "100000000",
     "expected": "application/json",
 }
-
-
-def sentence(error: Error) -> str:
-    """The text as it might read; INPUT stands where the name of the input at fault will."""
-    return error.value.text.format_map(FACTS)
 
 
 ERROR = "ErrorReply"
@@ -172,7 +169,10 @@ REPLIES: dict[str, str] = {
 def responses_of(operation: Operation, product: str | None, vendor: str, versions: tuple[int, ...]) -> dict[str, Any]:
     """Success by version, then each refusal with its errors."""
     accepts = [accept_of(vendor, version) for version in versions]
-    success: dict[str, Any] = {"description": "Done.", "headers": {"Response-ID": RESPONSE_ID}}
+    success: dict[str, Any] = {
+        "description": "Done.",
+        "headers": {"Response-ID": RESPONSE_ID} | HEADERS_OF.get(operation.name, {}),
+    }
     if operation.success == 204:
         success["description"] = "Done; there is no body."
     else:
@@ -181,45 +181,47 @@ def responses_of(operation: Operation, product: str | None, vendor: str, version
         success["content"] = {
             accept: {"schema": reference(name)} for accept, name in zip(accepts, names, strict=True)
         } | {ON_THE_WIRE: {"schema": shapes[0] if len(shapes) == 1 else {"anyOf": shapes}}}
-    success["headers"] = success["headers"] | HEADERS_OF.get(operation.name, {})
-    found = {str(operation.success): success}
     by_status: dict[int, list[Cause]] = {}
     for cause in causes_of(operation):
-        by_status.setdefault(cause.error.value.status, []).append(cause)
+        by_status.setdefault(cause.row.status, []).append(cause)
     # A client takes its Accept from the media types of the replies: where success has no body, refusals name them.
     named = accepts if operation.success == 204 else []
-    return found | {str(status): refusal(status, causes, named) for status, causes in sorted(by_status.items())}
+    return {str(operation.success): success} | {
+        str(status): refusal(status, causes, named) for status, causes in sorted(by_status.items())
+    }
 
 
 def refusal(status: int, causes: list[Cause], accepts: list[str]) -> dict[str, Any]:
-    rows = [
-        f"| {cause.error.value.error} | {cause.error.value.code} | {cause.when} | {cause.clause} |" for cause in causes
-    ]
+    rows = [f"| {cause.row.error} | {cause.row.code} | {cause.when} | {cause.row.clause} |" for cause in causes]
     table = "\n".join(["| error | error_code | when | clause |", "|---|---|---|---|", *rows])
     shown = {
-        f"{cause.error.value.code} {cause.error.name}": {"summary": cause.when, "value": body_of(cause)}
-        | clause_marks(cause.clause)
+        f"{cause.row.code} {cause.error.name}": {"summary": cause.when, "value": body_of(cause.row)}
+        | clause_marks(cause.row.clause)
         for cause in causes
     }
-    codes = list(dict.fromkeys(cause.error.value.code for cause in causes))
+    codes = list(dict.fromkeys(cause.row.code for cause in causes))
     schema = {"allOf": [reference(ERROR), {"type": "object", "properties": {"error_code": {"enum": codes}}}]}
-    extra = {name: HEADER[name] for name, given in STATUS_HEADERS.items() if status in given}
+    extra = {name: header for name, (statuses, header) in STATUS_HEADERS.items() if status in statuses}
     return {
-        "description": f"{causes[0].error.value.error.replace('_', ' ').capitalize()}.\n\n{table}",
+        "description": f"{title_of(causes[0].row.error)}\n\n{table}",
         "headers": {"Response-ID": RESPONSE_ID} | extra,
         "content": {accept: {"schema": schema} for accept in accepts}
         | {ON_THE_WIRE: {"schema": schema, "examples": shown}},
         "x-errors": [
-            {"error": row.error, "error_code": row.code, "when": cause.when} | clause_marks(cause.clause)
+            {"error": cause.row.error, "error_code": cause.row.code, "when": cause.when}
+            | clause_marks(cause.row.clause)
             for cause in causes
-            for row in (cause.error.value,)
         ],
     }
 
 
-def body_of(cause: Cause) -> dict[str, Any]:
-    row = cause.error.value
-    body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": sentence(cause.error)}
+def title_of(error: str) -> str:
+    return f"{error.replace('_', ' ').capitalize()}."
+
+
+def body_of(row: Row) -> dict[str, Any]:
+    text = row.text.format_map(FACTS)
+    body: dict[str, Any] = {"error": row.error, "error_code": row.code, "error_description": text}
     if row.error == "SCA_REQUIRED":
         body["_links"] = {"sca_redirect": {"href": "http://127.0.0.1:8080/psu/consent/..."}}
     return body
@@ -232,19 +234,16 @@ def reply_name(operation: Operation, version: int) -> str:
 
 
 header = partial(described, required=True)
-RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0", required=True)
+RESPONSE_ID = header("The Request-ID; a fresh one where that was missing or malformed.", "service 4.0")
 SIGN_AT = {"Location": header("Where the customer signs.", "choice 5")}
 HEADERS_OF: dict[str, dict[str, Any]] = {
     "payment_initiation": SIGN_AT,
     "standing_order_initiation": SIGN_AT,
-    "token": {
-        "Cache-Control": header("no-store", "choice 8"),
-        "Pragma": header("no-cache", "choice 8"),
-    },
+    "token": {"Cache-Control": header("no-store", "choice 8"), "Pragma": header("no-cache", "choice 8")},
 }
-HEADER = {
-    "WWW-Authenticate": header("Bearer, or Basic at /token.", "choice 2", required=False),
-    "Allow": header("The methods of this path.", "choice 4"),
-    "Retry-After": header("Seconds.", "choice 4"),
+# By name: at which statuses, and what it says.
+STATUS_HEADERS = {
+    "WWW-Authenticate": ((401,), header("Bearer, or Basic at /token.", "choice 2", required=False)),
+    "Allow": ((405,), header("The methods of this path.", "choice 4")),
+    "Retry-After": ((429, 503), header("Seconds.", "choice 4")),
 }
-STATUS_HEADERS = {"WWW-Authenticate": (401,), "Allow": (405,), "Retry-After": (429, 503)}

@@ -14,8 +14,6 @@ from markupsafe import Markup, escape
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.docs import generated
 from sandbox.web.docs.added_pages import ADDED
-from sandbox.web.docs.controls import rows
-from sandbox.web.docs.generated import TABLES
 from sandbox.web.docs.markdown import html_of, title_of
 from sandbox.web.html.pages import environment_of
 
@@ -130,8 +128,12 @@ def clauses(text: str) -> Markup:
 
 @lru_cache(maxsize=ROOTS_KEPT)
 def reference(root: str, bank: str) -> str:
-    tables = [(name, title, *TABLES[name]()) for name, title in TITLES.items()]
-    return templates().get_template("docs.html").render(root=root, bank=bank, tables=tables, controls=rows())
+    tables = [(name, title, *generated.TABLES[name]()) for name, title in TITLES.items()]
+    return (
+        templates()
+        .get_template("docs.html")
+        .render(root=root, bank=bank, tables=tables, controls=generated.control_rows())
+    )
 
 
 @lru_cache(maxsize=ROOTS_KEPT)
