@@ -96,12 +96,12 @@ def amount_text(amount: Amount) -> str:
     return f"{amount:f}" if isinstance(amount, Decimal) else str(amount)
 
 
-def values_of(body: Body, given: Mapping[str, Any]) -> dict[str, Any]:
+def values_of(body: Body, order: Mapping[str, Any]) -> dict[str, Any]:
     """Fields by their scenario words; they may be given by the API's names too. Another name is a caller's mistake."""
     words = {path: word for word, path in body.paths.items()} | dict(zip(body.paths, body.paths, strict=True))
     words |= {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"} | EARLIER_NAMES.get(body, {})
-    found: dict[str, Any] = {}
-    for name, value in given.items():
+    found: dict[str, Any] = {"endtoend_identification": own_reference()}
+    for name, value in order.items():
         word = words.get(name) or words.get(SHORT.get(name, name))
         if word is None:
             close = get_close_matches(name, words, 1)
@@ -116,8 +116,8 @@ def day(value: Any) -> Any:
 
 
 def read_short(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same by the API's names alone; `urgent` is a priority."""
-    found = {SHORT.get(name, name): value for name, value in given.items() if name != "urgent"}
+    """The same by the API's names alone, without what is None; `urgent` is a priority."""
+    found = {SHORT.get(name, name): value for name, value in given.items() if name != "urgent" and value is not None}
     if given.get("urgent"):
         found["instruction_priority"] = "HIGH"
     return found
@@ -128,10 +128,8 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
     given = read_short(order)
     account, address = given.pop("creditor_account", None), given.pop("creditor_address", None)
     defaults = {"currency": "EUR", "charge_bearer": "SHAR" if product == XB else None}
-    values = values_of(PAYMENT, defaults | {name: value for name, value in given.items() if value is not None})
-    values["amount"] = amount_text(values["amount"])
-    values["creditor_address"] = dict(address) if address else None
-    values.setdefault("endtoend_identification", own_reference())
+    values = values_of(PAYMENT, defaults | given)
+    values |= {"amount": amount_text(values["amount"]), "creditor_address": dict(address) if address else None}
     body = fill(PAYMENT, values)
     if account:
         body["creditor_account"] = body.get("creditor_account", {}) | account
@@ -140,23 +138,19 @@ def payment_body(product: str = SCT, **order: Any) -> dict[str, Any]:
 
 def earlier_payment_body(**order: Any) -> dict[str, Any]:
     """Version 1, of what EarlierOrder names; its payment_id is the TPP's own reference (choice 5)."""
-    given = {name: value for name, value in read_short(order).items() if value is not None}
+    given = read_short(order)
     urgent = given.pop("instruction_priority", None) == "HIGH"
-    structured = given.get("remittance_information_structured")
     values = values_of(VERSION_1, {"currency": "EUR"} | given)
-    values["amount"] = amount_text(values["amount"])
-    values.setdefault("endtoend_identification", own_reference())
-    body = fill(VERSION_1, values)
+    body = fill(VERSION_1, values | {"amount": amount_text(values["amount"])})
     if "communication" in body:
-        body["communication_type"] = "FREETEXT" if structured is None else "STRUCTURED"
+        body["communication_type"] = "STRUCTURED" if "remittance_information_structured" in given else "FREETEXT"
     return body | {"payment_treatment_type": "URGENT" if urgent else "NORMAL"}
 
 
 def standing_order_body(**order: Any) -> dict[str, Any]:
     """Of what RegularOrder names: FIXED with an amount, VARIABLE without (service 2.2)."""
-    given = {name: value for name, value in read_short(order).items() if value is not None}
+    given = read_short(order)
     kind = "FIXED" if "amount" in given else "VARIABLE"
-    values = values_of(STANDING_ORDER, {"currency": "EUR", "frequency": "MONTHLY", "type": kind} | given)
-    values |= {name: amount_text(values[name]) for name in AMOUNTS if name in values}
-    values.setdefault("endtoend_identification", own_reference())
-    return fill(STANDING_ORDER, values)
+    defaults = {"currency": "EUR", "frequency": "MONTHLY", "type": kind}
+    values = values_of(STANDING_ORDER, defaults | given)
+    return fill(STANDING_ORDER, values | {name: amount_text(values[name]) for name in AMOUNTS if name in values})

@@ -27,34 +27,14 @@ class NoCallback(Unreadable):
     """The PSU decided, and no callback follows: an axis of the world says so."""
 
 
-class Desk:
-    """Calls below /_sandbox of one world."""
-
-    def __init__(self, http: httpx.Client, base_url: str, key: str | None) -> None:
-        self.http = http
-        self.base_url = base_url.rstrip("/")
-        self.key = key
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {} if self.key is None else {"X-Sandbox-Key": self.key}
-
-    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Reply:
-        headers, content = self.headers, None
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-            content = json.dumps(body).encode()
-        return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
-
-
 class ClockControl:
     """The clock that the tester owns."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, controls: "Controls") -> None:
+        self._controls = controls
 
     def get(self) -> ClockFace:
-        return _face(self._desk.call("GET", "/clock"))
+        return _face(self._controls.call("GET", "/clock"))
 
     def advance(self, span: str | timedelta) -> ClockFace:
         """`61m`, `PT1H`, or a timedelta; all that falls due on the way happens."""
@@ -71,14 +51,14 @@ class ClockControl:
         return self._change(mode="running", rate=rate)
 
     def _change(self, **body: Any) -> ClockFace:
-        return _face(self._desk.call("POST", "/clock", body))
+        return _face(self._controls.call("POST", "/clock", body))
 
 
 class PsuControl:
     """The PSU without a browser."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, controls: "Controls") -> None:
+        self._controls = controls
 
     def approve(
         self,
@@ -89,31 +69,27 @@ class PsuControl:
         method: str | None = None,
     ) -> str:
         """Signs a payment or gives a consent; the answer is the callback address."""
-        chosen = {"customer": customer, "account": account, "accounts": None if accounts is None else list(accounts)}
-        if method is not None:
-            chosen["method"] = method
-        return self._act("approve", address, chosen)
+        chosen = None if accounts is None else list(accounts)
+        return self._act("approve", address, customer=customer, account=account, accounts=chosen, method=method)
 
     def refuse(self, address: str, customer: str | None = None) -> str:
-        return self._act("refuse", address, {"customer": customer})
+        return self._act("refuse", address, customer=customer)
 
     def sign(self, payment_id: str, customer: str, method: str | None = None) -> Reply:
         """A further signature, in the bank's own channel."""
-        how = {} if method is None else {"method": method}
-        return self._desk.call("POST", "/psu/sign", {"payment_id": payment_id, "customer": customer} | how)
+        return self._controls.call("POST", "/psu/sign", given(payment_id=payment_id, customer=customer, method=method))
 
     def refuse_in_channel(self, payment_id: str, customer: str) -> Reply:
         """A further signer refuses, in the bank's own channel."""
-        return self._desk.call("POST", "/psu/refuse", {"payment_id": payment_id, "customer": customer})
+        return self._controls.call("POST", "/psu/refuse", {"payment_id": payment_id, "customer": customer})
 
     def withdraw(self, client_id: str, customer: str, scope: str = "AIS") -> Reply:
         """Ends a consent."""
         body = {"client_id": client_id, "customer": customer, "scope": scope}
-        return self._desk.call("POST", "/psu/withdraw", body)
+        return self._controls.call("POST", "/psu/withdraw", body)
 
-    def _act(self, verb: str, address: str, chosen: Mapping[str, Any]) -> str:
-        body = {"address": address} | {name: value for name, value in chosen.items() if value is not None}
-        reply = self._desk.call("POST", f"/psu/{verb}", body)
+    def _act(self, verb: str, address: str, **chosen: Any) -> str:
+        reply = self._controls.call("POST", f"/psu/{verb}", given(address=address, **chosen))
         redirect: str | None = maybe(reply, "redirect")
         if redirect is None:
             raise NoCallback(reply, "it was done, and the browser did not come back")
@@ -125,13 +101,22 @@ class Controls(Line):
 
     def __init__(self, base_url: str, http: httpx.Client | None = None, key: str | None = None) -> None:
         super().__init__(http, base_url)
-        self.desk = Desk(self.http, base_url, key)
-        self.clock = ClockControl(self.desk)
-        self.psu = PsuControl(self.desk)
+        self.base_url = base_url.rstrip("/")
+        self.key = key
+        self.clock = ClockControl(self)
+        self.psu = PsuControl(self)
 
-    def call(self, method: str, path: str, body: Any = None) -> Reply:
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.key is None else {"X-Sandbox-Key": self.key}
+
+    def call(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Reply:
         """Any control, by its path below /_sandbox."""
-        return self.desk.call(method, path, body)
+        headers, content = self.headers, None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = json.dumps(body).encode()
+        return send(self.http, method, f"{self.base_url}/_sandbox{path}", headers, query or {}, content)
 
     def reset(self) -> None:
         """The world as it was first loaded."""
@@ -139,10 +124,10 @@ class Controls(Line):
 
     def world(self, name: str) -> "Controls":
         """The controls of a world of this server; `base_url` must be the bare address."""
-        return Controls(self.world_url(name), self.desk.http, self.desk.key)
+        return Controls(self.world_url(name), self.http, self.key)
 
     def world_url(self, name: str) -> str:
-        return f"{self.desk.base_url}/worlds/{quote(name, safe='')}"
+        return f"{self.base_url}/worlds/{quote(name, safe='')}"
 
     def make_world(
         self,
@@ -158,9 +143,8 @@ class Controls(Line):
 
         Refused (409) where a world of that name exists, unless `replace` is true.
         """
-        options = {"scenario": scenario, "seed": seed, "clock": clock, "life": life, "replace": replace}
-        options["variants"] = None if variants is None else dict(variants)
-        body = {key: value for key, value in options.items() if value is not None}
+        chosen = None if variants is None else dict(variants)
+        body = given(scenario=scenario, seed=seed, clock=clock, life=life, replace=replace, variants=chosen)
         self.call("PUT", f"/worlds/{quote(name, safe='')}", body)
         return self.world(name)
 
@@ -169,8 +153,7 @@ class Controls(Line):
 
     def move(self, payment_id: str, status: str, reason: str | None = None) -> Reply:
         """Forces a legal move."""
-        body = {"status": status} | ({} if reason is None else {"reason": reason})
-        return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", body)
+        return self.call("POST", f"/payments/{quote(payment_id, safe='')}/move", given(status=status, reason=reason))
 
     def book(self, iban: str, amount: str, **rest: Any) -> Reply:
         """A transaction by hand: also currency, date, counterparty (a name, or iban and name), communication."""
@@ -178,9 +161,14 @@ class Controls(Line):
 
     def listed(self, name: str, since: int | None = None) -> list[dict[str, Any]]:
         """A list of the world: customers, clients, accounts, payments, standing-orders, journal, requests, ..."""
-        reply = self.desk.call("GET", f"/{name}", query=query_text({"since": since}))
+        reply = self.call("GET", f"/{name}", query=query_text({"since": since}))
         rows: list[dict[str, Any]] = field(reply, name if name in reply.body else name.replace("-", "_"), list)
         return rows
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """A body of the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _face(reply: Reply) -> ClockFace:

@@ -16,7 +16,7 @@ from sandbox.client.bodies import (
     standing_order_body,
 )
 from sandbox.client.replies import Bulk, Initiation, Kind, Reference, Status, Tokens
-from sandbox.client.reply import Reply, Unreadable, field, link_of, maybe, number
+from sandbox.client.reply import Reply, Unreadable, field, maybe, number, sca_link
 from sandbox.client.transport import VERSIONS, Caller, segment
 
 Token = Tokens | str | None
@@ -86,7 +86,7 @@ class Initiations:
             replay=resend,
         )
         reply = replace(reply, body=in_one_spelling(reply.body))
-        address = link_of(reply.body, "sca_redirect") or reply.location
+        address = sca_link(reply.body) or reply.location
         own = body.get("endtoend_identification", body.get("payment_id"))
         return Initiation(
             Reference(product, field(reply, "payment_id"), kind),
@@ -120,7 +120,7 @@ class Initiations:
     def status(self, target: Target, token: Token = None) -> Status:
         """The status; for a bulk file also its SCA address and the status of each bulk."""
         reply = self._on("status", "GET", target, token, "/status")
-        address = link_of(reply.body, "sca_redirect")
+        address = sca_link(reply.body)
         flow = None
         if address is not None:
             flow = target.flow if isinstance(target, Initiation) else self.caller.flow("PIS")

@@ -49,7 +49,7 @@ class Refused(Exception):
     @property
     def sca_address(self) -> str | None:
         """Where the PSU must authenticate again (choice 4), before a state is added to it."""
-        return link_of(self.reply.body, "sca_redirect")
+        return sca_link(self.reply.body)
 
 
 class Unreadable(Exception):
@@ -100,9 +100,8 @@ def number(reply: Reply, name: str, within: Any = None) -> Decimal:
     return value
 
 
-def link_of(body: Any, name: str) -> str | None:
-    """The address of a link, when it is there."""
-    links = body.get("_links") if isinstance(body, dict) else None
-    link = links.get(name) if isinstance(links, dict) else None
-    href = link.get("href") if isinstance(link, dict) else None
-    return href if isinstance(href, str) else None
+def sca_link(body: Any) -> str | None:
+    """Where the PSU signs or authenticates, when it is there."""
+    for name in ("_links", "sca_redirect", "href"):
+        body = body.get(name) if isinstance(body, dict) else None
+    return body if isinstance(body, str) else None

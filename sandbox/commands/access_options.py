@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import all_of, option
+from sandbox.commands.options import env_row
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -25,21 +25,32 @@ KEY_LENGTH_MIN = 16  # characters, where strangers can try
 
 @dataclass(frozen=True)
 class AccessOptions:
-    """The values of the options of the same names."""
+    """Who reaches the bank and its controls, and where."""
 
     host: str
     port: int
     threads: int
-    pki: Path | None
-    tls: bool
-    client_certificates: str | None
-    key: str | None
-    controls: str
-    controls_port: int | None
-    controls_host: str
-    open: bool
-    connections: int | None
-    allowed_hosts: str
+    pki: Path | None = env_row(
+        "The PKI folder whose certificates are trusted.", type=click.Path(file_okay=False, path_type=Path)
+    )
+    tls: bool = env_row("Serve TLS and ask for client certificates; needs the extra [tls].", is_flag=True)
+    client_certificates: str | None = env_row(
+        "Where client certificates come from.", type=click.Choice(["off", "proxy", "tls"])
+    )
+    key: str | None = env_row("The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY.")
+    controls: str = env_row("The controls below /_sandbox.", default="on", type=click.Choice(["on", "off"]))
+    controls_port: int | None = env_row("Serve the controls on a separate port.", type=click.IntRange(0, 65535))
+    controls_host: str = env_row("The address of that port.", default="127.0.0.1")
+    connections: int | None = env_row(
+        "Most open connections; one more closes the longest idle. Default: 4000, or the system's limit.",
+        type=click.IntRange(1, 100_000),
+    )
+    allowed_hosts: str = env_row(
+        "Further names under which the controls may be called, by commas; .x is all below x, * any. Loopback names and "
+        "the address listened on are allowed; on a network also addresses, private names and this machine's.",
+        default="",
+    )
+    open: bool = env_row("Leave the controls open to anyone who can reach the server.", is_flag=True)
 
     @property
     def lock(self) -> "Lock":
@@ -170,36 +181,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-# The options of `serve` that end up in AccessOptions, beside host, port and threads.
-access_options = all_of(
-    option(
-        "--pki",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="The PKI folder whose certificates are trusted.",
-    ),
-    option("--tls", is_flag=True, help="Serve TLS and ask for client certificates; needs the extra [tls]."),
-    option(
-        "--client-certificates",
-        type=click.Choice(["off", "proxy", "tls"]),
-        help="Where client certificates come from.",
-    ),
-    option("--key", help="The key that the controls require as X-Sandbox-Key; better set as SANDBOX_KEY."),
-    option("--controls", default="on", type=click.Choice(["on", "off"]), help="The controls below /_sandbox."),
-    option("--controls-port", type=click.IntRange(0, 65535), help="Serve the controls on a separate port."),
-    option("--controls-host", default="127.0.0.1", help="The address of that port."),
-    option(
-        "--connections",
-        type=click.IntRange(1, 100_000),
-        help="Most open connections; one more closes the longest idle. Default: 4000, or the system's limit.",
-    ),
-    option(
-        "--allowed-hosts",
-        default="",
-        help="Further names under which the controls may be called, by commas; .x is all below x, * any. Loopback "
-        "names and the address listened on are allowed; on a network also addresses, private names and this "
-        "machine's.",
-    ),
-    option("--open", is_flag=True, help="Leave the controls open to anyone who can reach the server."),
-)

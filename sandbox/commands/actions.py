@@ -78,7 +78,7 @@ def rewind(far: RemoteWorld, at: str) -> None:
 
 
 def _world_of(far: RemoteWorld) -> str:
-    _, found, name = far.controls.desk.base_url.rpartition("/worlds/")
+    _, found, name = far.controls.base_url.rpartition("/worlds/")
     return name if found else "default"
 
 

@@ -1,8 +1,10 @@
 """Options of the commands: each can also be set in the environment."""
 
+import functools
 import json
 import re
 from collections.abc import Callable
+from dataclasses import field, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +27,33 @@ def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
         for add in reversed(options):
             command = add(command)
         return command
+
+    return decorate
+
+
+def option_row(about: str = "", *flags: str, make: Callable[..., Any] = click.option, **more: Any) -> Any:
+    """A field of a class of options; its flag follows from its name, unless flags are given."""
+
+    def made(name: str) -> Any:
+        return make(*(flags or (f"--{name.replace('_', '-')}",)), name, help=about or None, **more)
+
+    return field(metadata={"option": made}, repr=False)  # some are secrets
+
+
+env_row = functools.partial(option_row, make=option)
+
+
+def options_of(kind: type[Any], word: str) -> Callable[[Any], Any]:
+    """All options that a class declares; the command gets them as one object. Fields without an option of their own
+    are options of the command."""
+
+    def decorate(command: Any) -> Any:
+        @functools.wraps(command)
+        def gathered(*words: Any, **given: Any) -> Any:
+            values = {row.name: given.pop(row.name) for row in fields(kind)}
+            return command(*words, **{word: kind(**values)}, **given)
+
+        return all_of(*(row.metadata["option"](row.name) for row in fields(kind) if row.metadata))(gathered)
 
     return decorate
 

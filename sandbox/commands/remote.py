@@ -1,10 +1,8 @@
 """Shared by the commands that call a running sandbox: options, calls and output."""
 
 import functools
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote
@@ -12,7 +10,7 @@ from urllib.parse import quote, unquote
 import click
 
 from sandbox.commands.options import URL, option
-from sandbox.commands.screen import limited, meter, table
+from sandbox.commands.screen import as_json, limited, meter, table
 from sandbox.web.controls.control_row import Control, fill_path, find_command
 from sandbox.web.controls.rows import CONTROLS
 
@@ -41,13 +39,12 @@ class RemoteWorld:
 
     def demand_world(self) -> None:
         """A command that reads never makes a world: one that is not there is an error (choice 12)."""
-        desk = self.controls.desk
-        server, found, quoted = desk.base_url.rpartition("/worlds/")
+        server, found, quoted = self.controls.base_url.rpartition("/worlds/")
         if self._is_there or not found:
             return
         from sandbox.client import Controls, Refused
 
-        name, bare = unquote(quoted), Controls(server, desk.http, desk.key)
+        name, bare = unquote(quoted), Controls(server, self.controls.http, self.controls.key)
         try:
             bare.call("GET", f"/worlds/{quoted}")
         except Refused as no:
@@ -84,19 +81,18 @@ class RemoteWorld:
         """Sends and receives raw content, with a long timeout."""
         from sandbox.client.reply import Refused, Reply, read_json
 
-        desk = self.controls.desk
-        headers = {"Content-Type": "application/octet-stream"} if content is not None else {}
-        headers |= desk.headers
+        headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
         with self.kindly():
             if method == "GET":
                 self.demand_world()
-            url = f"{desk.base_url}/_sandbox{path}"
+            url = f"{self.controls.base_url}/_sandbox{path}"
             size = 0 if content is None else len(content)
             with meter("sending" if size else "exporting", size or None, "bytes") as step:
                 if size:
                     headers["Content-Length"] = str(size)
                 pieces = portions(content, step) if content else None
-                with desk.http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
+                http = self.controls.http
+                with http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
                     found = []
                     for piece in answer.iter_bytes():
                         found.append(piece)
@@ -120,7 +116,7 @@ class RemoteWorld:
         except (Unreadable, NotJson) as no:
             raise click.ClickException(f"the server at that address is no sandbox: {no}") from None
         except (httpx.TransportError, httpx.InvalidURL) as no:
-            where = self.controls.desk.base_url
+            where = self.controls.base_url
             raise click.ClickException(
                 f"no sandbox answers at {where}: {no}. `bank-sandbox serve` starts one"
             ) from None
@@ -187,15 +183,6 @@ def face_of(face: Any) -> str:
     pace = "frozen" if face["mode"] == "frozen" else f"running, {face['rate']} s a second"
     ahead = f"; next is due at {face['due_next']}" if face["due_next"] else ""
     return f"{face['now']}, {pace}{ahead}"
-
-
-def as_json(body: Any) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=2, default=_number)
-
-
-def _number(value: Any) -> float:
-    assert isinstance(value, Decimal)
-    return float(value)
 
 
 def portions(content: bytes, step: Callable[[int], None]) -> Iterator[bytes]:

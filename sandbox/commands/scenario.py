@@ -1,26 +1,77 @@
-"""The command `bank-sandbox scenario`: lists, checks and plays scenarios."""
+"""The command `bank-sandbox scenario`: lists, checks and plays scenarios, with --vary also where the bank differs."""
 
-import json
 import os
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sandbox.commands.actions import load
-from sandbox.commands.options import option
-from sandbox.commands.scenario_vary import read_differing, read_order, vary_options, vary_scripts
-from sandbox.commands.screen import progress, table
+from sandbox.commands.options import option, option_row, options_of
+from sandbox.commands.screen import as_json, progress, table
+from sandbox.commands.vary_options import VaryOptions, axes_row, only_row
 from sandbox.machine import machine_time
 
 if TYPE_CHECKING:
-    from sandbox.player.runs import Report, Script
+    from sandbox.player.runs import Differing, Report, Script
     from sandbox.player.step_result import StepResult
 
 FAILED, UNREADABLE = 1, 2
+
+
+@dataclass(frozen=True)
+class Varied(VaryOptions):
+    """How scenarios are played again where the bank differs."""
+
+    vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
+    variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
+    strength: int = option_row("With --vary: so many axes at once.", type=click.IntRange(1, 3), default=2)
+    axes: str = axes_row()
+    only: str = only_row()
+    report: tuple[str, ...] = option_row(
+        "Write .html, .xml, .sarif or .json; repeatable.", multiple=True, metavar="FILE"
+    )
+    allow: Path | None = option_row("A file of known breaks.", type=click.Path(dir_okay=False, path_type=Path))
+    allow_write: bool = option_row("Write what breaks now into the file of --allow.", is_flag=True)
+
+    @property
+    def differing(self) -> "Differing":
+        """What --variants says."""
+        from sandbox.contract.variants import AXES
+        from sandbox.player.runs import Differing
+        from sandbox.vary.allowed import read_variant
+        from sandbox.vary.space import space_of
+
+        if self.variants is None:
+            return Differing()
+        try:
+            return Differing(dict(read_variant(self.variants, space_of(AXES, within=False)).changes))
+        except ValueError as wrong:
+            raise click.BadParameter(str(wrong), param_hint="--variants") from None
+
+    def play(self, scripts: "Sequence[Script]", url: str, key: str | None, jobs: int, apart: str) -> bool:
+        """Plays each scenario under a covering set of what it meets, and prints the verdict; gives whether one
+        breaks."""
+        from sandbox.player.varied import judge_script
+        from sandbox.vary.verdict import FailsToday, Verdict, merge
+
+        def judged(script: "Script") -> Verdict | None:
+            return judge_script(script, self.space, self.strength, url, machine_time, key, apart)
+
+        try:
+            with ThreadPoolExecutor(jobs) as pool:
+                found = [one for one in pool.map(judged, scripts) if one is not None]
+        except FailsToday as failed:
+            raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
+        if not found:
+            raise click.ClickException("no call of these scenarios met one of the axes")
+        return self.tell(merge(found))
 
 
 @click.group()
@@ -29,15 +80,15 @@ def scenario() -> None:
 
 
 @scenario.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def list_shipped(as_json: bool) -> None:
+@click.option("--json", "wants_json", is_flag=True, help="As JSON.")
+def list_shipped(wants_json: bool) -> None:
     """Lists the shipped scenarios."""
     from sandbox.scenario import shipped_scenarios
 
     rows = shipped_scenarios()
-    if as_json:
+    if wants_json:
         found = [{"name": name, "title": title, "about": about} for name, title, about in rows]
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        click.echo(as_json(found))
         return
     click.echo(table([(name, title) for name, title, _ in rows], ("name", "title")))
 
@@ -70,7 +121,7 @@ def schema() -> None:
     """Prints the JSON Schema of a scenario file, for editors."""
     from sandbox.scenario import schema as schema_of
 
-    click.echo(json.dumps(schema_of(), indent=2, ensure_ascii=False))
+    click.echo(as_json(schema_of()))
 
 
 @scenario.command()
@@ -90,7 +141,7 @@ def values(name: str) -> None:
 @option("--key", default=None, help="The key of that sandbox's controls.")
 @option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="Scenarios played at once.")
 @option("--quiet", is_flag=True, help="Print only failures and the total.")
-@vary_options
+@options_of(Varied, "varied")
 def run(
     scenarios: tuple[str, ...],
     junit: Path | None,
@@ -98,8 +149,7 @@ def run(
     key: str | None,
     jobs: int,
     quiet: bool,
-    variants: str | None,
-    **varied: Any,
+    varied: Varied,
 ) -> None:
     """Plays scenarios, each in its own world, and reports each step.
 
@@ -109,7 +159,9 @@ def run(
     from sandbox.player.runs import run as play_all
     from sandbox.player.runs import serve_worlds
 
-    order, differing = read_order(**varied), read_differing(variants)
+    if varied.vary:
+        varied.demand()
+    differing = varied.differing
     scripts = _scripts(scenarios)
     reports: list[Report] = []
     breaks = False
@@ -121,8 +173,8 @@ def run(
             if url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
-        if order is not None and all(report.passed for report in reports):
-            breaks = vary_scripts(order, scripts, address, key, jobs, apart)
+        if varied.vary and all(report.passed for report in reports):
+            breaks = varied.play(scripts, address, key, jobs, apart)
     if junit is not None:
         junit.write_bytes(junit_of(reports))
     failed = sum(not report.passed for report in reports)

@@ -2,10 +2,12 @@
 
 rich is imported when it is needed, so that no command starts slower for it."""
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from decimal import Decimal
+from typing import Any, Protocol, TypeVar
 
 from sandbox.contract.moves import LOOKS
 
@@ -14,6 +16,15 @@ GOOD, WAITING, BAD = "green", "yellow", "red"
 TONES = {"wait": WAITING, "move": WAITING, "good": GOOD, "bad": BAD, "gone": BAD}
 COLOURS = {status.value: TONES[look.tone] for status, look in LOOKS.items()}
 COLOURS |= {"holds": GOOD, "active": GOOD, "error": BAD}
+
+
+def as_json(body: Any) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=2, default=_number)
+
+
+def _number(value: Any) -> float:
+    assert isinstance(value, Decimal)
+    return float(value)
 
 
 def on_terminal() -> bool:

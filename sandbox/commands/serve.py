@@ -1,29 +1,29 @@
-"""The command `bank-sandbox serve`."""
+"""The command `bank-sandbox serve`, and what it says at its start: where everything is, what comes next (choice 12)."""
 
 import os
 import secrets
+import shlex
+import shutil
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.access_options import AccessOptions, access_options
+from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.docs import commands_page
-from sandbox.commands.greeting import greeting
-from sandbox.commands.greeting import opened as openable
-from sandbox.commands.options import Instant, Seed, SeedText, option
-from sandbox.commands.state_options import CapacityOptions, StateOptions, capacity_options, state_options
+from sandbox.commands.options import URL, Instant, Seed, SeedText, option, options_of
+from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
 from sandbox.world.log.collector import collector_at_rest, tend
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
-    from sandbox.world.log.opening import Sync
     from sandbox.world.played_step import PlayedStep
     from sandbox.world.registry import Worlds
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # status was told 3,520 times a second by 1 thread, 3,280 by 2 and 3,140 by 4; a bare Flask view was about as fast with
 # each. But a call that takes long, such as a large file or a reset, must not hold the others up.
 THREADS = 4
+PROGRAM = "bank-sandbox"
+EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}  # listens there; nobody can open that
 
 
 @click.command()
@@ -53,9 +55,9 @@ THREADS = 4
     help="Calls handled at once. More threads are not faster, but a long call blocks fewer others.",
 )
 @option("--log", default="text", type=click.Choice(["text", "json", "off"]), help="A line per call, on stderr.")
-@state_options
-@capacity_options
-@access_options
+@options_of(StateOptions, "storage")
+@options_of(CapacityOptions, "capacity")
+@options_of(AccessOptions, "access")
 @click.pass_context
 def serve(
     context: click.Context,
@@ -64,17 +66,10 @@ def serve(
     seed: Seed | None,
     at: datetime | None,
     frozen: bool,
-    state: str | None,
-    sync: "Sync",
-    lease: timedelta,
-    advertise: str | None,
-    peers_key: str | None,
     log: str,
-    worlds_max: int,
-    put_away_after: timedelta,
-    acts_kept: int | None,
-    history_mb: int,
-    **doors: Any,
+    storage: StateOptions,
+    capacity: CapacityOptions,
+    access: AccessOptions,
 ) -> None:
     """Serves the bank until it is told to stop."""
     with collector_at_rest():  # nothing of what comes now goes again
@@ -82,9 +77,7 @@ def serve(
         from sandbox.serve.access_log import announcer
         from sandbox.web.docs.added_pages import add_page
 
-        storage = StateOptions(state, sync, lease, advertise, peers_key)
         storage.demand_key()
-        capacity, access = CapacityOptions(worlds_max, put_away_after, acts_kept, history_mb), AccessOptions(**doors)
         access.demand_closed()
         signal.signal(signal.SIGTERM, _stop)
         guarded = seed is None and access.on_a_network
@@ -101,12 +94,69 @@ def serve(
         controls = access.open_controls(worlds, address, peers) or (address if access.lock.here else None)
         tend(stopwatch)
     click.echo(greeting(address, controls, worlds, access.lock.key is not None), err=True)
-    click.echo(f"listening on {openable(address)}")
+    click.echo(f"listening on {opened(address)}")
     sys.stdout.flush()
     try:
         run()
     finally:
         close()
+
+
+def opened(address: str) -> str:
+    """An address that a browser on this machine can open."""
+    for listens, here in EVERYWHERE.items():
+        address = address.replace(listens, here)
+    return address
+
+
+def seed_shown(worlds: Any) -> str:
+    """As `--seed` takes it, to begin again with the same bytes. On a network its secret is shown to nobody."""
+    server, began, expected = worlds.beginning, worlds.get("default").beginning, worlds.beginning_of("default")
+    if (began.seed, began.secret) != (expected.seed, expected.secret):
+        return f"{began.seed} of the state file"
+    if worlds.guarded:
+        return f"{server.seed} and a secret that is not shown"
+    return str(Seed(server.seed, server.secret))
+
+
+def program() -> str:
+    """How to call the command: by its path where the shell does not find it."""
+    if shutil.which(PROGRAM):
+        return PROGRAM
+    beside = Path(sys.executable).with_name(PROGRAM)
+    return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m sandbox"
+
+
+def greeting(bank: str, controls: str | None, worlds: Any, keyed: bool = False) -> str:
+    from sandbox.banking.durations import write_instant
+
+    world = worlds.get("default")
+    lines = [
+        f"The sandbox bank: no money moves here. Seed {seed_shown(worlds)}; the bank's time is "
+        f"{write_instant(world.opening)}{', frozen' if world.pace.frozen else ''}.",
+        "Client demo-tpp, secret demo-secret. "
+        f"Controls: {f'{opened(controls)}/_sandbox/clock and beside it' if controls else 'off'}.",
+        "",
+        place("bank", opened(bank)),
+    ]
+    if controls is None:
+        return "\n".join([*lines, ""])
+    there = opened(controls)
+    lines += [place("console", f"{there}/_sandbox/"), place("documentation", f"{there}/_sandbox/docs"), ""]
+    where = "" if there == URL else f" --url {there}"
+    key = " --key ..." if keyed else ""
+    if bank == controls:
+        lines += [f"Next: {bold(f'{program()} pay{where}{key}')}, or New in the console."]
+    return "\n".join(lines)
+
+
+def place(name: str, address: str) -> str:
+    return f"  {name:15}{bold(address)}"
+
+
+def bold(text: str) -> str:
+    """On a terminal."""
+    return click.style(text, fg="cyan", bold=True) if sys.stderr.isatty() else text
 
 
 def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox.commands.access_options import KEY_LENGTH_MIN
-from sandbox.commands.options import Span, all_of, option
+from sandbox.commands.options import Span, env_row
 from sandbox.machine import machine_time, seconds_since_boot, stopwatch
 
 if TYPE_CHECKING:
@@ -38,13 +38,29 @@ class Lease(Span):
 
 @dataclass(frozen=True)
 class StateOptions:
-    """The values of the options of the same names."""
+    """Where worlds are kept, and how servers share them."""
 
-    state: str | None
-    sync: "Sync"
-    lease: timedelta
-    advertise: str | None
-    peers_key: str | None = field(default=None, repr=False)
+    state: str | None = env_row(
+        "Keep all worlds in this file, or in PostgreSQL: postgresql://USER@HOST/DATABASE, which any number of servers "
+        "may share (extra postgres).",
+        metavar="FILE|URL",
+    )
+    sync: "Sync" = env_row(
+        "With --state FILE: wait for the disk before each reply (full), or for the operating system only (normal). A "
+        "database decides it by synchronous_commit.",
+        default="normal",
+        type=click.Choice(["normal", "full"]),
+    )
+    lease: timedelta = env_row(
+        "With --state URL: others take the worlds of a server that is silent for this long.", default="5s", type=Lease()
+    )
+    advertise: str | None = env_row(
+        "With --state URL: where other servers reach this one; default: the address it listens on.", metavar="URL"
+    )
+    peers_key: str | None = env_row(
+        "With --state URL: the key by which the servers of one database know each other; better set as "
+        "SANDBOX_PEERS_KEY. With it any of them answers any call.",
+    )
 
     def open(self, beginning: "Beginning", room: "Room", guarded: bool) -> "tuple[Worlds, Callable[[], None]]":
         """All worlds, with those that are kept, and how that is closed; what can't be used is left as it is."""
@@ -104,47 +120,27 @@ class StateOptions:
         return Peers(placement, Relay(seconds_since_boot, tls_context(trusted)), self.peers_key, seconds_since_boot)
 
 
-state_options = all_of(
-    option(
-        "--state",
-        metavar="FILE|URL",
-        help="Keep all worlds in this file, or in PostgreSQL: postgresql://USER@HOST/DATABASE, which any number of "
-        "servers may share (extra postgres).",
-    ),
-    option(
-        "--sync",
-        default="normal",
-        type=click.Choice(["normal", "full"]),
-        help="With --state FILE: wait for the disk before each reply (full), or for the operating system only "
-        "(normal). A database decides it by synchronous_commit.",
-    ),
-    option(
-        "--lease",
-        default="5s",
-        type=Lease(),
-        help="With --state URL: others take the worlds of a server that is silent for this long.",
-    ),
-    option(
-        "--advertise",
-        metavar="URL",
-        help="With --state URL: where other servers reach this one; default: the address it listens on.",
-    ),
-    option(
-        "--peers-key",
-        help="With --state URL: the key by which the servers of one database know each other; better set as "
-        "SANDBOX_PEERS_KEY. With it any of them answers any call.",
-    ),
-)
-
-
 @dataclass(frozen=True)
 class CapacityOptions:
-    """The values of the options of the same names."""
+    """How many worlds there are in memory, and how large they are."""
 
-    worlds_max: int
-    put_away_after: timedelta
-    acts_kept: int | None
-    history_mb: int
+    worlds_max: int = env_row(
+        "Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",
+        default=10_000,
+        type=click.IntRange(1, 1_000_000),
+    )
+    put_away_after: timedelta = env_row(
+        "With --state: unload a world after this idle time.", default="30m", type=Span()
+    )
+    history_mb: int = env_row(
+        "Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
+        default=500,
+        type=click.IntRange(1, 1_000_000),
+    )
+    acts_kept: int | None = env_row(
+        "Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
+        type=click.IntRange(1, 1_000_000_000),
+    )
 
     @property
     def room(self) -> "Room":
@@ -157,25 +153,3 @@ class CapacityOptions:
         if self.acts_kept is None:
             return beginning
         return replace(beginning, settings=replace(beginning.settings, acts_kept=self.acts_kept))
-
-
-capacity_options = all_of(
-    option(
-        "--worlds-max",
-        default=10_000,
-        type=click.IntRange(1, 1_000_000),
-        help="Most worlds in memory. With --state the longest idle one is unloaded, else a new one is refused.",
-    ),
-    option("--put-away-after", default="30m", type=Span(), help="With --state: unload a world after this idle time."),
-    option(
-        "--history-mb",
-        default=500,
-        type=click.IntRange(1, 1_000_000),
-        help="Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
-    ),
-    option(
-        "--acts-kept",
-        type=click.IntRange(1, 1_000_000_000),
-        help="Acts of a world kept in memory for forks; default: the scenario's value, or 100000.",
-    ),
-)

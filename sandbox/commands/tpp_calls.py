@@ -16,12 +16,12 @@ SAMPLE = "three-bulks.pain.001.001.09.xml"
 WITHIN = "400d"  # of the bank's time, for --until
 
 
-def tpp_of(far: RemoteWorld, client_id: str = "demo-tpp", secret: str = "demo-secret") -> "Client":
+def tpp_of(far: RemoteWorld) -> "Client":
     """The reference client at this world; customers come back to the world's own callback page."""
     from sandbox.client import Client
 
-    desk = far.controls.desk
-    return Client(desk.base_url, client_id, secret, f"{desk.base_url}/_sandbox/callback", http=desk.http)
+    controls = far.controls
+    return Client(controls.base_url, redirect_uri=f"{controls.base_url}/_sandbox/callback", http=controls.http)
 
 
 # The options of a command that initiates something, which a customer signs.
@@ -57,7 +57,7 @@ def finish(
 def console_of(far: RemoteWorld, initiation: "Initiation") -> str:
     """Its page in the console."""
     reference = initiation.reference
-    return f"{far.controls.desk.base_url}/_sandbox/console/{reference.kind.row.list}/{reference.id}"
+    return f"{far.controls.base_url}/_sandbox/console/{reference.kind.row.list}/{reference.id}"
 
 
 def address_of(far: RemoteWorld, initiation: "Initiation") -> str | None:

@@ -56,8 +56,7 @@ def film(far: RemoteWorld, name: str, output: Path) -> None:
     from sandbox.client import Controls
     from sandbox.film import render_film
 
-    desk = far.controls.desk
-    server = Controls(desk.base_url.partition("/worlds/")[0], desk.http, desk.key)
+    server = Controls(far.controls.base_url.partition("/worlds/")[0], far.controls.http, far.controls.key)
     filmed = RemoteWorld(server if name == "default" else server.world(name), far.as_json)
     with far.kindly():
         filmed.demand_world()

@@ -1,23 +1,32 @@
-"""The command `bank-sandbox variants`: how a bank could differ within the service's word."""
+"""The command `bank-sandbox variants`: how a bank could differ within the service's word, and with `cover` few worlds
+in which every pair of values of every two axes occurs."""
 
+import json
 import sys
-from typing import TYPE_CHECKING
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.cover import cover
+from sandbox.commands.options import URL, env_row, option_row, options_of
+from sandbox.commands.screen import as_json
+from sandbox.commands.vary_options import axes_row, demand_patience, only_row, read_space, strength_row
 
 if TYPE_CHECKING:
     from sandbox.contract.axis import Axis
+    from sandbox.vary.cover import Cover
 
 WIDTH = 160  # columns, where the output is no terminal
+COVER_WIDTH = 118
 
 
 @click.group(invoke_without_command=True)
 @click.option("--topic", default=None, help="Only the axes of one topic, such as tokens.")
-@click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
+@click.option("--json", "wants_json", is_flag=True, help="The table as JSON.")
 @click.pass_context
-def variants(context: click.Context, topic: str | None, as_json: bool) -> None:
+def variants(context: click.Context, topic: str | None, wants_json: bool) -> None:
     """Prints the axes: points on which the real bank may have decided otherwise, with the values of each.
 
     A world has its own values: the setting `variants` of a scenario, of PATCH /_sandbox/settings, or of a new world."""
@@ -31,11 +40,10 @@ def variants(context: click.Context, topic: str | None, as_json: bool) -> None:
 
         raise click.BadParameter(unknown("topic", topic, TOPICS), param_hint="--topic")
     rows = [axis for axis in AXES.values() if topic in (None, axis.topic)]
-    if as_json:
-        from sandbox.commands.remote import as_json as written
+    if wants_json:
         from sandbox.contract.axis import described
 
-        click.echo(written({"variants": [described(axis) for axis in rows]}))
+        click.echo(as_json({"variants": [described(axis) for axis in rows]}))
         return
     _print_table(rows)
 
@@ -60,4 +68,91 @@ def _print_table(rows: "list[Axis]") -> None:
     console.print(f"{len(rows)} axes. {MARKS}")
 
 
-variants.add_command(cover)
+@dataclass(frozen=True)
+class CoverOptions:
+    """Which worlds, and what becomes of them."""
+
+    strength: int = strength_row()
+    axes: str = axes_row()
+    only: str = only_row()
+    within: bool = option_row("Without the values at which a client must refuse.", is_flag=True)
+    seed: int = option_row(
+        "Same seed, same variants; with --begin the seed of the worlds too.",
+        type=click.IntRange(0),
+        default=1,
+        show_default=True,
+    )
+    as_json: bool = option_row("As JSON.", "--json", is_flag=True)
+    output: Path | None = option_row(
+        "Write a scenario of each there.", "-o", "--output", type=click.Path(file_okay=False, path_type=Path)
+    )
+    begin: bool = option_row("Begin a world of each at a running sandbox.", is_flag=True)
+    replace: bool = option_row("With --begin: in the place of worlds that have these names.", is_flag=True)
+    url: str = env_row("The address of that sandbox.", default=URL)
+    key: str | None = env_row("The key of its controls.", default=None)
+
+
+@variants.command()
+@options_of(CoverOptions, "options")
+def cover(options: CoverOptions) -> None:
+    """Lists few worlds in which every combination of so many values of different axes occurs.
+
+    The first is the bank of today. Each has a name that follows from its content."""
+    from sandbox.vary.cover import find_cover
+
+    space = read_space(options.axes, options.only, options.within)
+    demand_patience(options.strength, len(space.axes))
+    found = find_cover(space, options.strength, options.seed)
+    if options.output is not None:
+        write_scenarios(found, options.output)
+    if options.begin:
+        begin_worlds(found, options)
+    if options.as_json:
+        click.echo(as_json(describe_cover(found, options.seed)))
+        return
+    for variant in found.variants:
+        text = ", ".join(f"{axis}={value}" for axis, value in variant.changes) or "every axis at its first value"
+        click.echo(
+            textwrap.fill(f"{variant.name}  {text}", COVER_WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+        )
+    impossible = f", {len(found.impossible)} combinations cannot occur" if found.impossible else ""
+    click.echo(f"{len(found.variants)} variants of {len(space.axes)} axes at strength {found.strength}{impossible}")
+
+
+def describe_cover(found: "Cover", seed: int) -> dict[str, Any]:
+    """The cover as JSON: each world with a value for every axis."""
+    space = found.space
+    return {
+        "strength": found.strength,
+        "seed": seed,
+        "axes": {name: list(values) for name, values in space.axes.items()},
+        "worlds": [{"name": one.name, "variants": space.complete(one)} for one in found.variants],
+        "impossible": [dict(row) for row in sorted(found.impossible)],
+    }
+
+
+def write_scenarios(found: "Cover", folder: Path) -> None:
+    """A file for each variant, to serve or to play."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for variant in found.variants:
+            lines = "".join(f"    {axis}: {json.dumps(value)}\n" for axis, value in variant.changes)
+            settings = f"settings:\n  variants:\n{lines}" if lines else ""
+            title = f"Variant {variant.name}: {len(variant.changes)} axes differ from the bank of today"
+            (folder / f"{variant.name}.yaml").write_text(f"scenario: {json.dumps(title)}\n{settings}", encoding="utf-8")
+    except OSError as error:
+        raise click.BadParameter(f"{folder} cannot be written: {error.strerror}", param_hint="--output") from None
+    click.echo(f"{len(found.variants)} scenarios written to {folder}", err=True)
+
+
+def begin_worlds(found: "Cover", options: CoverOptions) -> None:
+    """All of one seed, so that they differ by their variants only."""
+    from sandbox.client import Controls
+    from sandbox.commands.remote import RemoteWorld
+
+    with Controls(options.url, key=options.key) as server:
+        far = RemoteWorld(server, False)
+        for variant in found.variants:
+            body = {"variants": dict(variant.changes), "seed": options.seed, "replace": options.replace}
+            far.call("PUT", f"/worlds/{variant.name}", body)
+    click.echo(f"{len(found.variants)} worlds begun at {options.url.rstrip('/')}/worlds/NAME", err=True)

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.cover import axes_options, demand_patience, read_space
-from sandbox.commands.options import option
+from sandbox.commands.options import env_row, option_row, options_of
 from sandbox.commands.screen import meter
-from sandbox.commands.vary_reports import demand_reports, read_allow_file, tell_verdict
+from sandbox.commands.vary_options import VaryOptions, axes_row, demand_patience, only_row, strength_row
 from sandbox.machine import machine_time, stopwatch
 
 if TYPE_CHECKING:
@@ -30,64 +30,69 @@ RESULTS = ".bank-sandbox-vary.jsonl"
 OUTPUT_LINES = 40  # of a command that fails today
 
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
 @dataclass(frozen=True)
-class Order:
+class Order(VaryOptions):
     """What the command line asks for."""
 
     command: tuple[str, ...]
-    space: "Space"
-    strength: int
-    seed: int
-    jobs: int
-    begin: dict[str, Any]
-    junit: Path | None
-    patience: float | None
-    url: str | None
-    key: str | None
+    strength: int = strength_row()
+    axes: str = axes_row()
+    only: str = only_row()
+    jobs: int = option_row(type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
+    variants: str | None = option_row("Run the command once, against this variant only.", metavar="AXIS=VALUE,...")
+    allow: Path | None = option_row("A file of known breaks.", type=FILE)
+    allow_write: bool = option_row("Write what breaks now into the file of --allow.", is_flag=True)
+    report: tuple[str, ...] = option_row(
+        "Write .html, .xml (JUnit), .sarif or .json; repeatable.", multiple=True, metavar="FILE"
+    )
+    as_json: bool = option_row("The verdict as JSON.", "--json", is_flag=True)
+    junit: Path | None = option_row("Where the command writes its JUnit.", type=FILE)
+    timeout: float | None = option_row(
+        "Seconds for each run. Default: 5 times today's, 60 at least.", type=click.FloatRange(0.1)
+    )
+    results: Path = option_row(type=FILE, default=RESULTS, show_default=True)
+    fresh: bool = option_row("Do not go on with the results of a stopped run.", is_flag=True)
+    scenario: str = option_row("What each world begins with: a name or a file.", default="default", show_default=True)
+    seed: int = option_row("Of the variants and of the worlds.", type=click.IntRange(0), default=1, show_default=True)
+    at: str | None = option_row("Start time of the clocks; default: now.", default=None)
+    frozen: bool = option_row("Freeze the clocks until they are moved.", is_flag=True)
+    url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
+    key: str | None = env_row("The key of that sandbox's controls.", default=None)
+
+    @property
+    def at_once(self) -> int:
+        """Runs that write to one file follow each other."""
+        return 1 if self.junit else self.jobs
+
+    @cached_property
+    def begin(self) -> dict[str, Any]:
+        """What each world begins with, beside its variants."""
+        from sandbox.banking.durations import read_instant
+        from sandbox.scenario import ScenarioErrors, load
+        from sandbox.testing.start import Start, scenario_content
+
+        try:
+            if self.at is not None:
+                read_instant(self.at)
+        except ValueError as wrong:
+            raise click.BadParameter(f"{self.at!r:.60}: {wrong}", param_hint="--at") from None
+        try:
+            load(self.scenario)
+            content = scenario_content(Start(self.scenario))
+        except ScenarioErrors as wrong:
+            raise click.BadParameter(str(wrong), param_hint="--scenario") from None
+        clock = ({"at": self.at} if self.at is not None else {}) | ({"frozen": True} if self.frozen else {})
+        body = {"seed": self.seed} | ({"clock": clock} if clock else {})
+        return body if content == "default" else body | {"scenario": content}
 
 
 @click.command()
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
-@click.option("--strength", type=click.IntRange(1, 3), default=2, show_default=True, help="So many axes at once.")
-@axes_options
-@click.option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), show_default=True)
-@click.option("--variants", metavar="AXIS=VALUE,...", help="Run the command once, against this variant only.")
-@click.option("--allow", type=click.Path(dir_okay=False, path_type=Path), help="A file of known breaks.")
-@click.option("--allow-write", is_flag=True, help="Write what breaks now into the file of --allow.")
-@click.option("--report", multiple=True, metavar="FILE", help="Write .html, .xml (JUnit), .sarif or .json; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="The verdict as JSON.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Where the command writes its JUnit.")
-@click.option(
-    "--timeout", type=click.FloatRange(0.1), help="Seconds for each run. Default: 5 times today's, 60 at least."
-)
-@click.option("--results", type=click.Path(dir_okay=False, path_type=Path), default=RESULTS, show_default=True)
-@click.option("--fresh", is_flag=True, help="Do not go on with the results of a stopped run.")
-@click.option("--scenario", default="default", show_default=True, help="What each world begins with: a name or a file.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the variants and of the worlds.")
-@click.option("--at", default=None, help="Start time of the clocks; default: now.")
-@click.option("--frozen", is_flag=True, help="Freeze the clocks until they are moved.")
-@option("--url", default=None, help="A running sandbox; default: start a new one.")
-@option("--key", default=None, help="The key of that sandbox's controls.")
-def vary(
-    command: tuple[str, ...],
-    strength: int,
-    axes: str,
-    only: str,
-    jobs: int,
-    variants: str | None,
-    allow: Path | None,
-    allow_write: bool,
-    report: tuple[str, ...],
-    as_json: bool,
-    junit: Path | None,
-    timeout: float | None,
-    results: Path,
-    fresh: bool,
-    seed: int,
-    url: str | None,
-    key: str | None,
-    **clock: Any,
-) -> None:
+@options_of(Order, "order")
+def vary(order: Order) -> None:
     """Runs a test command in any language against the bank of today, then against each world of a covering set.
 
     The command finds its bank in SANDBOX_URL and BANK_BASE_URL, or where a word has {url}. Where it writes a JUnit
@@ -98,42 +103,19 @@ def vary(
     130 when it was stopped. A stopped run goes on where the same command is given again."""
     from sandbox.vary.runs import ResultsFile, fingerprint
 
-    space = read_space(axes, only, within=True)
-    begin = world_body(seed, **clock)
-    order = Order(command, space, strength, seed, 1 if junit else jobs, begin, junit, timeout, url, key)
-    if variants is not None:
-        sys.exit(run_once(order, variants))
-    allowed = read_allow_file(allow, allow_write)
-    reports = demand_reports(report)
-    about = fingerprint(command, strength, dict(space.axes), begin, str(junit), url)
+    space, begin = order.space, order.begin
+    if order.variants is not None:
+        sys.exit(run_once(order, order.variants))
+    order.demand()
+    about = fingerprint(order.command, order.strength, dict(space.axes), begin, str(order.junit), order.url)
     try:
-        kept = ResultsFile(results, about, fresh)
+        kept = ResultsFile(order.results, about, order.fresh)
     except OSError as error:
-        raise click.BadParameter(f"{results} cannot be written: {error.strerror}", param_hint="--results") from None
+        reason = f"{order.results} cannot be written: {error.strerror}"
+        raise click.BadParameter(reason, param_hint="--results") from None
     verdict = find_verdict(order, kept)
     kept.end()
-    sys.exit(BREAKS if tell_verdict(verdict, allowed, allow if allow_write else None, reports, as_json) else 0)
-
-
-def world_body(seed: int, scenario: str, at: str | None, frozen: bool) -> dict[str, Any]:
-    """What each world begins with, beside its variants."""
-    from sandbox.banking.durations import read_instant
-    from sandbox.scenario import ScenarioErrors, load
-    from sandbox.testing.start import Start, scenario_content
-
-    try:
-        if at is not None:
-            read_instant(at)
-    except ValueError as wrong:
-        raise click.BadParameter(f"{at!r:.60}: {wrong}", param_hint="--at") from None
-    try:
-        load(scenario)
-        content = scenario_content(Start(scenario))
-    except ScenarioErrors as wrong:
-        raise click.BadParameter(str(wrong), param_hint="--scenario") from None
-    clock = ({"at": at} if at is not None else {}) | ({"frozen": True} if frozen else {})
-    body = {"seed": seed} | ({"clock": clock} if clock else {})
-    return body if content == "default" else body | {"scenario": content}
+    sys.exit(BREAKS if order.tell(verdict, order.as_json) else 0)
 
 
 @contextmanager
@@ -150,7 +132,7 @@ def server_of(order: Order) -> Iterator["Controls"]:
     from sandbox.world.registry import Worlds
 
     worlds = Worlds(first_beginning(order.seed), machine_time)
-    with in_background(assemble(worlds), threads=2 * order.jobs + 2) as address, Controls(address) as server:
+    with in_background(assemble(worlds), threads=2 * order.at_once + 2) as address, Controls(address) as server:
         yield server
 
 
@@ -164,7 +146,7 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
 
     apart = "" if order.url is None else f".{token_hex(3)}"
     with server_of(order) as server:
-        trial = CommandRuns(order.command, server, stopwatch, order.begin, order.junit, order.patience, apart)
+        trial = CommandRuns(order.command, server, stopwatch, order.begin, order.junit, order.timeout, apart)
         try:
             yield trial
         except KeyboardInterrupt:
@@ -175,7 +157,7 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
         except Refused as no:
             raise click.UsageError(f"the sandbox refuses a world: {no.status} {no.error_description}") from None
         except (Unreadable, httpx.TransportError, httpx.InvalidURL) as no:
-            raise click.ClickException(f"no sandbox answers at {server.desk.base_url}: {no}") from None
+            raise click.ClickException(f"no sandbox answers at {server.base_url}: {no}") from None
 
 
 def run_once(order: Order, variants: str) -> int:
@@ -191,7 +173,7 @@ def run_once(order: Order, variants: str) -> int:
         raise click.UsageError(str(wrong)) from None
     with trial_of(order) as trial:
         name = f"{variant.name}{trial.apart}"
-        url = trial.make_world(name, variant).desk.base_url
+        url = trial.make_world(name, variant).base_url
         words = [fill(word, {"url": url, "world": name, "junit": os.devnull}) for word in order.command]
         return subprocess.run(words, env=os.environ | trial.environment(url), check=False).returncode
 
@@ -201,8 +183,8 @@ def find_verdict(order: Order, kept: "ResultsFile") -> Any:
     from sandbox.vary.space import TODAY
     from sandbox.vary.verdict import FailsToday, NothingMet, judge
 
-    with trial_of(order) as trial, ThreadPoolExecutor(2 * order.jobs) as pool:  # half of them wait for the others
-        runs = Runs(trial, kept, jobs=order.jobs)
+    with trial_of(order) as trial, ThreadPoolExecutor(2 * order.at_once) as pool:  # half of them wait for the others
+        runs = Runs(trial, kept, jobs=order.at_once)
         if runs.count:
             click.echo(f"Going on with {kept.path}: {runs.count} runs are done. --fresh begins again.", err=True)
         try:

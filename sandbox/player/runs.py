@@ -163,7 +163,7 @@ def stage_of(
     """Creates the world with the scenario; its clock is frozen unless the scenario sets a rate."""
     controls = server.make_world(name, seed=differing.seed)
     kind, content = _content(script, differing.variants)
-    headers = {"Content-Type": kind} | server.desk.headers
+    headers = {"Content-Type": kind} | server.headers
     url = server.world_url(name)
     reply = line.put(f"{url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:

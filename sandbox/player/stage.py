@@ -182,7 +182,7 @@ class Stage:
         """A stage for steps that go on beside others: with a line and a last reply of its own, and all captures."""
         transport = RecordingTransport(self.transport.line)
         line = httpx.Client(transport=transport, timeout=self.http.timeout)
-        controls = Controls(self.url, line, self.controls.desk.key)
+        controls = Controls(self.url, line, self.controls.key)
         return replace(self, http=line, transport=transport, controls=controls, let_go=let_go, _tpps={})
 
     def begin(self) -> None:

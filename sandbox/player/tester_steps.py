@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import Kind, Reply
-from sandbox.client.reply import link_of
+from sandbox.client.reply import sca_link
 from sandbox.player.orders import Content, amount
 from sandbox.player.stage import Capture, ScriptFault, Stage
 from sandbox.scenario.step_rows import JUDGED, STEPS
@@ -67,7 +67,7 @@ def psu(stage: Stage, content: Content) -> Reply:
 
 def _take_address(stage: Stage, found: Capture) -> None:
     """That of a refusal SCA_REQUIRED, where the customer authenticates again (choice 4)."""
-    address = link_of(found.reply.body, "sca_redirect") if found.reply is not None else None
+    address = sca_link(found.reply.body) if found.reply is not None else None
     if address is not None:
         found.flow = stage.tpp(found.client).caller.flow("AIS")
         found.address = found.flow.on(address)

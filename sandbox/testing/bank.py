@@ -67,7 +67,7 @@ class Bank:
         self.name = name
         self._server = server
         self.controls = server if name == "default" else server.world(name)
-        self.base_url = self.controls.desk.base_url
+        self.base_url = self.controls.base_url
         self.clock = self.controls.clock
         self.psu = self.controls.psu
         self.faults = Faults(self.controls)
@@ -93,7 +93,7 @@ class Bank:
             signer = Signer(lambda: self.clock.get().now)
             self.controls.call("PUT", f"/clients/{quote(client_id, safe='')}", {"keys": [signer.public]})
             content["signer"] = signer
-        return Client(self.base_url, client_id, secret, http=self.controls.desk.http, **content, **more)
+        return Client(self.base_url, client_id, secret, http=self.controls.http, **content, **more)
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
         """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""

@@ -71,7 +71,7 @@ class CommandRuns:
                 report = self.junit or Path(folder) / "junit.xml"
                 if self.junit is not None:
                     self.junit.unlink(missing_ok=True)
-                ended = self.execute(controls.desk.base_url, world, report, Path(folder))
+                ended = self.execute(controls.base_url, world, report, Path(folder))
                 tests = self.results(ended, report)
             calls = controls.listed("requests")
             met = axes_met(controls, calls)
@@ -121,7 +121,7 @@ class CommandRuns:
 
     def environment(self, url: str) -> dict[str, str]:
         """Where the command finds its bank, and the key of its controls."""
-        key = {} if self.server.desk.key is None else {"SANDBOX_KEY": self.server.desk.key}
+        key = {} if self.server.key is None else {"SANDBOX_KEY": self.server.key}
         return {"SANDBOX_URL": url, "BANK_BASE_URL": url, **key}
 
     def _wait(self, words: list[str], environment: Mapping[str, str], output: Any) -> int | None:

@@ -31,4 +31,4 @@ def standing(bank: str) -> Iterator[str]:
             end(server)
             serving.join(5)
             line.http.close()
-            demo.controls.desk.http.close()
+            demo.controls.http.close()

@@ -12,9 +12,8 @@ from sandbox.app import assemble
 from sandbox.bank.mint import Mint
 from sandbox.banking.durations import read_instant
 from sandbox.commands.access_options import AccessOptions
-from sandbox.commands.greeting import seed_shown
 from sandbox.commands.options import Seed, SeedText
-from sandbox.commands.serve import beginning_of
+from sandbox.commands.serve import beginning_of, seed_shown
 from sandbox.world.beginning import secret_of, seed_of
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.store import Store

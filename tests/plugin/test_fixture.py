@@ -382,7 +382,7 @@ def test_a_bank_that_is_gone_hides_no_failure(run: Run) -> None:
     outcome = run(
         """
     def test_gone(bank):
-        bank.controls.desk.base_url = "http://127.0.0.1:1"
+        bank.controls.base_url = "http://127.0.0.1:1"
         assert False, "the failure itself"
 """
     )

@@ -92,7 +92,7 @@ class Losing(httpx.BaseTransport):
 def loses_a_reply(bank: Bank) -> None:
     """The client asks for the reply again. Where the bank has none for it, the first payment cannot be signed."""
     first, second = (own_reference(bank, word) for word in ("LOST", "AGAIN"))
-    with httpx.Client(transport=Losing(bank.controls.desk.http)) as line:
+    with httpx.Client(transport=Losing(bank.controls.http)) as line:
         tpp = client_on(bank, line)
         payment = attempt(lambda: tpp.pay(**ORDER, endtoend_identification=first))
         if isinstance(payment, Refused):

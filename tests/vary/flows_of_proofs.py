@@ -19,7 +19,7 @@ def proves(bank: Bank) -> None:
 
     signer = Signer(time)
     bank.controls.call("PUT", "/clients/demo-tpp", {"keys": [signer.public]})
-    manual, http = Manual.of(bank.settings()), bank.controls.desk.http
+    manual, http = Manual.of(bank.settings()), bank.controls.http
     without, proven = (Client(bank.base_url, http=http, manual=manual, signer=one) for one in (None, signer))
     attempt(partial(without.pay, **ORDER))
     payment = attempt(partial(proven.pay, **ORDER))

@@ -35,7 +35,7 @@ class Customer(Guest):
             bank.controls.call("PUT", "/clients/demo-tpp", {"keys": [signer.public]})
         line = Line(
             bank.base_url, "demo-tpp", "demo-secret", f"{HOME}/callback", now, lambda: now().timestamp(),
-            Manual.of(settings), signer, bank.controls.desk.http,
+            Manual.of(settings), signer, bank.controls.http,
         )  # fmt: skip
         self.bank = bank
         super().__init__(create_app(line), bank.controls)

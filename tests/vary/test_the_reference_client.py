@@ -62,7 +62,7 @@ def test_it_withstands_connections_that_end_and_bodies_in_pieces() -> None:
     """Only sockets have connections."""
     with sandbox.running() as server, world_of(server, "wire", Start(), WIRE) as bank:
         pays(bank)
-        answer = server.controls.desk.http.get(f"{bank.base_url}/accounts")
+        answer = server.controls.http.get(f"{bank.base_url}/accounts")
         assert ("connection", "close") in answer.headers.items()
         assert b"response-id" in dict(answer.headers.raw)
 

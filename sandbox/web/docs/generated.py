@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from sandbox.banking.durations import write_duration
-from sandbox.contract.axis import MARKS, TOPICS, Axis
+from sandbox.contract.axis import MARKS, TOPICS
 from sandbox.contract.errors import Error
 from sandbox.contract.fields import FIELDS, PAYMENT
 from sandbox.contract.moves import MOVES

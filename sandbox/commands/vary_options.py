@@ -1,0 +1,130 @@
+"""What `vary`, `scenario run --vary` and `variants cover` take alike, and the verdict that the first two tell."""
+
+import sys
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sandbox.commands.options import option_row
+from sandbox.commands.screen import as_json as written
+
+if TYPE_CHECKING:
+    from sandbox.vary.allowed import Allowed
+    from sandbox.vary.space import Space
+    from sandbox.vary.verdict import Verdict
+
+axes_row = partial(option_row, "Only these axes; a comma between.", default="", metavar="A,B")
+only_row = partial(
+    option_row, "Only the axes of these topics, such as tokens or money; a comma between.", default="", metavar="A,B"
+)
+strength_row = partial(option_row, "So many axes at once.", type=click.IntRange(1, 3), default=2, show_default=True)
+
+
+class VaryOptions:
+    """Options of a run that is varied."""
+
+    axes: str
+    only: str
+    allow: Path | None
+    allow_write: bool
+    report: tuple[str, ...]
+
+    @cached_property
+    def space(self) -> "Space":
+        return read_space(self.axes, self.only, within=True)
+
+    @cached_property
+    def allowed(self) -> "list[Allowed]":
+        """The breaks that are known. A file that is yet to be written may be absent."""
+        from sandbox.contract.variants import AXES
+        from sandbox.vary.allowed import read_allowed
+        from sandbox.vary.space import space_of
+
+        if self.allow is None and self.allow_write:
+            raise click.UsageError("--allow-write needs --allow FILE")
+        if self.allow is None or (self.allow_write and not self.allow.exists()):
+            return []
+        try:
+            return read_allowed(self.allow.read_text(encoding="utf-8-sig"), space_of(AXES, within=False))
+        except OSError as error:
+            hint = f"{self.allow} cannot be read: {error.strerror}; --allow-write writes a first one"
+            raise click.BadParameter(hint, param_hint="--allow") from None
+        except ValueError as error:
+            raise click.BadParameter(f"{self.allow}: {error}", param_hint="--allow") from None
+
+    @cached_property
+    def reports(self) -> list[Path]:
+        from sandbox.vary.report_files import demand_format
+
+        try:
+            return [demand_format(name) for name in self.report]
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--report") from None
+
+    def demand(self) -> None:
+        """Refuses, before the long run, what could not be read or written at its end."""
+        assert self.allowed is not None and self.space and self.reports is not None
+
+    def tell(self, verdict: "Verdict", as_json: bool = False) -> bool:
+        """Prints and writes the verdict; gives whether something breaks that is not allowed."""
+        from sandbox.contract.variants import AXES
+        from sandbox.vary.allowed import allow, write_allowed
+        from sandbox.vary.report_files import write_report
+        from sandbox.vary.sentences import as_json as json_of
+        from sandbox.vary.sentences import describe_verdict
+
+        verdict = allow(verdict, self.allowed)
+        try:
+            if self.allow is not None and self.allow_write:
+                self.allow.write_text(write_allowed(verdict.breaks), encoding="utf-8")
+                click.echo(f"{len(verdict.breaks)} breaks are allowed in {self.allow}.", err=True)
+            for path in self.reports:
+                write_report(path, verdict, AXES)
+        except OSError as error:
+            raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
+        if as_json:
+            click.echo(written(json_of(verdict, AXES)))
+        else:
+            for line in describe_verdict(verdict, AXES):
+                print_line(line)
+        return bool(verdict.new_breaks) and not self.allow_write
+
+
+def print_line(line: str) -> None:
+    """Colours the word that a line begins with, on a terminal."""
+    colours = {"BREAKS": "red", "FLAKY": "yellow"}
+    word, _, rest = line.partition(" ")
+    if word in colours and sys.stdout.isatty():
+        line = f"{click.style(word, fg=colours[word])} {rest}"
+    click.echo(line)
+
+
+def read_space(axes: str, only: str, within: bool) -> "Space":
+    """The axes that the options name; an unknown name ends the command."""
+    from sandbox.contract.variants import AXES
+    from sandbox.vary.space import space_of
+
+    for option_name, text in (("--axes", axes), ("--only", only)):
+        if text and not split_names(text):
+            raise click.BadParameter(f"{text!r:.60} names nothing", param_hint=option_name)
+    try:
+        found = space_of(AXES, split_names(axes), split_names(only), within)
+    except ValueError as wrong:
+        raise click.UsageError(str(wrong)) from None
+    if not found.axes:
+        raise click.UsageError("these axes have no 2 values within the service's word")
+    return found
+
+
+def split_names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def demand_patience(strength: int, axes: int) -> None:
+    """Says that it takes long before it does."""
+    from sandbox.vary.cover import SLOW_AXES
+
+    if strength == 3 and axes > SLOW_AXES:
+        click.echo(f"Strength 3 over {axes} axes takes minutes. Fewer: --axes A,B or --only money", err=True)
