@@ -91,9 +91,9 @@ def issue(
     fault: str | None,
 ) -> None:
     """Makes the certificates of a TPP in the folder NAME: .pem, .key, -chain.pem, and the public key as .jwk."""
+    from sandbox.pki.extensions import QSEAL, QWAC, Qualified
     from sandbox.pki.folder import Folder
     from sandbox.pki.making import CertificateRequest
-    from sandbox.pki.statements import QSEAL, QWAC, Qualified
 
     start = begins or now() - timedelta(minutes=5)
     identifier = authority_id or explain_failure(authority_of, organisation)
@@ -106,7 +106,7 @@ def issue(
 
 
 def read_roles(text: str) -> tuple[str, ...]:
-    from sandbox.pki.statements import ROLE_OF, ROLES
+    from sandbox.pki.extensions import ROLE_OF, ROLES
 
     found = tuple(ROLE_OF.get(role.strip(), role.strip()) for role in text.split(","))
     for role in found:

@@ -10,15 +10,15 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from sandbox.pki import extensions, statements
-from sandbox.pki.extensions import FileAddresses
-from sandbox.pki.statements import QWAC, Qualified
+from sandbox.pki import extensions
+from sandbox.pki.extensions import QWAC, FileAddresses, Qualified, addresses_of, policies
 
 COUNTRY = re.compile(r"[A-Z]{2}")
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 LIFE = timedelta(days=365)
 AUTHORITY_LIFE = timedelta(days=20 * 365)
+CRITICAL = (x509.BasicConstraints, x509.KeyUsage)  # who does not understand such an extension must refuse (RFC 5280)
 AUTHORITY_AGE = timedelta(days=5 * 365)  # it is older than what expired
 
 
@@ -76,7 +76,9 @@ def subject_of(request: CertificateRequest) -> x509.Name:
 
 
 def hosts_of(request: CertificateRequest) -> tuple[str, ...]:
-    return request.hosts or (f"{_host_of(request.name)}.example",)
+    """Its own, or one made of its name."""
+    label = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.name.lower())
+    return request.hosts or (f"{label.strip('-')}.example",)
 
 
 def usage(*names: str) -> x509.KeyUsage:
@@ -87,81 +89,90 @@ def usage(*names: str) -> x509.KeyUsage:
     return x509.KeyUsage(**{name: name in names for name in every})
 
 
+def make_pair(
+    subject: x509.Name,
+    above: Pair | None,
+    key: PrivateKey,
+    life: tuple[datetime, datetime],
+    *more: x509.ExtensionType,
+    signer: PrivateKey | None = None,
+) -> Pair:
+    """A certificate with its extensions, and its key. A root is signed by itself; `signer` breaks the chain."""
+    issuing_key = key if above is None else above.key
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject if above is None else above.certificate.subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(life[0])
+        .not_valid_after(life[1])
+    )
+    for extension in (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), _authority_key(issuing_key), *more):
+        builder = builder.add_extension(extension, critical=isinstance(extension, CRITICAL))
+    return Pair(builder.sign(signer or issuing_key, hashes.SHA256()), key)
+
+
 def authority(name: str, now: datetime, above: Pair | None = None, served: FileAddresses | None = None) -> Pair:
     """A root, or an authority below one; `served` says where the files of the one above are fetched."""
-    key = new_key("ec")
     subject = make_name((NameOID.COUNTRY_NAME, "BE"), (NameOID.ORGANIZATION_NAME, name), (NameOID.COMMON_NAME, name))
-    issuer = subject if above is None else above.certificate.subject
-    builder = (
-        _builder(subject, issuer, key, now - AUTHORITY_AGE, now + AUTHORITY_LIFE)
-        .add_extension(x509.BasicConstraints(True, None if above is None else 0), critical=True)
-        .add_extension(usage("key_cert_sign", "crl_sign"), critical=True)
-    )
-    signer = key if above is None else above.key
-    builder = builder.add_extension(_authority_key(signer), critical=False)
+    constraints = x509.BasicConstraints(True, None if above is None else 0)
+    more: list[x509.ExtensionType] = [constraints, usage("key_cert_sign", "crl_sign")]
     if above is not None:
-        builder = builder.add_extension(extensions.policies(extensions.ANY_POLICY), critical=False)
-    if served is not None:  # a root names its own list: `openssl -crl_check_all` wants one for each certificate
-        add = extensions.with_list if above is None else extensions.with_addresses
-        builder = add(builder, served, "root")
-    return Pair(builder.sign(signer, hashes.SHA256()), key)
+        more += [policies(extensions.ANY_POLICY), *addresses_of(served, "root")]
+    elif served is not None:  # a root names its own list: `openssl -crl_check_all` wants one for each certificate
+        more.append(extensions.list_of(served, "root"))
+    return make_pair(subject, above, new_key("ec"), (now - AUTHORITY_AGE, now + AUTHORITY_LIFE), *more)
 
 
 def leaf(
     request: CertificateRequest, issuer: Pair, signer: PrivateKey | None = None, served: FileAddresses | None = None
 ) -> Pair:
-    """A certificate of a TPP; `signer` is another key than the issuer's where the chain is to be broken."""
-    key = new_key(request.key)
-    builder = _leaf_builder(subject_of(request), issuer, key, request.begins, request.ends)
-    builder = _for_tls(builder, request) if request.statements.kind == QWAC else _for_seals(builder)
+    """A certificate of a TPP."""
     qualified = replace(request.statements, disclosure=served.disclosure if served else "")
-    builder = builder.add_extension(
-        x509.UnrecognizedExtension(x509.ObjectIdentifier(statements.EXTENSION), statements.write(qualified)),
-        critical=False,
-    )
-    if served is not None:
-        builder = extensions.with_addresses(builder, served, "issuing")
-    return Pair(builder.sign(signer or issuer.key, hashes.SHA256()), key)
+    statements = x509.ObjectIdentifier(extensions.STATEMENTS), extensions.write_statements(qualified)
+    more = [
+        x509.BasicConstraints(False, None),
+        *(_for_tls(request) if request.statements.kind == QWAC else FOR_SEALS),
+        x509.UnrecognizedExtension(*statements),
+        *addresses_of(served, "issuing"),
+    ]
+    life = (request.begins, request.ends)
+    return make_pair(subject_of(request), issuer, new_key(request.key), life, *more, signer=signer)
 
 
-def _for_tls(builder: x509.CertificateBuilder, request: CertificateRequest) -> x509.CertificateBuilder:
-    purposes = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
-    builder = (
-        builder.add_extension(usage("digital_signature"), critical=True)
-        .add_extension(purposes, critical=False)
-        .add_extension(_hosts(hosts_of(request)), critical=False)
-        .add_extension(extensions.policies(*extensions.QWAC_POLICIES), critical=False)
-    )
+def _for_tls(request: CertificateRequest) -> list[x509.ExtensionType]:
     identifier = extensions.organisation_identifier(request.organisation)
-    return builder if identifier is None else builder.add_extension(identifier, critical=False)
+    return [
+        usage("digital_signature"),
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]),
+        _hosts(hosts_of(request)),
+        policies(*extensions.QWAC_POLICIES),
+        *([] if identifier is None else [identifier]),
+    ]
 
 
-def _for_seals(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
-    """Signatures that bind, and nothing else: no address, and no key usage of TLS."""
-    return builder.add_extension(usage("content_commitment"), critical=True).add_extension(
-        extensions.policies(extensions.QSEAL_POLICY), critical=False
-    )
+# Signatures that bind, and nothing else: no address, and no key usage of TLS.
+FOR_SEALS = (usage("content_commitment"), policies(extensions.QSEAL_POLICY))
 
 
 def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: FileAddresses | None = None) -> Pair:
     """The sandbox's own certificate for TLS."""
-    key = new_key("ec")
     subject = make_name(
         (NameOID.COUNTRY_NAME, "BE"),
         (NameOID.ORGANIZATION_NAME, "Sandbox bank"),
         (NameOID.ORGANIZATION_IDENTIFIER, "PSDBE-SBX-BANK"),
         (NameOID.COMMON_NAME, hosts[0]),
     )
-    builder = (
-        _leaf_builder(subject, issuer, key, now - timedelta(days=1), now + LIFE)
-        .add_extension(usage("digital_signature"), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(_hosts(hosts), critical=False)
-        .add_extension(extensions.policies(extensions.SERVER_POLICY), critical=False)
-    )
-    if served is not None:
-        builder = extensions.with_addresses(builder, served, "issuing")
-    return Pair(builder.sign(issuer.key, hashes.SHA256()), key)
+    more = [
+        x509.BasicConstraints(False, None),
+        usage("digital_signature"),
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
+        _hosts(hosts),
+        policies(extensions.SERVER_POLICY),
+        *addresses_of(served, "issuing"),
+    ]
+    return make_pair(subject, issuer, new_key("ec"), (now - timedelta(days=1), now + LIFE), *more)
 
 
 def with_fault(request: CertificateRequest, fault: str | None, now: datetime) -> CertificateRequest:
@@ -201,12 +212,11 @@ def make_revocation_list(
         .add_extension(x509.CRLNumber(number_of(before) + 1), critical=False)
         .add_extension(_authority_key(issuer.key), critical=False)
     )
-    for extension in before or ():
-        builder = builder.add_revoked_certificate(extension)
+    revoked = list(before or ())
     if serial is not None:
-        builder = builder.add_revoked_certificate(
-            x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now).build()
-        )
+        revoked.append(x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now).build())
+    for row in revoked:
+        builder = builder.add_revoked_certificate(row)
     return builder.sign(issuer.key, hashes.SHA256())
 
 
@@ -216,30 +226,6 @@ def number_of(revoked: x509.CertificateRevocationList | None) -> int:
         return 0 if revoked is None else revoked.extensions.get_extension_for_class(x509.CRLNumber).value.crl_number
     except x509.ExtensionNotFound:
         return 0
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: PrivateKey, begins: datetime, ends: datetime
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(begins)
-        .not_valid_after(ends)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _leaf_builder(
-    subject: x509.Name, issuer: Pair, key: PrivateKey, begins: datetime, ends: datetime
-) -> x509.CertificateBuilder:
-    builder = _builder(subject, issuer.certificate.subject, key, begins, ends)
-    return builder.add_extension(x509.BasicConstraints(False, None), critical=True).add_extension(
-        _authority_key(issuer.key), critical=False
-    )
 
 
 def _authority_key(key: PrivateKey) -> x509.AuthorityKeyIdentifier:
@@ -255,8 +241,3 @@ def _host(host: str) -> x509.GeneralName:
         return x509.IPAddress(ip_address(host))
     except ValueError:
         return x509.DNSName(host)
-
-
-def _host_of(name: str) -> str:
-    """A name as a label of an address."""
-    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()).strip("-")

@@ -12,9 +12,8 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from sandbox.pki import statements
+from sandbox.pki.extensions import STATEMENTS, Qualified, read_statements
 from sandbox.pki.folder import Folder, read_certificate
-from sandbox.pki.statements import Qualified
 
 RSA_BITS_MIN = 2048
 EC_BITS_MIN = 256
@@ -55,9 +54,10 @@ class Trust:
     def judge(self, certificate: x509.Certificate, kind: str, at: datetime) -> Bearer:
         """The bearer of a certificate; raises Untrusted with the first reason against it."""
         bearer = self._believed.get(certificate)
-        if bearer is None:
-            bearer = self._examine(certificate)
-            self._believed[certificate] = bearer
+        if bearer is None:  # all that does not change with time
+            self._demand_chain(certificate)
+            demand_key(certificate)
+            bearer = self._believed[certificate] = bearer_of(certificate)
             while len(self._believed) > KEPT_MAX:
                 self._believed.popitem(last=False)
         demand_dates(certificate, at)
@@ -67,12 +67,6 @@ class Trust:
         if bearer.statements.kind != kind:
             raise Untrusted(f"a {kind} is needed, and it is {bearer.statements.kind or 'neither QWAC nor QSealC'}")
         return bearer
-
-    def _examine(self, certificate: x509.Certificate) -> Bearer:
-        """All that does not change with time."""
-        self._demand_chain(certificate)
-        demand_key(certificate)
-        return bearer_of(certificate)
 
     def _demand_chain(self, certificate: x509.Certificate) -> None:
         issued_by, subject = parse_part("its issuer or subject", lambda: (certificate.issuer, certificate.subject))
@@ -154,12 +148,12 @@ def bearer_of(certificate: x509.Certificate) -> Bearer:
     subject, extensions = parse_part("its content", lambda: (certificate.subject, certificate.extensions))
     names = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
     try:
-        row = extensions.get_extension_for_oid(x509.ObjectIdentifier(statements.EXTENSION))
+        row = extensions.get_extension_for_oid(x509.ObjectIdentifier(STATEMENTS))
     except x509.ExtensionNotFound:
         raise Untrusted("it has no qcStatements, so it is no PSD2 certificate") from None
     assert isinstance(row.value, x509.UnrecognizedExtension)
     try:
-        qualified = statements.read(row.value.value)
+        qualified = read_statements(row.value.value)
     except ValueError as error:
         raise Untrusted(str(error)) from None
     return Bearer(certificate, str(names[0].value) if names else "", qualified)

@@ -10,9 +10,9 @@ from flask import Flask
 
 from sandbox.app import assemble, first_beginning
 from sandbox.contract.settings import Settings
+from sandbox.pki.extensions import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
 from sandbox.pki.making import CertificateRequest
-from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Trust
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from sandbox.pki import statements
+from sandbox.pki.extensions import QSEAL, Qualified, read_statements, write_statements
 from sandbox.pki.folder import Folder, read_certificate
-from sandbox.pki.statements import QSEAL, Qualified
 from sandbox.pki.trust import Untrusted, bearer_of, read
 from tests.pki.conftest import REAL, Bank, Issue
 from tests.stories import explained
@@ -189,10 +188,10 @@ def test_an_authority_is_no_client(tpp: Tpp, pki: Path) -> None:
 @pytest.mark.parametrize("roles", [(), ("PSP_AS",), ("PSP_AS", "PSP_PI", "PSP_AI", "PSP_IC")])
 def test_statements_come_back_as_they_were_written(roles: tuple[str, ...]) -> None:
     said = Qualified(QSEAL, roles, "Nationale Bank van België", "BE-NBB")
-    assert statements.read(statements.write(said)) == said
+    assert read_statements(write_statements(said)) == said
 
 
-SOUND = statements.write(Qualified(QSEAL, ("PSP_PI",), "Authority", "BE-SBX"))
+SOUND = write_statements(Qualified(QSEAL, ("PSP_PI",), "Authority", "BE-SBX"))
 
 
 def spoilt_at(change: tuple[int, bytes]) -> bytes:
@@ -207,7 +206,7 @@ SPOILT = st.tuples(st.integers(0, len(SOUND) - 1), st.binary(min_size=1, max_siz
 @given(st.binary(max_size=60) | SPOILT)
 def test_statements_of_any_bytes_are_read_or_refused(content: bytes) -> None:
     with suppress(ValueError):
-        assert isinstance(statements.read(content), Qualified)
+        assert isinstance(read_statements(content), Qualified)
 
 
 @settings(max_examples=200, deadline=None)

@@ -22,8 +22,8 @@ from sandbox.bank.records import Client
 from sandbox.cli import main
 from sandbox.contract.errors import Error, Refusal
 from sandbox.pki import making
+from sandbox.pki.extensions import QSEAL, QWAC, Qualified
 from sandbox.pki.folder import Folder
-from sandbox.pki.statements import QSEAL, QWAC, Qualified
 from sandbox.pki.trust import Bearer, Trust, Untrusted, read
 from sandbox.web.api.certificates import TLS_KEY, seal_key
 from sandbox.web.api.jws import demand_date, demand_digest, demand_signature
