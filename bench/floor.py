@@ -1,6 +1,6 @@
 """The floors: a bare Flask app and a bare WSGI callable, on waitress as it comes, with the options of the bank.
 
-The bank's server is the same waitress, but for its threads (sandbox/serve/readers.py): those count as the bank's. The
+The bank's server is the same waitress, but for its threads (sandbox/serve/workers.py): those count as the bank's. The
 bare Flask app on the bank's own server, `own`, says what they give."""
 
 import sys

@@ -53,9 +53,8 @@ class LineFaults:
         for channel in list(self._listener.active_channels.values()):
             if not channel.requests and not channel.total_outbufs_len:
                 channel.hang_up()
-        if fault.kind == "closed" and not self._is_closed:
-            self._is_closed = True
-            wasyncore.dispatcher.close(self._listener)
+        if fault.kind == "closed":
+            self._stop()
         self._later(fault.seconds)
 
     def _later(self, seconds: float, tries: int = BIND_TRIES) -> None:

@@ -7,7 +7,7 @@ that it has not the world; then nothing was done, and the call goes where the wo
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from http.client import HTTPException
 from typing import Any
@@ -19,11 +19,10 @@ from werkzeug.wsgi import ClosingIterator
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
-from sandbox.serve.hop import HEADER, NOT_HERE, hop_of, take_hop
-from sandbox.serve.relay import Answer, LostError, Relay, UnreachedError
+from sandbox.serve.relay import HEADER, NOT_HERE, Answer, LostError, Relay, UnreachedError, hop_of, take_hop
+from sandbox.web.api.call_record import asked_as
 from sandbox.web.api.failures import refusal_response
-from sandbox.web.api.gate import UUID_4
-from sandbox.web.api.target import raw_path, text_of
+from sandbox.web.api.target import raw_path, text_of, world_and_path
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Peer
@@ -114,8 +113,7 @@ class Peers:
 
     def _is_routed(self, door: str, environ: dict[str, Any]) -> bool:
         """A path that is none makes no world."""
-        path = raw_path(environ)
-        path = f"/{path[8:].partition('/')[2]}" if path.startswith("/worlds/") else path
+        _, path = world_and_path(raw_path(environ))
         routes = self._routes[door].bind("", script_name="/")
         return bool(routes.allowed_methods(text_of(path)))
 
@@ -167,7 +165,7 @@ class Peers:
         """None where nothing was done, or nothing that must not be done twice."""
         hop = hop_of(door, environ).header_value(self._key or "")
         try:
-            with environ.get("sandbox.beside", _alone)() as has_room:
+            with environ.get("sandbox.beside", partial(nullcontext, True))() as has_room:
                 if not has_room:
                     return AGAIN
                 answer = self.relay.send(peer.url, environ, hop, lambda: self._lives(peer))
@@ -194,16 +192,10 @@ class Peers:
     def _refused(self, environ: dict[str, Any], start_response: Any, not_here: bool = False) -> Iterable[bytes]:
         """503 with Retry-After, as whatever the bank cannot answer for the moment."""
         response: Response = refusal_response(Refusal(Error.UNAVAILABLE))
-        asked = environ.get("HTTP_REQUEST_ID", "")
-        response.headers["Response-ID"] = asked if UUID_4.match(asked) else nth_id(self.placement.worlds.beginning, 0)
+        response.headers["Response-ID"] = asked_as(environ) or nth_id(self.placement.worlds.beginning, 0)
         if not_here:
             response.headers[HEADER] = NOT_HERE
         return response(environ, start_response)
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    yield True
 
 
 def _drop(answer: Answer) -> None:
@@ -227,10 +219,7 @@ def _cut(error: type[Exception]) -> bytes:
 
 def world_of(environ: dict[str, Any]) -> tuple[str | None, bool]:
     """The world that a call is of, and whether the call wakes it; None where any server answers alike."""
-    name, path = "default", raw_path(environ)
-    if path.startswith("/worlds/"):
-        name, _, rest = path[8:].partition("/")
-        path = f"/{rest}"
+    name, path = world_and_path(raw_path(environ))
     wakes = True
     if path.startswith("/_sandbox/worlds/"):  # the controls of a world by its name
         name, _, rest = unquote(path[17:]).partition("/")

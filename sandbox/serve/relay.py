@@ -1,17 +1,25 @@
-"""One call to another server, and its answer back: byte for byte, in pieces, over lines that are kept open."""
+"""One call to another server, and its answer back: byte for byte, in pieces, over lines that are kept open.
+
+A header of such a call shows the key of the servers, and says what the caller's own line said.
+"""
 
 import select
 import socket
 import ssl
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from hmac import compare_digest
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from sandbox.serve.hop import HEADER, IN_ENVIRON
+from sandbox.web.api.certificates import TLS_KEY
 
+HEADER = "X-Sandbox-Peer"
+IN_ENVIRON = "HTTP_X_SANDBOX_PEER"
+NOT_HERE = "elsewhere"  # the header's value in the answer of a server that has not the world: nothing was done
 PIECE = 65_536  # bytes that memory holds of a body
 CONNECT_WAITS = 1.0  # seconds
 SENDING_WAITS = 30.0  # seconds in which the other server takes no byte
@@ -20,6 +28,39 @@ KEPT_FOR = 20.0  # seconds; the other server closes a silent one later
 # Of one line alone (RFC 9110, 7.6.1), or made anew for the next one.
 ITS_OWN = {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "content-length"}
 DROPPED = {"HTTP_CONNECTION", "HTTP_TRANSFER_ENCODING", "HTTP_EXPECT", "HTTP_KEEP_ALIVE", "HTTP_TE", IN_ENVIRON}
+
+
+class Hop(NamedTuple):
+    """Of a call that was handed on."""
+
+    door: str  # the bank's address, or that of the controls
+    caller: str  # the caller's IP address
+    scheme: str
+    certificate: bytes = b""
+
+    def header_value(self, key: str) -> str:
+        return " ".join((key, self.door, self.caller or "-", self.scheme, b64encode(self.certificate).decode()))
+
+    def apply_to(self, environ: dict[str, Any]) -> None:
+        """As if the caller had called here."""
+        environ["REMOTE_ADDR"] = self.caller
+        environ["wsgi.url_scheme"] = self.scheme
+        environ[TLS_KEY] = self.certificate
+
+
+def hop_of(door: str, environ: dict[str, Any]) -> Hop:
+    caller, scheme = environ.get("REMOTE_ADDR", ""), environ["wsgi.url_scheme"]
+    return Hop(door, caller, scheme, bytes(environ.get(TLS_KEY) or b""))
+
+
+def take_hop(environ: dict[str, Any], key: str | None) -> Hop | None:
+    """Takes the header off a call. What does not show the key is no server's, and nothing of it counts."""
+    value = environ.pop(IN_ENVIRON, None)
+    shown, _, rest = str(value or "").partition(" ")
+    if not key or not compare_digest(shown.encode("utf-8", "replace"), key.encode()):
+        return None
+    door, caller, scheme, certificate = (*rest.split(" "), "", "", "", "")[:4]
+    return Hop(door, "" if caller == "-" else caller, scheme, b64decode(certificate))
 
 
 def tls_context(trusted: Path | None) -> ssl.SSLContext:

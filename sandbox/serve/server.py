@@ -38,10 +38,11 @@ class Task(WSGITask):  # type: ignore[misc]
 
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
+        workers = self.channel.server.task_dispatcher
         environ["sandbox.chunked"] = bool(self.request.chunked)
-        environ["sandbox.wait"] = self.channel.server.task_dispatcher.wait
-        environ["sandbox.beside"] = self.channel.server.task_dispatcher.beside
-        environ["sandbox.hold"] = self.channel.server.task_dispatcher.hold
+        environ["sandbox.wait"] = workers.wait
+        environ["sandbox.beside"] = workers.beside
+        environ["sandbox.hold"] = workers.hold
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish

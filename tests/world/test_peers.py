@@ -12,9 +12,8 @@ import pytest
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.machine import seconds_since_boot
-from sandbox.serve.hop import hop_of, take_hop
 from sandbox.serve.peers import Peers, world_of
-from sandbox.serve.relay import Relay, encode_request
+from sandbox.serve.relay import Relay, encode_request, hop_of, take_hop
 from sandbox.serve.server import in_background
 from sandbox.world.log.leases import DRAINING, Peer
 from sandbox.world.log.postgres_store import PostgresStore

@@ -31,16 +31,15 @@ class WorldPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["sandbox.started"] = perf_counter()
-        name, path = "default", raw_path(environ)
+        path = raw_path(environ)
         outside = self.outside.get(path)
         found = None if outside is None else outside(environ, start_response)
         if found is not None:
             return found
-        environ["sandbox.path"] = environ["PATH_INFO"] = path
-        if path.startswith("/worlds/"):
-            name, _, rest = path[8:].partition("/")
+        environ["sandbox.path"] = path
+        name, environ["PATH_INFO"] = world_and_path(path)
+        if environ["PATH_INFO"] is not path:
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
-            environ["PATH_INFO"] = f"/{rest}"
         environ["sandbox.world"] = name
         authority = authority_of(environ)
         if authority is not None:
@@ -71,6 +70,14 @@ class Segment(UnicodeConverter):
 
     def to_python(self, value: str) -> str:
         return unquote(value) if "%" in value else value
+
+
+def world_and_path(path: str) -> tuple[str, str]:
+    """The name of the world, and the path in it."""
+    if not path.startswith("/worlds/"):
+        return "default", path
+    name, _, rest = path[8:].partition("/")
+    return name, f"/{rest}"
 
 
 def raw_path(environ: dict[str, Any]) -> str:
