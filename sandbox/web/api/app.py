@@ -121,16 +121,12 @@ def demand_path() -> Response | None:
     """A path in another spelling is none of ours; only a reference of the bank's interface may be `.` or `..`."""
     environ, rule = request.environ, request.url_rule
     path = environ["sandbox.path"]
-    if rule is None:
-        leads_elsewhere = has_dots(path) or has_dots(text_of(path))
-    else:
-        leads_elsewhere = rule.endpoint not in BY_NAME and has_dots(path)
+    of_bank = rule is not None and rule.endpoint in BY_NAME
+    leads_elsewhere = not of_bank and (has_dots(path) or (rule is None and has_dots(text_of(path))))
     if leads_elsewhere or not is_readable(path):
         raise Refusal(Error.NOT_FOUND, input=path[:200])
-    if rule is None or rule.endpoint not in BY_NAME:
-        entry: Callable[[], Response | None] | None = current_app.extensions.get(ENTRY)
-        return None if entry is None else entry()
-    return None
+    entry: Callable[[], Response | None] | None = None if of_bank else current_app.extensions.get(ENTRY)
+    return None if entry is None else entry()
 
 
 def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:

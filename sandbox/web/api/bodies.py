@@ -12,9 +12,10 @@ from sandbox.banking.remittance import read_structured
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR, Object, Use
 from sandbox.contract.fields import BODIES, PAYMENT, STANDING_ORDER, VERSION_1
-from sandbox.contract.products import SCT, Product
+from sandbox.contract.products import PRODUCTS, SCT, Product
 from sandbox.web.api.body_reader import BodyReader, invalid, read_strict
 from sandbox.web.api.body_schemas import EarlierBody, PaymentBody
+from sandbox.web.api.call import Call
 
 PAYMENT_BODY = BodyReader(PaymentBody())
 EARLIER_BODY = BodyReader(EarlierBody())
@@ -134,9 +135,9 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
     creditors.demand_address(country, where.city, where.country)
 
 
-def read_payment(content: Any, product: Product) -> Order:
+def read_payment(content: Any, call: Call) -> Order:
     """Read the body of version 3; the order of the checks decides which fault the caller hears of."""
-    given = PAYMENT_BODY.load(content)
+    given, product = PAYMENT_BODY.load(content, call), PRODUCTS[call.product]
     demand_fields(given, product.name)
     money = read_amount(given["instructed_amount"], product, "instructed_amount.")
     debtor = read_debtor(given["debtor_account"], product) if "debtor_account" in given else None
@@ -159,9 +160,9 @@ def read_payment(content: Any, product: Product) -> Order:
     return order
 
 
-def read_earlier(content: Any) -> Order:
+def read_earlier(content: Any, call: Call) -> Order:
     """Read the body of version 1."""
-    given = EARLIER_BODY.load(content)
+    given = EARLIER_BODY.load(content, call)
     demand_fields(given, VERSION_1.columns[0])
     money = read_amount(given, SCT)
     debtor = None

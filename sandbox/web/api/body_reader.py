@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 DEPTH_MAX = 32
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 Read = Callable[[Any], Any]
-T = TypeVar("T")
 NAME_SHOWN_MAX = 100  # characters of a field's name that the caller made up
 
 
@@ -91,24 +90,27 @@ class BodyReader:
         self.schema = schema
         self._read = compile_schema(schema)
 
-    def load(self, content: Any) -> dict[str, Any]:
-        """The values of a body; a caller hears of the first fault."""
+    def load(self, content: Any, call: "Call | None" = None) -> dict[str, Any]:
+        """The values of a body, or where it is refused and an axis says so, without what it was refused for.
+
+        A caller hears of the first fault."""
         if not isinstance(content, dict):
             raise invalid("body", "it must be a JSON object")
         try:
-            loaded: dict[str, Any] = self._read(content)
-            return loaded
+            return self._read(content)
         except Unfit:
             pass
         try:
-            loaded = self.schema.load(content)
+            return dict(self.schema.load(content))
         except ValidationError as error:
             assert isinstance(error.messages, dict)
             field, why = first_fault(error.messages)
-            if why == MISSING:
-                raise Refusal(Error.INPUT_MISSING, input=field) from None
-            raise invalid(field[:NAME_SHOWN_MAX], why) from None
-        return loaded
+        if why == MISSING:
+            raise Refusal(Error.INPUT_MISSING, input=field)
+        eased = content if call is None else ease(call, self.schema, content)
+        if eased == content:
+            raise invalid(field[:NAME_SHOWN_MAX], why)
+        return self.load(eased)
 
 
 def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
@@ -120,7 +122,7 @@ def first_fault(messages: Mapping[str, Any]) -> tuple[str, str]:
     return place, str(found[0]).rstrip(".")
 
 
-def compile_schema(schema: Schema) -> Read:
+def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
     """A function that accepts what the schema accepts, and raises Unfit for all else."""
     assert schema.unknown == RAISE and not any(schema._hooks.values()), "the compiled form knows neither"
     readers = {name: compile_field(field) for name, field in schema.fields.items()}
@@ -181,19 +183,6 @@ def _library_reader(field: fields.Field[Any]) -> Read:
             raise Unfit from None
 
     return read
-
-
-def read_leniently(call: "Call", schema: Schema, read: Callable[[Any], T], content: Any) -> T:
-    """The body, or where it is refused and an axis says so, the body without what it was refused for."""
-    try:
-        return read(content)
-    except Refusal as refusal:
-        if not isinstance(content, dict) or refusal.error is not Error.INPUT_INVALID:
-            raise
-        eased = ease(call, schema, content)
-        if eased == content:
-            raise
-    return read(eased)
 
 
 def ease(call: "Call", schema: Schema, content: dict[str, Any]) -> dict[str, Any]:

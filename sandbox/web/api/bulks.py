@@ -16,7 +16,7 @@ from sandbox.bank.subjects import Bulk, Part
 from sandbox.contract.errors import Error, Refusal
 from sandbox.files.admission import FILE_BYTES_MAX, never
 from sandbox.files.reader import Kind, admit, is_large, read_file
-from sandbox.files.report import Finding
+from sandbox.files.report import Findings
 from sandbox.web.api import replies
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Answer, Call
@@ -151,9 +151,7 @@ def bulk_fields(bulk: Bulk, address: str | None) -> dict[str, Any]:
     if bulk.reason is not None:
         content["reason"] = bulk.reason
     content["bulks"] = [_part(part) for part in bulk.parts]
-    if bulk.findings.count:
-        content["errors"] = [_finding(finding) for finding in bulk.findings.first]
-        content["number_of_errors"] = bulk.findings.count
+    content |= _faults(bulk.findings)
     if address is not None:
         content["_links"] = {"sca_redirect": replies.link(address)}
     return content
@@ -169,12 +167,13 @@ def _part(part: Part) -> dict[str, Any]:
     }
     if part.reason is not None:
         row["reason"] = part.reason
-    if part.findings.count:
-        row["errors"] = [_finding(finding) for finding in part.findings.first]
-        row["number_of_errors"] = part.findings.count
-    return row
+    return row | _faults(part.findings)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    place = {"path": finding.place} if finding.line is None else {"line": finding.line}
-    return place | {"code": finding.code, "text": finding.text}
+def _faults(findings: Findings) -> dict[str, Any]:
+    """The first faults of a file or of a bulk, and how many there are; nothing where there are none."""
+    rows = [
+        ({"path": one.place} if one.line is None else {"line": one.line}) | {"code": one.code, "text": one.text}
+        for one in findings.first
+    ]
+    return {"errors": rows, "number_of_errors": findings.count} if findings.count else {}

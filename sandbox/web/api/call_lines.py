@@ -91,37 +91,23 @@ def error_of(exchange: Exchange) -> dict[str, str | None]:
     return {"error": row and row.error, "error_code": row and row.code}
 
 
-class Why(NamedTuple):
-    """The explanation that is kept with a call."""
-
-    error: str | None
-    rule: str
-    clause: str
-    subject: str | None
-    state: str | None
-    scenario_rule: str | None
-
-
-NOWHERE = Why(None, "the path is none of the bank's", "choice 1", None, None, None)
-
-
-def why(bank: Bank, call: CallRecord) -> Why:
+def why(bank: Bank, call: CallRecord) -> tuple[str | None, str, str, str | None, str | None, str | None]:
+    """The explanation that is kept with a call: error, rule, clause, subject, state and rule of the scenario."""
     subject, refusal = call.subject, call.refusal
+    found = None if subject is None else bank.find_subject(subject)
     state = rule = None
-    if subject is not None:
-        found = bank.find_subject(subject)
-        if found is not None:
-            state, rule = state_of(call, found), bank.title_of(found)
+    if found is not None:
+        state, rule = state_of(call, found), bank.title_of(found)
     if call.fault is not None:
-        return Why(None, f"a fault rule: {call.fault.title}", "choice 13", subject, state, rule or call.fault.title)
+        return None, f"a fault rule: {call.fault.title}", "choice 13", subject, state, rule or call.fault.title
     if call.surprise is not None:
-        return Why(None, call.surprise, "choice 13", subject, state, rule)
+        return None, call.surprise, "choice 13", subject, state, rule
     if refusal is not None:
         by_rule = refusal.facts.get("rule")
-        return Why(refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule)
+        return refusal.error.name, refusal.text, refusal.clause, subject, state, str(by_rule) if by_rule else rule
     if call.operation is None:
-        return NOWHERE
-    return Why(None, "Accepted: all checks passed", call.operation.clause, subject, state, rule)
+        return None, "the path is none of the bank's", "choice 1", None, None, None
+    return None, "Accepted: all checks passed", call.operation.clause, subject, state, rule
 
 
 def decided(call: CallRecord) -> str:

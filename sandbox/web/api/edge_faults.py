@@ -22,35 +22,29 @@ class WayBack(NamedTuple):
     times: int = 1
 
 
-ARRIVALS: dict[str, Callable[[str], WayBack]] = {
-    "twice": lambda address: WayBack(address, 2),
-    "never": lambda address: WayBack(None),
-}
-
-
-def way_back(world: World, address: str) -> WayBack:
-    """The callback address after the fault that it meets, if any."""
-    if not address:  # the bank leads nobody back after a no
-        return WayBack(None)
-    fault = world.fault_for("callback", None)
-    if fault is None:
-        return ARRIVALS.get(world.variant("callback_arrival"), WayBack)(address)
-    pause(fault.delay)
-    match fault.callback:
-        case "lost":
-            return WayBack(None)
-        case "twice":
-            return WayBack(address, 2)
-        case "altered_state":
-            return WayBack(with_other_state(address))
-        case _:
-            return WayBack(address)
-
-
 def with_other_state(address: str) -> str:
     parts = urlsplit(address)
     pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != "state"]
     return urlunsplit(parts._replace(query=urlencode([*pairs, ("state", ALTERED)])))
+
+
+ARRIVALS: dict[str | None, Callable[[str], WayBack]] = {
+    "twice": lambda address: WayBack(address, 2),
+    "never": lambda address: WayBack(None),
+    "lost": lambda address: WayBack(None),
+    "altered_state": lambda address: WayBack(with_other_state(address)),
+}
+
+
+def way_back(world: World, address: str) -> WayBack:
+    """The callback address after the fault or the axis that it meets, if any."""
+    if not address:  # the bank leads nobody back after a no
+        return WayBack(None)
+    fault = world.fault_for("callback", None)
+    if fault is not None:
+        pause(fault.delay)
+    arrival = world.variant("callback_arrival") if fault is None else fault.callback
+    return ARRIVALS.get(arrival, WayBack)(address)
 
 
 def page_fault(world: World) -> Fault | None:

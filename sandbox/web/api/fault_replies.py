@@ -87,22 +87,20 @@ def foreign(answer: Answer) -> Response:
     """The answer of a gateway in front of the bank: of the bank's headers it gets Response-ID alone, like any reply."""
     body, media = answer.body, answer.content_type or (HTML if isinstance(answer.body, str | None) else MEDIA)
     if body is None and answer.content_type is None:
-        return gateway_page(answer.status, answer.retry_after)
-    content = (body or "").encode() if isinstance(body, str | None) else orjson.dumps(body)
-    response = Response(content, answer.status, content_type=media)
+        response = gateway_page(answer.status)
+    else:
+        content = (body or "").encode() if isinstance(body, str | None) else orjson.dumps(body)
+        response = Response(content, answer.status, content_type=media)
     if answer.retry_after is not None:
         response.headers["Retry-After"] = str(answer.retry_after)
     return response
 
 
-def gateway_page(status: int, retry_after: int | None = None) -> Response:
+def gateway_page(status: int) -> Response:
     """What a gateway says of itself, in HTML."""
     named = f"{status} {HTTPStatus(status).phrase}"
     body = f"<html><head><title>{named}</title></head><body><h1>{named}</h1></body></html>\n"
-    response = Response(body, status, content_type=HTML)
-    if retry_after is not None:
-        response.headers["Retry-After"] = str(retry_after)
-    return response
+    return Response(body, status, content_type=HTML)
 
 
 def _changed(response: Response, change: str) -> Response:

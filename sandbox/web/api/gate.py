@@ -41,6 +41,14 @@ def same_text_for_all(text: str) -> str:
     return text
 
 
+def required(call: Call, name: str) -> str:
+    """A header that may not be left out."""
+    value = call.header(name)
+    if value is None:
+        raise Refusal(Error.HEADER_MISSING, input=name)
+    return value
+
+
 def product(call: Call) -> None:
     """A product is part of the path (service 4.1)."""
     named = call.path["product"]
@@ -60,22 +68,13 @@ def accept(call: Call) -> None:
     if silent and call.variant("silent_versions") == "newest_only":
         offered = offered[:1]
     vendor = call.settings.vendor
-    version = None
-    for number in versions_asked(header or "", vendor):
-        if number in offered:
-            version = number
-            break
-    if version is None and takes_newest(call, header, vendor):
+    version = next((number for number in versions_asked(header or "", vendor) if number in offered), None)
+    if version is None and names_no_version(header, vendor) and call.variant("accept_without_version") == "newest":
         version = offered[0]
     if version is None:
         why = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
         raise Refusal(Error.NOT_ACCEPTABLE, why=why, decided={"offered": sorted(offered)})
     call.version = version
-
-
-def takes_newest(call: Call, header: str | None, vendor: str) -> bool:
-    """Whether an Accept that names no version stands for the newest one."""
-    return names_no_version(header, vendor) and call.variant("accept_without_version") == "newest"
 
 
 def language(call: Call) -> None:
@@ -97,9 +96,7 @@ def media(call: Call) -> None:
 
 def request_id(call: Call) -> None:
     """A version 4 UUID, unique per call (service 4.0)."""
-    value = call.environ.get("HTTP_REQUEST_ID")
-    if value is None:
-        raise Refusal(Error.HEADER_MISSING, input="Request-ID")
+    value = required(call, "Request-ID")
     if UUID_4.match(value) is None:
         raise Refusal(Error.HEADER_INVALID, input="Request-ID", why="it is not a version 4 UUID")
     call.request_id = value
@@ -151,14 +148,9 @@ def redirect_uri(call: Call, bank: Bank) -> None:
 
 def challenge(call: Call, bank: Bank) -> None:
     """PKCE is mandatory when there is no token, and ignored where one may stand for it (service 4.1, 4.7)."""
-    given = call.environ
-    if call.operation.authorization is Authorization.OPTIONAL and given.get("HTTP_AUTHORIZATION") is not None:
+    if call.operation.authorization is Authorization.OPTIONAL and "HTTP_AUTHORIZATION" in call.environ:
         return
-    method, value = given.get("HTTP_CODE_CHALLENGE_METHOD"), given.get("HTTP_CODE_CHALLENGE")
-    for name, text in (("Code-Challenge-Method", method), ("Code-Challenge", value)):
-        if text is None:
-            raise Refusal(Error.HEADER_MISSING, input=name)
-    assert method is not None and value is not None
+    method, value = required(call, "Code-Challenge-Method"), required(call, "Code-Challenge")
     if method not in pkce.METHODS:
         raise Refusal(Error.HEADER_INVALID, input="Code-Challenge-Method", why="it must be S256 or plain")
     if method == "plain" and call.variant("pkce_plain") == "refused":
@@ -176,9 +168,8 @@ def signature(call: Call, bank: Bank) -> None:
         return
     digest, date, proof = map(call.environ.get, ("HTTP_DIGEST", "HTTP_DATE", "HTTP_SIGNATURE"))
     if mode == "strict":
-        for name, given in (("Digest", digest), ("Date", date), ("Signature", proof)):
-            if given is None:
-                raise Refusal(Error.HEADER_MISSING, input=name)
+        for name in ("Digest", "Date", "Signature"):
+            required(call, name)
     elif digest is None and date is None and proof is None:
         return
     if (call.request.content_length or 0) > FILE_BYTES_MAX:
@@ -214,15 +205,13 @@ def authorization(call: Call, bank: Bank) -> None:
     if token is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
     grant = tokens.grant_of(bank, token, call.client.id)
-    if grant.scope not in call.operation.scopes and not _reads_too(call, grant.scope):
+    if grant.scope not in call.operation.scopes and not (
+        # A CAF token reads its one account, and where an axis says so its transactions too.
+        (call.operation.name, grant.scope) == ("transactions", "CAF") and call.variant("caf_transactions") == "yes"
+    ):
         error = Error.ACCESS_DENIED if call.variant("wrong_scope") == "403" else Error.ACCESS_TOKEN_REFUSED
         raise Refusal(error, input="Authorization", why=f"of the scope {grant.scope}")
     call.grant = grant
-
-
-def _reads_too(call: Call, scope: str) -> bool:
-    """A CAF token reads its one account, and where an axis says so its transactions too."""
-    return (call.operation.name, scope) == ("transactions", "CAF") and call.variant("caf_transactions") == "yes"
 
 
 def query(call: Call, bank: Bank) -> None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from flask import Response
 from orjson import Fragment
 
 from sandbox.bank import initiations, payments, standing_orders
+from sandbox.bank.entries import debit_reference
 from sandbox.bank.records import Order
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Contract, Initiation
@@ -17,12 +17,12 @@ from sandbox.banking.money import Money
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
-from sandbox.contract.products import PRODUCTS
-from sandbox.web.api import bodies, replies, standing_order_bodies
+from sandbox.web.api import bodies, replies
 from sandbox.web.api.addresses import sca_address
-from sandbox.web.api.body_reader import AMOUNTS, BodyReader, invalid, read_leniently
+from sandbox.web.api.body_reader import AMOUNTS, invalid
 from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.call import Call
+from sandbox.web.api.standing_order_bodies import read_contract
 
 ISO_REASONS = {"TIME_OUT": "TM01", "PSU_REFUSED": "DS02", "CONTRACT_ENDED": "DS02"}
 FILE_NUMBERS = ("control_sum", "number_of_transactions")
@@ -35,29 +35,17 @@ OTHER_HOSTS = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
 ID_TYPES = ("INTERNAL", "EXTERNAL")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What the views of one kind read, do and write."""
+class Row(NamedTuple):
+    """What the views of one kind read and do."""
 
-    body: BodyReader
-    read: Callable[[Any, str], Any]  # the body, for a product
+    read: Callable[[Any, Call], Any]
     initiate: Callable[..., initiations.InitiationReply]
     cancel: Callable[..., None]
 
 
 ROWS: dict[Kind, Row] = {
-    kinds.PAYMENT: Row(
-        bodies.PAYMENT_BODY,
-        lambda content, product: bodies.read_payment(content, PRODUCTS[product]),
-        payments.initiate,
-        payments.cancel,
-    ),
-    kinds.STANDING_ORDER: Row(
-        standing_order_bodies.CONTRACT_BODY,
-        lambda content, product: standing_order_bodies.read_contract(content),
-        standing_orders.initiate,
-        standing_orders.delete,
-    ),
+    kinds.PAYMENT: Row(bodies.read_payment, payments.initiate, payments.cancel),
+    kinds.STANDING_ORDER: Row(read_contract, standing_orders.initiate, standing_orders.delete),
 }
 
 
@@ -66,10 +54,7 @@ def initiation(bank: Bank, call: Call) -> Response:
     if kind is kinds.PAYMENT and call.version == 1:
         return _earlier_initiation(call, content)
     row = ROWS[kind]
-    if kind is kinds.STANDING_ORDER:
-        demand_order_currency(call, content)
-    order = read_leniently(call, row.body.schema, lambda found: row.read(found, call.product), content)
-    initiated = call.world.do(row.initiate, order, call.origin, call.ask)
+    initiated = call.world.do(row.initiate, row.read(content, call), call.origin, call.ask)
     call.subject = initiated.payment_id
     address = signing_address(call, initiated.sca_token)
     path = f"/{kind.path}/{call.product}/{initiated.payment_id}"
@@ -80,22 +65,18 @@ def initiation(bank: Bank, call: Call) -> Response:
     return response
 
 
-def demand_order_currency(call: Call, content: Any) -> None:
-    """The currency of a standing order is required and defaulted at once (service 2.2)."""
-    amounts = content.get("instructed_amount") if isinstance(content, dict) else None
-    left_out = isinstance(amounts, dict) and "currency" not in amounts
-    if left_out and call.variant("order_currency") == "required":
-        raise Refusal(Error.INPUT_MISSING, input="instructed_amount.currency")
-
-
 def _earlier_initiation(call: Call, content: Any) -> Response:
-    order = read_leniently(call, bodies.EARLIER_BODY.schema, bodies.read_earlier, content)
+    """Version 1: replied are the bank's id and the reference of the debit to come; the address is in Location alone."""
+    order = bodies.read_earlier(content, call)
     try:
         initiated = call.world.do(payments.initiate, order, call.origin, call.ask)
     except Refusal as refusal:
         raise bodies.in_its_words(refusal) from None
     call.subject = initiated.payment_id
-    return replies.earlier_initiation_reply(initiated, signing_address(call, initiated.sca_token))
+    content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
+    response = replies.json_response(content, 201)
+    response.headers["Location"] = signing_address(call, initiated.sca_token)
+    return response
 
 
 def status(bank: Bank, call: Call) -> Response:
@@ -112,11 +93,14 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 
 
 def details(bank: Bank, call: Call) -> Response:
+    """The fields of service 2.4, and every other one of the initiation."""
     found = own(bank, call, whose(call)[1])
     assert not isinstance(found, Bulk)
-    name = bank.customers[found.customer].name if found.customer else None
     call.subject = found.id
-    content = replies.details_content(found.id, found.status.value, name, order_fields(found.order, found.debtor))
+    content: dict[str, Any] = {"payment_id": found.id, "status": found.status.value}
+    if found.customer:  # once one is known (choice 5)
+        content["psu_name"] = bank.customers[found.customer].name
+    content |= order_fields(found.order, found.debtor)
     return replies.json_response(vary_details(call, found.order, content))
 
 

@@ -9,8 +9,6 @@ from flask import Response
 from marshmallow import Schema, fields
 from werkzeug.datastructures import Headers
 
-from sandbox.bank.entries import debit_reference
-
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
@@ -135,19 +133,3 @@ def initiation_content(path: str, initiated: Any, address: str, link: Callable[[
             "status": link(f"{path}/status"),
         },
     }
-
-
-def earlier_initiation_reply(initiated: Any, address: str) -> Response:
-    """Version 1: the bank's id, the reference of the debit to come, and the address in Location alone."""
-    content = {"payment_id": initiated.payment_id, "transaction_ref": debit_reference(initiated.payment_id)}
-    response = json_response(content, 201)
-    response.headers["Location"] = address
-    return response
-
-
-def details_content(payment_id: str, status: str, psu_name: str | None, order: dict[str, Any]) -> dict[str, Any]:
-    """The fields of service 2.4, and every other one of the initiation; the PSU once one is known (choice 5)."""
-    content = {"payment_id": payment_id, "status": status}
-    if psu_name is not None:
-        content["psu_name"] = psu_name
-    return content | order

@@ -12,17 +12,10 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.field_rows import EUR
 from sandbox.contract.fields import STANDING_ORDER, Frequency
 from sandbox.contract.products import SCT
-from sandbox.web.api.bodies import (
-    above_zero,
-    demand_currency,
-    demand_fields,
-    demand_remittance,
-    plain_values,
-    read_amount,
-    read_debtor,
-)
+from sandbox.web.api import bodies
 from sandbox.web.api.body_reader import BodyReader, invalid
 from sandbox.web.api.body_schemas import ContractBody
+from sandbox.web.api.call import Call
 
 (COLUMN,) = STANDING_ORDER.columns
 AMOUNT = "instructed_amount"
@@ -33,24 +26,33 @@ YEAR_MAX = 2199  # as far as a clock is set (choice 10); an end may lie beyond
 CONTRACT_BODY = BodyReader(ContractBody())
 
 
-def read_contract(content: Any) -> Contract:
-    given = CONTRACT_BODY.load(content)
-    demand_fields(given, COLUMN)
+def read_contract(content: Any, call: Call) -> Contract:
+    demand_order_currency(call, content)
+    given = CONTRACT_BODY.load(content, call)
+    bodies.demand_fields(given, COLUMN)
     amounts = given.get(AMOUNT, {})
-    demand_currency(f"{AMOUNT}.currency", amounts.get("currency", EUR), SCT)
+    bodies.demand_currency(f"{AMOUNT}.currency", amounts.get("currency", EUR), SCT)
     variable = given.get("periodic_payment_type") == "VARIABLE"
     fixed = None if variable else read_fixed(amounts)
     minimal, maximal = read_bounds(amounts) if variable else (None, None)
-    debtor = read_debtor(given["debtor_account"], SCT) if "debtor_account" in given else None
+    debtor = bodies.read_debtor(given["debtor_account"], SCT) if "debtor_account" in given else None
     iban = given["creditor_account"]["iban"]
     creditors.demand_bank(iban, None, None)
     creditors.demand_sepa(iban)
-    values = plain_values(Contract, given)
-    demand_remittance(values.get("structured"), values.get("unstructured"))
+    values = bodies.plain_values(Contract, given)
+    bodies.demand_remittance(values.get("structured"), values.get("unstructured"))
     values |= {"frequency": Frequency(given["frequency"]), "amount": fixed, "minimal": minimal, "maximal": maximal}
     contract = Contract(creditor_iban=iban, debtor=debtor, variable=variable, **values)
     demand_dates(contract)
     return contract
+
+
+def demand_order_currency(call: Call, content: Any) -> None:
+    """The currency of a standing order is required and defaulted at once (service 2.2)."""
+    amounts = content.get("instructed_amount") if isinstance(content, dict) else None
+    left_out = isinstance(amounts, dict) and "currency" not in amounts
+    if left_out and call.variant("order_currency") == "required":
+        raise Refusal(Error.INPUT_MISSING, input="instructed_amount.currency")
 
 
 def read_fixed(amounts: Mapping[str, str]) -> Money:
@@ -59,7 +61,7 @@ def read_fixed(amounts: Mapping[str, str]) -> Money:
             raise invalid(f"{AMOUNT}.{name}", "it is for VARIABLE only")
     if "amount" not in amounts:
         raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.amount")
-    return read_amount(amounts, SCT, f"{AMOUNT}.")
+    return bodies.read_amount(amounts, SCT, f"{AMOUNT}.")
 
 
 def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]:
@@ -72,7 +74,7 @@ def read_bounds(amounts: Mapping[str, str]) -> tuple[Money | None, Money | None]
         why = "it must not be below 0"
         raise invalid(f"{AMOUNT}.minimal_amount", why, minimal_amount=minimal, at_least=Money.zero(EUR))
     if maximal is not None and not maximal.is_positive:
-        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided=above_zero(maximal))
+        raise Refusal(Error.AMOUNT_NOT_POSITIVE, input=f"{AMOUNT}.maximal_amount", decided=bodies.above_zero(maximal))
     return minimal, maximal
 
 

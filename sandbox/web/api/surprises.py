@@ -12,26 +12,28 @@ from orjson import Fragment
 from werkzeug.datastructures import Headers
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.field_rows import Body
+from sandbox.contract.fields import PAYMENT, STANDING_ORDER
+from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
 from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.fault_replies import gateway_page, reshape
 from sandbox.web.api.replies import MEDIA
+
+
+def absent_in(body: Body) -> tuple[str, ...]:
+    return ("psu_name", *(row.path for row in reply_order(body.outers()) if not row.always))
+
 
 # Fields that a reply may leave out, by operation.
 MAY_BE_ABSENT: dict[str, tuple[str, ...]] = {
     "payment_status": ("reason",),
     "standing_order_status": ("reason",),
     "bulk_status": ("reason",),
-    "payment_details": (
-        "psu_name", "debtor_account", "creditor_address", "charge_bearer", "instruction_priority", "purpose_code",
-        "remittance_information_structured", "remittance_information_unstructured", "requested_execution_date",
-    ),
-    "standing_order_details": (
-        "psu_name", "debtor_account", "end_date", "execution_date", "remittance_information_structured",
-        "remittance_information_unstructured",
-    ),
+    "payment_details": absent_in(PAYMENT),
+    "standing_order_details": absent_in(STANDING_ORDER),
     "token": ("logical_id",),
-}  # fmt: skip
+}
 OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]|/")
 PIECES = 5
 PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itself, and little for a suite of tests
