@@ -31,6 +31,7 @@ class Suite(NamedTuple):
     cases: list[Case]
     classname: str
     seconds: float = 0.0
+    properties: tuple[tuple[str, str], ...] = ()
 
 
 def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
@@ -41,6 +42,9 @@ def write_junit(suites: Iterable[Suite], **more: str) -> bytes:
     for suite in rows:
         facts = {"name": clean(suite.name), "time": f"{suite.seconds:.3f}"} | _counts(suite.cases)
         element = SubElement(top, "testsuite", facts)
+        properties = SubElement(element, "properties") if suite.properties else element
+        for name, value in suite.properties:
+            SubElement(properties, "property", name=name, value=clean(value))
         for case in suite.cases:
             names = {"classname": suite.classname, "name": clean(case.name), "time": f"{case.seconds:.3f}"}
             inner = SubElement(element, "testcase", names)

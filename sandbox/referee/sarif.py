@@ -1,6 +1,7 @@
 """The report as SARIF 2.1.0, for code hosts and editors."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -14,14 +15,25 @@ from sandbox.world.log.format import program
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "note"}
 LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+Row = dict[str, Any]
 PLACES = {row.id: place for place, row in enumerate(TABLE)}
 
 
 def as_sarif(report: Report) -> dict[str, Any]:
-    driver = {"name": "bank-sandbox referee", "version": program(), "rules": [_rule(row) for row in TABLE]}
-    results = [_result(finding) for finding in report.findings]
-    run = {"tool": {"driver": driver}, "results": results, "properties": {"world": report.world}}
+    return one_run("referee", map(_rule, TABLE), map(_result, report.findings), {"world": report.world})
+
+
+def one_run(tool: str, rules: Iterable[Row], results: Iterable[Row], properties: Row) -> Row:
+    driver = {"name": f"bank-sandbox {tool}", "version": program(), "rules": list(rules)}
+    run = {"tool": {"driver": driver}, "results": list(results), "properties": properties}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def suppressed_for(reason: str | None) -> Row:
+    """What a result has beside the rest where somebody gave a reason to live with it."""
+    if reason is None:
+        return {}
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": reason}]}
 
 
 def _rule(row: Rule) -> dict[str, Any]:
@@ -61,9 +73,7 @@ def _result(finding: Finding) -> dict[str, Any]:
             {"physicalLocation": _place(call), "message": {"text": f"call {call.request_id}"}}
             for call in finding.found.proof.calls
         ]
-    if finding.reason is not None:
-        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.reason}]
-    return result
+    return result | suppressed_for(finding.reason)
 
 
 def _place(exchange: Exchange) -> dict[str, Any]:

@@ -177,24 +177,18 @@ def _completed(rules: Rules, start: Sequence[int]) -> list[int] | None:
         if not rules.allows(number, held):
             return None
         held |= 1 << number
-    axes = _nearest(rules, held)
-    row: list[int] = []
-    tried = [0] * len(axes)
-    while len(row) < len(axes):
-        place = len(row)
-        values = axes[place]
-        while tried[place] < len(values) and not rules.allows(values[tried[place]], held):
-            tried[place] += 1
-        if tried[place] < len(values):
-            row.append(values[tried[place]])
-            held |= 1 << row[-1]
-            continue
-        tried[place] = 0
-        if not row:
-            return None
-        held &= ~(1 << row.pop())
-        tried[len(row)] += 1
-    return [*start, *row]
+    rest = _filled(rules, _nearest(rules, held), held)
+    return None if rest is None else [*start, *rest]
+
+
+def _filled(rules: Rules, axes: Sequence[Sequence[int]], held: Bits) -> list[int] | None:
+    """A value for each axis beside what is held: the first with which the rest has values too."""
+    if not axes:
+        return []
+    for number in axes[0]:
+        if rules.allows(number, held) and (rest := _filled(rules, axes[1:], held | 1 << number)) is not None:
+            return [number, *rest]
+    return None
 
 
 def _nearest(rules: Rules, held: Bits) -> list[tuple[int, ...]]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from random import Random
-from typing import Protocol, TypeVar
+from typing import Any
 
 from sandbox.vary.causes import LOUD_AXES, Causes, Failure, Suspects, add_cause, doubted, passed_by
 from sandbox.vary.cover import Evidence, find_rows, shortest_rows
@@ -20,14 +20,8 @@ from sandbox.vary.space import TODAY, Space, Variant
 MOST = 0.5  # of the tests
 FEW = 3  # choices; so few were often run because they break another test
 ROWS_LOST = 2  # for all tests, or twice as many for half of them
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-class Spread(Protocol):
-    """Does the same work with each thing, in order or at once."""
-
-    def __call__(self, work: Callable[[T], R], things: Iterable[T], /) -> Iterable[R]: ...
+# As `map`: the same work with each thing, in order or at once.
+Spread = Callable[..., Iterable[Any]]
 
 
 def explain_failures(runs: Runs, spread: Spread = map) -> dict[str, Causes]:
