@@ -92,7 +92,12 @@ def fields_of(record: Any, usual: Any = None, but: Container[str] = ()) -> Field
     return {row.name: plain(value) for row, value, default in other if value != default}
 
 
-def plain_settings(rows: Iterable[tuple[str, Any]]) -> Fields:
+def filled(**words: Any) -> Fields:
+    """The words that say something."""
+    return {word: value for word, value in words.items() if value}
+
+
+def plain_fields(rows: Iterable[tuple[str, Any]]) -> Fields:
     return {name: dict(value) if name == "variants" else plain(value) for name, value in rows}
 
 
@@ -164,14 +169,14 @@ def _place(path: str, given: Given) -> str:
 def renew_address(done: Done) -> Calls:
     given = done.given
     bulk = bulks.find(done.own_bank, given["client_id"], given["kind"], given["reference"], external=given["external"])
-    reply = {"status": bulk.status.value} | ({"reason": bulk.reason} if bulk.reason else {}) | _links(done.result)
+    reply = filled(status=bulk.status.value, reason=bulk.reason) | _links(done.result)
     place = f"{_place(kinds.BULK.path, given)}/status"
     return [call("GET", place, None, 200, reply, {"Client-ID": given["client_id"]}, _named(given))]
 
 
 def ask_consent(done: Done) -> Calls:
     given = done.given
-    query = {"scope": given["scope"]} | ({"iban": given["iban"]} if given["iban"] else {})
+    query = filled(scope=given["scope"], iban=given["iban"])
     headers = {"Client-ID": given["client_id"], "Code-Challenge": given["challenge"][1]}
     rows = [{"language": language, "consent_uri": token} for language, token in done.result]
     return [call("GET", "consent-uris", None, 200, rows, headers, query)]
@@ -207,11 +212,11 @@ def use_sca_token(done: Done) -> Calls:
 
 def ask_token(done: Done) -> Calls:
     given = done.given
-    is_refresh = "refresh_token" in given
-    form = {"grant_type": "refresh_token" if is_refresh else "authorization_code"}
-    form |= {"refresh_token": given["refresh_token"]} if is_refresh else {}
-    form |= {} if is_refresh else {"code": given["code"], "code_verifier": given["verifier"]}
-    form |= {"scope": given["scope"]} if given.get("scope") else {}
+    if "refresh_token" in given:
+        form = {"grant_type": "refresh_token", "refresh_token": given["refresh_token"]}
+    else:
+        form = {"grant_type": "authorization_code", "code": given["code"], "code_verifier": given["verifier"]}
+    form |= filled(scope=given.get("scope"))
     headers = {"Authorization": "Basic " + b64encode(f"{given['client_id']}:".encode()).decode()}
     if done.refusal is not None:
         row = done.refusal.error.value

@@ -3,8 +3,9 @@
 from typing import Any
 
 from sandbox.bank.signing_sessions import CHANNEL
+from sandbox.contract.moves import Status
 from sandbox.lift import act_calls
-from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, plain, plain_settings
+from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, filled, plain_fields
 
 OPENED = ("client_id", "customer", "scope")
 
@@ -14,8 +15,8 @@ def as_psu(verb: str) -> Make:
 
     def answer(done: Done) -> Calls:
         given = done.given
-        body = {name: given[name] for name in ("customer", "account", "method") if given.get(name)}
-        body |= {"address": given["token"]} | ({"accounts": list(given["ibans"])} if given.get("ibans") else {})
+        body = filled(**{name: given.get(name) for name in ("customer", "account", "method")})
+        body |= {"address": given["token"]} | filled(accounts=list(given.get("ibans") or ()))
         return control("POST", f"psu/{verb}", body, {"redirect": done.result})
 
     return answer
@@ -49,10 +50,6 @@ def in_channel(verb: str) -> Make:
     return answer
 
 
-def cancel_in_channel(done: Done) -> Calls:
-    return control("POST", f"payments/{done.given['subject_id']}/move", {"status": "CANC"})
-
-
 def withdraw(done: Done) -> Calls:
     return control("POST", "psu/withdraw", {name: done.given[name] for name in OPENED})
 
@@ -62,48 +59,37 @@ def withdraw_in_channel(done: Done) -> Calls:
     return control("POST", "psu/withdraw", {name: getattr(consent, name) for name in OPENED})
 
 
-def force(done: Done) -> Calls:
-    body = {"status": done.given["target"].value}
-    body |= {"reason": done.given["reason"]} if done.given["reason"] else {}
+def move(done: Done) -> Calls:
+    """A move by hand; one that a customer asked for in the channel cancels."""
+    body = filled(status=done.given.get("target", Status.CANC).value, reason=done.given.get("reason"))
     return control("POST", f"payments/{done.given['subject_id']}/move", body)
 
 
 def book(done: Done) -> Calls:
     given = done.given
-    other = {"iban": given["other_account"], "name": given["other_name"]}
     body = {"amount": given["amount"].text(), "currency": given["amount"].currency, "date": given["on"].isoformat()}
-    body |= {"counterparty": party} if (party := {name: value for name, value in other.items() if value}) else {}
+    body |= filled(counterparty=filled(iban=given["other_account"], name=given["other_name"]))
     return control("POST", f"accounts/{given['iban']}/transactions", body | {"communication": given["text"]})
 
 
-def change(method: str, place: str, name: str) -> Make:
+def change(method: str, place: str) -> Make:
+    return lambda done: control(method, place.format(**done.given), plain_fields(done.given["changes"]))
+
+
+def add(place: str, record: str, name: str) -> Make:
     def answer(done: Done) -> Calls:
-        changes = {key: plain(value) for key, value in done.given["changes"]}
-        return control(method, f"{place}/{done.given[name]}", changes)
+        fields = fields_of(done.given[record])
+        return control("POST", place, {name: fields.pop("id")} | fields)
 
     return answer
-
-
-def change_settings(done: Done) -> Calls:
-    return control("PATCH", "settings", plain_settings(done.given["changes"]))
-
-
-def add_customer(done: Done) -> Calls:
-    fields = fields_of(done.given["customer"])
-    return control("POST", "customers", {"customer": fields.pop("id")} | fields)
 
 
 def add_account(done: Done) -> Calls:
     fields = fields_of(done.given["account"])
     owners = fields.pop("owners")
-    balance = {"balance": done.given["balance"].text()} if done.given["balance"] else {}
-    body = {"customer": owners[0]} | {name: value for name, value in fields.items() if value} | balance
+    body = {"customer": owners[0]} | filled(**fields)
+    body |= {"balance": done.given["balance"].text()} if done.given["balance"] else {}
     return control("POST", "accounts", body, {"iban": done.result.iban})
-
-
-def add_client(done: Done) -> Calls:
-    fields = fields_of(done.given["client"])
-    return control("POST", "clients", {"client_id": fields.pop("id")} | fields)
 
 
 def nothing(done: Done) -> Calls:
@@ -130,29 +116,29 @@ PAGES = (
 
 CALLS: dict[str, Make] = {
     **dict.fromkeys(PAGES, nothing),
-    "accounts.amend": change("PATCH", "accounts", "iban"),
+    "accounts.amend": change("PATCH", "accounts/{iban}"),
     "accounts.register": add_account,
     "acting.approve": as_psu("approve"),
     "acting.decline": as_psu("refuse"),
     "bulks.delete": act_calls.cancel("bulk-payments"),
     "bulks.initiate": act_calls.initiate_bulk,
     "bulks.renew_address": act_calls.renew_address,
-    "choices.change_settings": change_settings,
-    "clients.amend": change("PUT", "clients", "client_id"),
-    "clients.register": add_client,
+    "choices.change_settings": change("PATCH", "settings"),
+    "clients.amend": change("PUT", "clients/{client_id}"),
+    "clients.register": add("clients", "client", "client_id"),
     "consent_screens.confirm": on_page,
     "consent_screens.turn_down": on_page,
     "consent_screens.withdraw": withdraw_in_channel,
     "consents.ask": act_calls.ask_consent,
     "consents.demand_sca": act_calls.demand_sca,
     "consents.withdraw": withdraw,
-    "customers.amend": change("PATCH", "customers", "customer"),
-    "customers.register": add_customer,
-    "forcing.force": force,
+    "customers.amend": change("PATCH", "customers/{customer}"),
+    "customers.register": add("customers", "customer", "customer"),
+    "forcing.force": move,
     "payments.cancel": act_calls.cancel("payments"),
     "payments.initiate": act_calls.initiate_payment,
     "screens.answer_in_app": on_page,
-    "screens.cancel_in_channel": cancel_in_channel,
+    "screens.cancel_in_channel": move,
     "screens.confirm": on_page,
     "screens.confirm_by_biometrics": on_page,
     "screens.confirm_in_channel_by_biometrics": in_channel("sign"),

@@ -49,13 +49,11 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
         case ("DELETE", "holds", name):
             return {"release": {"name": unquote(name)}}
         case ("POST", "await"):
-            return _of_subject(found, call, "await", body, ("status", "within"))
+            return _of_subject(found, "await", body, "status", "within")
         case ("POST", "payments", subject_id, "move"):
-            return _of_subject(found, call, "move", body | {"payment_id": subject_id}, ("status", "reason"))
-        case ("POST", "psu", "sign"):
-            return _of_subject(found, call, "sign", body, ("customer",))
-        case ("POST", "psu", "refuse") if "payment_id" in body:
-            return _of_subject(found, call, "refuse", body, ("customer",))
+            return _of_subject(found, "move", body | {"payment_id": subject_id}, "status", "reason")
+        case ("POST", "psu", ("sign" | "refuse") as verb) if verb == "sign" or "payment_id" in body:
+            return _of_subject(found, verb, body, "customer")
         case ("POST", "psu", "withdraw"):
             named = {"client_id": "client"}
             return {"withdraw": {named.get(name, name): value for name, value in body.items()}}
@@ -86,9 +84,7 @@ def _client(body: dict[str, Any]) -> dict[str, Any]:
     return shown | ({"redirect_uris": [CALLBACK]} if "redirect_uris" in body else {})
 
 
-def _of_subject(
-    found: Lift, call: Recorded, word: str, body: dict[str, Any], names: tuple[str, ...]
-) -> dict[str, Any] | None:
+def _of_subject(found: Lift, word: str, body: dict[str, Any], *names: str) -> dict[str, Any] | None:
     subject = found.subjects.get(str(body.get("payment_id")))
     if subject is None:
         return None

@@ -4,18 +4,25 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
+from typing import Any
 
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import is_question, lift_control
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import BY_FAULT, OWN_CLIENT, UNKNOWN, Lift, Make, Step, Subject, address_in
+from sandbox.lift.lifted import BY_FAULT, HEADER_CODES, OWN_CLIENT, UNKNOWN, Lift, Make, Step, Subject, address_in
 from sandbox.lift.orders import bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
-from sandbox.lift.wrong_headers import twin_headers, wrong_headers
+from sandbox.web.api.gate import UUID_4
 
-Branches = list[list[Recorded]]
+PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
+PRODUCTS = frozenset(name for row in OPERATIONS for name in row.products)
+REFUSED_PATHS = (404, 405)
+ELSEWHERE = "https://elsewhere.example/"
+BY_STATUS = {406: ("Accept", "Accept-Language"), 415: ("Content-Type",)}
+PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}
 
 
 def together(calls: Sequence[Recorded]) -> Iterator[list[Recorded]]:
@@ -30,44 +37,34 @@ def together(calls: Sequence[Recorded]) -> Iterator[list[Recorded]]:
         yield group
 
 
-def branches_of(group: Sequence[Recorded]) -> Branches:
+def branches_of(group: Sequence[Recorded]) -> list[list[Recorded]]:
     """Each call in the first branch whose last call was answered before it began."""
-    branches: Branches = []
+    branches: list[list[Recorded]] = []
     for call in group:
-        free = next((branch for branch in branches if not branch[-1].overlaps(call)), None)
-        if free is None:
-            branches.append([call])
-        else:
-            free.append(call)
+        free = next((branch for branch in branches if not branch[-1].overlaps(call)), [])
+        if not free:
+            branches.append(free)
+        free.append(call)
     return branches
 
 
 def lift_group(found: Lift, group: Sequence[Recorded], lift_call: Callable[[Recorded], None]) -> None:
     """The steps of a group: one after the other, or side by side where a barrier held a call."""
     branches = branches_of(group)
-    is_race = len(branches) > 1 and found.has_barriers
-    if not is_race:
+    if len(branches) == 1 or not found.has_barriers:
         if len(branches) > 1 and any(call.method != "GET" for call in group):
             found.unexplained.append(f"{group[0]} and {len(group) - 1} more went on at once: no record of their order")
         for call in group:
             lift_call(call)
         return
-    written: dict[int, list[Step]] = {at: [] for at in range(len(branches))}
+    written: list[list[Step]] = [[] for _ in branches]
     outer = found.steps
     for call in group:  # in the order of the record, so that names are known to the calls that follow
         found.steps = written[next(at for at, branch in enumerate(branches) if call in branch)]
         lift_call(call)
     found.steps = outer
-    filled = [steps for steps in written.values() if steps]
-    if len(filled) > 1:
-        found.steps.append({"parallel": filled})
-    else:
-        found.steps += filled[0] if filled else []
-
-
-PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
-PRODUCTS = frozenset(name for row in OPERATIONS for name in row.products)
-REFUSED_PATHS = (404, 405)
+    filled = [steps for steps in written if steps]
+    found.steps += [{"parallel": filled}] if len(filled) > 1 else chain(*filled)
 
 
 def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = False) -> Lift:
@@ -182,6 +179,41 @@ def client_of(call: Recorded) -> str | None:
         return b64decode(encoded).decode().partition(":")[0] if scheme.lower() == "basic" else None
     except ValueError:
         return None
+
+
+def wrong_headers(row: Operation, call: Recorded) -> dict[str, str | None]:
+    """The headers that got the call refused; None is one that was missing."""
+    if call.status in BY_STATUS:
+        return {name: call.headers.get(name.lower()) for name in BY_STATUS[call.status]}
+    if call.outcome.get("error_code") not in HEADER_CODES:
+        return {}
+    found: dict[str, str | None] = {}
+    request_id = call.headers.get("request-id")
+    if request_id is None or UUID_4.match(request_id) is None:
+        found["Request-ID"] = None if request_id is None else "no-uuid"
+    demanded = [
+        *(("Client-ID",) if row.bank_headers else ()),
+        *(("Redirect-URI",) if row.redirect_uri else ()),
+        *(PKCE if row.pkce and call.token is None else ()),
+    ]
+    found |= {name: None for name in demanded if name.lower() not in call.headers}
+    return found or _bad_value(call)
+
+
+def _bad_value(call: Recorded) -> dict[str, str | None]:
+    """Which header the error names; its value stays in the record."""
+    text = str(call.outcome.get("error_description", ""))
+    values = {"Redirect-URI": ELSEWHERE, "Code-Challenge-Method": "none", "Code-Challenge": "short"}
+    return {name: value for name, value in values.items() if f"'{name}'" in text}
+
+
+def twin_headers(found: Lift, call: Recorded) -> dict[str, Any]:
+    """Of an initiation that came more than once with its Request-ID: the same again, also its challenge."""
+    request_id = call.headers.get("request-id", "")
+    if request_id not in found.twins:
+        return {}
+    headers = {"Request-ID": f"00000000-0000-4000-8000-{found.twins.index(request_id) + 1:012}"}
+    return headers if call.token is not None else headers | PKCE
 
 
 RESENDING = ("pay", "order", "file")

@@ -15,6 +15,7 @@ from sandbox.lift.lifted import (
     FILLED,
     SIGNED,
     UNKNOWN,
+    VERIFIER,
     Lift,
     Make,
     Step,
@@ -24,7 +25,6 @@ from sandbox.lift.lifted import (
     keep_subject,
 )
 from sandbox.lift.pseudonyms import FREE, Pseudonyms
-from sandbox.lift.wrong_headers import VERIFIER
 
 CODE = re.compile(r"[A-Z_0-9]{1,12}|[0-9-]{10}|-?[0-9.]{1,17}")  # a word of the bank, a day or an amount
 STRUCTURED = "STRUCTURED"

@@ -13,7 +13,7 @@ from sandbox.bank.verbs import VERBS
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.lift.act_calls import Done, call
+from sandbox.lift.act_calls import Done, call, filled
 from sandbox.lift.act_controls import CALLS, KEPT_REFUSED
 from sandbox.lift.har import Recorded
 from sandbox.world.beginning import Beginning, bank_of
@@ -98,9 +98,8 @@ def _statuses(bank: Bank) -> Iterator[Recorded]:
         for subject_id, subject in getattr(bank, kind.register).items():
             product = {kinds.PAYMENT: lambda one: one.order.product, kinds.BULK: lambda one: one.format}.get(kind)
             place = f"{kind.path}/{product(subject) if product else kind.products[0]}/{subject_id}/status"
-            reply = {"status": subject.status.value} | (
-                {"reason": subject.reason} if subject.reason and subject.status in REASONED else {}
-            )
+            reason = subject.reason if subject.status in REASONED else None
+            reply = filled(status=subject.status.value, reason=reason)
             yield call("GET", place, None, 200, reply, {"Client-ID": subject.origin.client_id})
 
 

@@ -11,8 +11,7 @@ from flask import Flask
 from sandbox.bank.verbs import VERBS
 from sandbox.cli import main
 from sandbox.lift.act_controls import CALLS
-from sandbox.lift.beginning_words import bank_words, rule_words, setting_words
-from sandbox.lift.scenario_text import lift_file
+from sandbox.lift.scenario_text import bank_words, lift_file, rule_words, setting_words
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import load, read_scenario
 from sandbox.scenario.library import SHIPPED
