@@ -9,15 +9,7 @@ from sandbox.lift.pseudonyms import Pseudonyms
 
 Step = dict[str, Any]
 Make = Callable[["Lift", Recorded], Step | None]
-SIGNED = ("PDNG", "ACSP", "ACSC", "ACWP", "RJCT")
-HEADER_CODES = ("GEN-1201-100001", "GEN-1202-100001")
-BY_FAULT = (429, 500, 502, 503, 504)
-ASKED = ("date_from", "date_to", "psu_involved", "currency")
 UNKNOWN = "unknown"  # a token, id or account that the record does not explain
-OWN_CLIENT = "demo-tpp"
-FILLED = ("creditor_name", "creditor_iban", "amount", "currency", "endtoend_identification")  # where a step has none
-# RFC 7636, appendix B: for calls that have to be identical.
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CUSTOMER = "alice"  # signs where the record does not say who did
 
 

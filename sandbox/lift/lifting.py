@@ -11,7 +11,7 @@ from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import is_question, lift_control
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import BY_FAULT, HEADER_CODES, OWN_CLIENT, UNKNOWN, Lift, Make, Step, Subject, address_in
+from sandbox.lift.lifted import UNKNOWN, Lift, Make, Step, Subject, address_in
 from sandbox.lift.orders import bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
@@ -20,6 +20,9 @@ from sandbox.web.api.gate import UUID_4
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
 PRODUCTS = frozenset(name for row in OPERATIONS for name in row.products)
 REFUSED_PATHS = (404, 405)
+OWN_CLIENT = "demo-tpp"
+BY_FAULT = (429, 500, 502, 503, 504)
+HEADER_CODES = ("GEN-1201-100001", "GEN-1202-100001")
 ELSEWHERE = "https://elsewhere.example/"
 BY_STATUS = {406: ("Accept", "Accept-Language"), 415: ("Content-Type",)}
 PKCE = {"Code-Challenge-Method": "S256", "Code-Challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}

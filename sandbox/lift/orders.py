@@ -10,24 +10,15 @@ from sandbox.contract.field_rows import IBAN, Amount, Body, fill
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER, VERSION_1
 from sandbox.lift.files import file_content
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import (
-    CUSTOMER,
-    FILLED,
-    SIGNED,
-    UNKNOWN,
-    VERIFIER,
-    Lift,
-    Make,
-    Step,
-    Subject,
-    address_in,
-    approve,
-    keep_subject,
-)
+from sandbox.lift.lifted import CUSTOMER, UNKNOWN, Lift, Make, Step, Subject, address_in, approve, keep_subject
 from sandbox.lift.pseudonyms import FREE, Pseudonyms
 
 CODE = re.compile(r"[A-Z_0-9]{1,12}|[0-9-]{10}|-?[0-9.]{1,17}")  # a word of the bank, a day or an amount
 STRUCTURED = "STRUCTURED"
+SIGNED = ("PDNG", "ACSP", "ACSC", "ACWP", "RJCT")
+FILLED = ("creditor_name", "creditor_iban", "amount", "currency", "endtoend_identification")  # where a step has none
+# RFC 7636, appendix B: for calls that have to be identical.
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
 
 def order_words(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:

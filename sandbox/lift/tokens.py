@@ -5,10 +5,11 @@ from hashlib import sha256
 from typing import Any
 
 from sandbox.lift.har import Recorded
-from sandbox.lift.lifted import ASKED, UNKNOWN, Lift, Step, Subject, approve, keep_subject
+from sandbox.lift.lifted import UNKNOWN, Lift, Step, Subject, approve, keep_subject
 
 WRONG_VERIFIER = "x" * 43
 NOBODY = "Basic bm86bm8="  # no:no
+ASKED = ("date_from", "date_to", "psu_involved", "currency")
 FORM = "application/x-www-form-urlencoded"
 
 

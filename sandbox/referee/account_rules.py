@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.referee.kinds import PSU_RETURNS, Kind, refused_as
+from sandbox.referee.kinds import OLD_SCA, PSU_RETURNS, WITHOUT_SCA, Kind, marked, refused_as
 from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, Own, rule
 
@@ -98,26 +98,17 @@ def small(event: Observation, own: Own) -> str | None:
     return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
 
 
-@rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False)
-def without_sca(event: Observation, own: Own) -> str | None:
-    """More than 90 days are requested without the SCA token.
+rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(WITHOUT_SCA)).says(
+    "date_from is {event.query[date_from]}",
+    "More than 90 days are requested without the SCA token.",
+    "Send SCA-Token: without it the reply silently leaves out older transactions.",
+)
 
-    Send SCA-Token: without it the reply silently leaves out older transactions.
-    """
-    if not event.behind or event.sca or event.fresh:
-        return None
-    return f"date_from is {event.query.get('date_from')}"
-
-
-@rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False)
-def sca_old(event: Observation, own: Own) -> str | None:
-    """More than 90 days are requested with an SCA token that has expired.
-
-    Read the full history within an hour of the authentication; later it counts as absent.
-    """
-    if not event.behind or not event.sca or event.fresh:
-        return None
-    return f"date_from is {event.query.get('date_from')}, and the SCA token no longer counts"
+rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(OLD_SCA)).says(
+    "date_from is {event.query[date_from]}, and the SCA token no longer counts",
+    "More than 90 days are requested with an SCA token that has expired.",
+    "Read the full history within an hour of the authentication; later it counts as absent.",
+)
 
 
 @rule("sca-required-retried", WARNING, "choice 8", (*TRANSACTIONS, PSU_RETURNS), begins=refused_as("SCA_REQUIRED"))

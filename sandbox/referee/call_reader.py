@@ -1,6 +1,5 @@
 """Reduces a call and its reply to an Observation, without secrets; replies are not changed."""
 
-import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -17,7 +16,17 @@ from sandbox.bank.state import Bank
 from sandbox.banking.callbacks import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.fingerprints import fingerprint
-from sandbox.referee.kinds import BESIDE_TOKEN, OTHER_ALGORITHM, PLAIN, UNDATED, UNSIGNED
+from sandbox.referee.kinds import (
+    BESIDE_TOKEN,
+    OLD_SCA,
+    OTHER_ALGORITHM,
+    PLAIN,
+    SECRET_IN_FORM,
+    UNDATED,
+    UNSIGNED,
+    WEAK_VERIFIER,
+    WITHOUT_SCA,
+)
 from sandbox.referee.observations import Likeness, Observation
 from sandbox.referee.rule import INITIATIONS
 from sandbox.web.api.call_record import CallRecord
@@ -33,6 +42,7 @@ FACT_MAX = 300
 RECOMMENDED = "ES256"  # service 5.8
 # Statuses from which a client cannot know whether the call was done.
 UNCERTAIN = (408, 500, 502, 504)
+LETTERS_LEAST = 8  # different ones in a verifier
 PATIENCE = 10.0  # seconds of an ordered delay after which a client is taken to have hung up
 # What a program writes where it has no code.
 PLACEHOLDERS = ("", "None", "null", "undefined", "nil", "NaN", "[object Object]")
@@ -66,7 +76,7 @@ def observe_call(bank: Bank, record: CallRecord, exchange: Exchange) -> Observat
         event.version, event.product = record.version, record.named.get("product", "")[:NAME_MAX] or None
         read = READERS.get(operation)
         if read is not None:
-            read(event, record, authorization)
+            read(event, record)
     event.key = (
         operation,
         event.version,
@@ -97,10 +107,11 @@ def facts_of(refusal: Refusal) -> Mapping[str, Any]:
     return {name: fact[:FACT_MAX] if isinstance(fact, str) else fact for name, fact in refusal.facts.items()}
 
 
-def read_consent(event: Observation, record: CallRecord, authorization: str | None) -> None:
+def read_consent(event: Observation, record: CallRecord) -> None:
     read_challenge(event, record)
-    if event.accepted:
-        event.addresses = addresses_of(content_of(record.response))
+    content = content_of(record.response) if event.accepted else None
+    found = (row.get("consent_uri") for row in content if isinstance(row, dict)) if isinstance(content, list) else ()
+    event.addresses = tuple(fingerprint(end_of(address)) for address in found if isinstance(address, str))
 
 
 def read_challenge(event: Observation, record: CallRecord) -> None:
@@ -110,14 +121,14 @@ def read_challenge(event: Observation, record: CallRecord) -> None:
             event.marks |= {PLAIN}
 
 
-def read_initiation(event: Observation, record: CallRecord, authorization: str | None) -> None:
+def read_initiation(event: Observation, record: CallRecord) -> None:
     if event.accepted or 0 < record.length <= BODY_MAX:
         content = record.body
         event.body = record.print or fingerprint(content)
         if event.accepted or event.lost:
             event.likeness = likeness_of(event, content)
     read_challenge(event, record)
-    if authorization is not None and record.headers.get("HTTP_CODE_CHALLENGE") is not None:
+    if "HTTP_AUTHORIZATION" in record.headers and "HTTP_CODE_CHALLENGE" in record.headers:
         event.marks |= {BESIDE_TOKEN}
     proof = record.headers.get("HTTP_SIGNATURE")
     if proof is not None:
@@ -135,11 +146,14 @@ def likeness_of(event: Observation, content: bytes) -> Likeness | None:
     found = event.bank.payments.get(event.subject or "")
     if found is not None:
         order = found.order
-        payee = order.creditor.iban or order.creditor.bban
-        payer = order.debtor.iban if order.debtor is not None else ""
-        parts = (order.product, payee, f"{order.amount.number:f}", order.amount.currency, payer)
-        return Likeness(tuple(str(part or "") for part in parts), order.endtoend_identification)
+        payee, payer = order.creditor.iban or order.creditor.bban, order.debtor and order.debtor.iban
+        amount = f"{order.amount.number:f}"
+        return alike(order.endtoend_identification, order.product, payee, amount, order.amount.currency, payer)
     return None if event.accepted else likeness_in(event.product or "", content)
+
+
+def alike(reference: str, *parts: str | None) -> Likeness:
+    return Likeness(tuple(str(part or "") for part in parts), reference)
 
 
 def likeness_in(product: str, content: bytes) -> Likeness | None:
@@ -147,10 +161,9 @@ def likeness_in(product: str, content: bytes) -> Likeness | None:
     try:
         body = orjson.loads(content[:BODY_MAX])
         creditor, amount, debtor = body["creditor_account"], body["instructed_amount"], body.get("debtor_account") or {}
-        number = Decimal(amount["amount"])
-        payee, payer = creditor.get("iban") or creditor.get("bban"), debtor.get("iban")
-        parts = (product, payee, f"{number:f}", amount["currency"], payer)
-        return Likeness(tuple(str(part or "") for part in parts), str(body["endtoend_identification"]))
+        number, payee = Decimal(amount["amount"]), creditor.get("iban") or creditor.get("bban")
+        reference = str(body["endtoend_identification"])
+        return alike(reference, product, payee, f"{number:f}", amount["currency"], debtor.get("iban"))
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return None
 
@@ -160,21 +173,21 @@ def algorithm_of(proof: str) -> str | None:
     head = proof.partition(".")[0]
     try:
         content = orjson.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
-    except (ValueError, binascii.Error):
+    except ValueError:
         return None
     found = content.get("alg") if isinstance(content, dict) else None
     return found[:20] if isinstance(found, str) else None
 
 
-def read_token(event: Observation, record: CallRecord, authorization: str | None) -> None:
+def read_token(event: Observation, record: CallRecord) -> None:
     """Reads the form of a token call; secrets are kept as fingerprints."""
     if record.length > FORM_MAX:
         return
     form = dict(parse_qsl(record.body.decode("latin-1"), keep_blank_values=True))
-    for field in ("code", "refresh"):
-        if value := form.get("refresh_token" if field == "refresh" else field):
-            setattr(event, field, fingerprint(value))
-    event.secret_in_form = "client_secret" in form
+    sent = (form.get("code"), form.get("refresh_token"))
+    event.code, event.refresh = (fingerprint(text) if text else None for text in sent)
+    if "client_secret" in form:
+        event.marks |= {SECRET_IN_FORM}
     if not event.accepted and form.get("code", "x") in PLACEHOLDERS:
         event.placeholder = form["code"]
     verifier = form.get("code_verifier")
@@ -184,37 +197,33 @@ def read_token(event: Observation, record: CallRecord, authorization: str | None
         hashed = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=")
         event.proves = (fingerprint(hashed), fingerprint(verifier))
         event.letters = len(set(verifier))
+        event.marks |= {WEAK_VERIFIER} if event.letters < LETTERS_LEAST else set()
     content = content_of(record.response)
     if isinstance(content, dict) and isinstance(content.get("refresh_token"), str):
         event.given_refresh = fingerprint(content["refresh_token"])
 
 
-def read_accounts(event: Observation, record: CallRecord, authorization: str | None) -> None:
+def read_accounts(event: Observation, record: CallRecord) -> None:
     event.grant, event.account = record.grant, record.named.get("logical_id", "")[:NAME_MAX] or None
 
 
-def read_transactions(event: Observation, record: CallRecord, authorization: str | None) -> None:
-    event.grant = record.grant
-    event.account = record.named["logical_id"][:NAME_MAX]
+def read_transactions(event: Observation, record: CallRecord) -> None:
+    read_accounts(event, record)
     if asked := event.query.get("next"):
         event.asked_next = fingerprint(asked)
     proof = record.headers.get("HTTP_SCA_TOKEN")
-    event.sca = proof is not None
     if event.error == "SCA_REQUIRED":
         event.addresses = (fingerprint(str(event.facts["address"])),)
     if not event.accepted or record.grant is None:
         return
     if record.response.is_sequence:
-        body = record.response.get_data()
-        begins = body.rfind(NEXT_KEY)
-        if begins >= 0:
-            key = body[begins + len(NEXT_KEY) :].partition(b'"')[0]
-            event.given_next = fingerprint(key)
+        _, has_next, rest = record.response.get_data().rpartition(NEXT_KEY)
+        event.given_next = fingerprint(rest.partition(b'"')[0]) if has_next else None
     since = event.query.get("date_from")
-    if since is not None and event.asked_next is None:
-        event.behind = date.fromisoformat(since) < statements.oldest_day(event.bank)
-    if event.behind:
-        event.fresh = is_fresh(event, record, proof)
+    if since is None or event.asked_next is not None:
+        return
+    if date.fromisoformat(since) < statements.oldest_day(event.bank) and not is_fresh(event, record, proof):
+        event.marks |= {WITHOUT_SCA if proof is None else OLD_SCA}
 
 
 def is_fresh(event: Observation, record: CallRecord, proof: str | None) -> bool:
@@ -236,14 +245,7 @@ def content_of(response: Response) -> Any:
         return None
 
 
-def addresses_of(content: Any) -> tuple[bytes, ...]:
-    """Fingerprints of the tokens of consent addresses."""
-    rows = content if isinstance(content, list) else []
-    found = (row.get("consent_uri") for row in rows if isinstance(row, dict))
-    return tuple(fingerprint(end_of(address)) for address in found if isinstance(address, str))
-
-
-READERS: dict[str, Callable[[Observation, CallRecord, str | None], None]] = {
+READERS: dict[str, Callable[[Observation, CallRecord], None]] = {
     "token": read_token,
     "transactions": read_transactions,
     "accounts": read_accounts,

@@ -6,6 +6,7 @@ from sandbox.referee.kinds import (
     PLAIN,
     PSU_OPENS,
     PSU_RETURNS,
+    WEAK_VERIFIER,
     answered,
     marked,
     refused_as,
@@ -13,7 +14,6 @@ from sandbox.referee.kinds import (
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Own, rule
 
-LETTERS_LEAST = 8  # different ones in a verifier
 STATE_LEAST = 8  # characters
 PROVEN = ""
 
@@ -51,15 +51,11 @@ rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=mark
     "Use S256: anyone who sees a plain challenge can exchange the code.",
 )
 
-
-@rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False)
-def weak(event: Observation, own: Own) -> str | None:
-    """A PKCE verifier can be guessed.
-
-    Draw 32 random bytes and write them as Base64 for URLs.
-    """
-    return f"the verifier has {event.letters} different characters" if event.letters < LETTERS_LEAST else None
-
+rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(WEAK_VERIFIER)).says(
+    "the verifier has {event.letters} different characters",
+    "A PKCE verifier can be guessed.",
+    "Draw 32 random bytes and write them as Base64 for URLs.",
+)
 
 rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=answered(401), input="code_verifier").says(
     "the code_verifier was refused",

@@ -11,8 +11,10 @@ FROM_CONSOLE = "console"  # in the query of an address that a tester opens; the 
 PSU_RETURNS = "psu_returns"
 ACTS = (PSU_OPENS, PSU_RETURNS)
 
-# What else sets an initiation apart.
+# What else sets a call apart: an initiation, a token call, and a read of more than 90 days back.
 PLAIN, BESIDE_TOKEN, UNSIGNED, UNDATED, OTHER_ALGORITHM = "plain", "beside token", "unsigned", "undated", "algorithm"
+SECRET_IN_FORM, WEAK_VERIFIER = "secret in form", "weak verifier"
+WITHOUT_SCA, OLD_SCA = "without SCA", "old SCA"
 
 
 class Kind(NamedTuple):
@@ -27,7 +29,7 @@ class Kind(NamedTuple):
     language: str = ""
     bearing: bool = False  # a token was sent
     queried: bool = False  # there are query parameters
-    marks: frozenset[str] = frozenset()  # what else sets an initiation apart
+    marks: frozenset[str] = frozenset()  # what else sets a call apart
 
     @property
     def newest(self) -> int:

@@ -66,9 +66,8 @@ class Observation:
     # /token
     code: bytes | None = lazy_field(None)
     proves: tuple[bytes, ...] = lazy_field(())  # the challenges that the verifier could belong to
-    letters: int = lazy_field(99)  # different ones in the verifier
+    letters: int = lazy_field(0)  # different ones in the verifier
     placeholder: str | None = lazy_field(None)  # sent as the code
-    secret_in_form: bool = lazy_field(False)
     refresh: bytes | None = lazy_field(None)
     given_refresh: bytes | None = lazy_field(None)
     # what was given
@@ -77,9 +76,6 @@ class Observation:
     account: str | None = lazy_field(None)
     asked_next: bytes | None = lazy_field(None)
     given_next: bytes | None = lazy_field(None)
-    behind: bool = lazy_field(False)  # asks for more than 90 days back
-    sca: bool = lazy_field(False)  # with an SCA token
-    fresh: bool = lazy_field(False)  # and the authentication counts
     # a PSU's act
     mark: bytes | None = lazy_field(None)  # the state on the address
     mark_length: int = lazy_field(0)

@@ -126,16 +126,14 @@ class Found:
 Met = tuple[str | None, int, int, str | None, str | None]
 
 
+@dataclass(slots=True)
 class KindRules:
     """The rules for calls of one kind, and the number of these calls."""
 
-    __slots__ = ("calls", "gives", "kind", "rules")
-
-    def __init__(self, kind: Kind, rules: list[tuple[See, Own, bool, Rule]]) -> None:
-        self.kind = kind
-        self.rules = rules  # each with whether it sleeps while it remembers nothing
-        self.gives = kind.operation in INITIATIONS and not kind.is_refused
-        self.calls = 0
+    kind: Kind
+    rules: list[tuple[See, Own, bool, Rule]]  # each with whether it sleeps while it remembers nothing
+    gives: bool  # whether the calls make an initiation
+    calls: int = 0
 
 
 RULES: list[Rule] = []

@@ -16,7 +16,7 @@ from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.observations import Observation
 from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
-from sandbox.referee.rule import Found, KindRules, Met, Own, Proof
+from sandbox.referee.rule import INITIATIONS, Found, KindRules, Met, Own, Proof
 from sandbox.referee.table import TABLE
 from sandbox.web.api.call_lines import Calls
 from sandbox.world.world import World
@@ -130,7 +130,7 @@ class Referee:
             for row in TABLE
             if row.applies_to(kind)
         ]
-        self._kinds[key] = KindRules(kind, rules)
+        self._kinds[key] = KindRules(kind, rules, kind.operation in INITIATIONS and not kind.is_refused)
         return self._kinds[key]
 
     def _apply_rules(self, event: Observation, ours: KindRules) -> None:

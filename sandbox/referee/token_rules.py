@@ -1,6 +1,6 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.referee.kinds import PSU_OPENS, Kind, refused_as
+from sandbox.referee.kinds import PSU_OPENS, SECRET_IN_FORM, Kind, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
 
@@ -116,14 +116,11 @@ def refreshed_late(event: Observation, own: Own) -> str | None:
     return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
 
 
-@rule("client-secret-in-form", WARNING, "service 4.8", TOKEN)
-def secret_in_form(event: Observation, own: Own) -> str | None:
-    """The client's secret is sent in the form.
-
-    Send client_id and secret in the Authorization header alone; forms are written into logs.
-    """
-    return "the form has a field client_secret" if event.secret_in_form else None
-
+rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(SECRET_IN_FORM)).says(
+    "the form has a field client_secret",
+    "The client's secret is sent in the form.",
+    "Send client_id and secret in the Authorization header alone; forms are written into logs.",
+)
 
 rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reason="of the scope").says(
     "the token is {event.why}",
@@ -131,14 +128,11 @@ rule("scope-wrong", ERROR, "service 5.6", only=refused_as("ACCESS_DENIED"), reas
     "Payments take a PIS token, accounts one of AIS (or CAF, for its one account).",
 )
 
-
-@rule("scope-version", ERROR, "service 9.2", TOKEN, refused=True, only=refused_as("NOT_ACCEPTABLE"))
-def scope_version(event: Observation, own: Own) -> str | None:
-    """A token call asks for a version that does not serve the scope.
-
-    Ask for version 3 with AIS and PIS, version 2 with CAF.
-    """
-    return event.why if "does not serve" in event.why else None
+rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTABLE"), reason="version ").says(
+    "{event.why}",
+    "A token call asks for a version that does not serve the scope.",
+    "Ask for version 3 with AIS and PIS, version 2 with CAF.",
+)
 
 
 @rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.queried)
