@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sandbox.vary.causes import Break
 from sandbox.vary.space import Space, Variant, unknown
-from sandbox.vary.verdict import Break, Verdict
+from sandbox.vary.verdict import Verdict
 
 HEAD = "# Breaks that are known: AXIS=VALUE[,AXIS=VALUE]  TEST  # reason. The run fails on any other.\n"
 LINE = re.compile(r"(?P<axes>[^\s=,]+=[^\s=,]+(?:,[^\s=,]+=[^\s=,]+)*)\s+(?P<test>\S.*?)(?:\s+#\s*(?P<reason>.*))?\Z")

@@ -100,7 +100,11 @@ def shrink(failure: Failure, ask: Ask, width: int = 1) -> Variant:
     by two questions at once), so n choices of which k matter take k log n runs, and fewer where other variants passed
     or failed for no known cause.
     """
-    return Shrinking(failure, ask, width).result()
+    found = Shrinking(failure, ask, width)
+    while found.open and (length := found.shortest()):
+        found.needed.append(found.open[length - 1])
+        found.open = found.open[: length - 1]
+    return found.without_spare(Variant.of(found.needed))
 
 
 class Shrinking:
@@ -113,12 +117,6 @@ class Shrinking:
         self.suspects = Suspects(failure)
         self.open = self.suspects.order
         self.needed: list[Choice] = []
-
-    def result(self) -> Variant:
-        while self.open and (length := self.shortest()):
-            self.needed.append(self.open[length - 1])
-            self.open = self.open[: length - 1]
-        return self.without_spare(Variant.of(self.needed))
 
     def shortest(self) -> int:
         """How many of the open choices fail together with what is needed, at the least; so many are known to fail."""
@@ -135,10 +133,8 @@ class Shrinking:
     def answers(self, lengths: Sequence[int]) -> dict[int, bool]:
         """What a variant that passed holds is taken to pass, without a run of its own; the end result is run."""
         parts = {length: Variant.of([*self.needed, *self.open[:length]]) for length in lengths}
-        rest = {
-            length: part for length, part in parts.items() if not any(row.holds(part) for row in self.failure.passed)
-        }
-        failed = dict(zip(rest, self.ask(tuple(rest.values())), strict=True))
+        asked = [one for one in lengths if not any(row.holds(parts[one]) for row in self.failure.passed)]
+        failed = dict(zip(asked, self.ask([parts[length] for length in asked]), strict=True))
         return {length: failed.get(length, False) for length in lengths}
 
     def without_spare(self, variant: Variant) -> Variant:
@@ -159,18 +155,20 @@ def parted(weights: Sequence[float], passing: int, failing: int, width: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """A variant of one axis, or a few, under which the test fails, and what it said then."""
+class Break:
+    """A test that fails under a variant of few axes. `allowed` is the reason why that is known and let pass."""
 
+    test: str
     variant: Variant
     result: Result
+    allowed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Causes:
     """All causes of one test. `flaky` says where it passed once and failed once; then nothing is blamed."""
 
-    found: tuple[Cause, ...] = ()
+    found: tuple[Break, ...] = ()
     flaky: str = ""
 
     @property
@@ -197,7 +195,7 @@ def add_cause(test: str, before: Causes, failure: Failure, runs: Runs, ask: Ask,
         demand_same(test, cause, runs)
     except Flaky as flaky:
         return Causes(flaky=str(flaky))
-    return Causes((*before.found, Cause(cause, runs.result(cause, test))))
+    return Causes((*before.found, Break(test, cause, runs.result(cause, test))))
 
 
 def passed_by(test: str, runs: Runs) -> list[Variant]:

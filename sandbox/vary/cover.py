@@ -1,7 +1,7 @@
 """Covering sets: few variants in which every pair of values of every two axes occurs, or what tests are yet to see."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
 
@@ -77,21 +77,12 @@ def _impossible(space: Space, strength: int, rows: Sequence[dict[str, str]]) -> 
     return found
 
 
-@dataclass
 class Evidence:
     """Tests that passed and failed alike share one wish, so a suite costs little more than one test."""
 
-    numbers: Numbers
-    strength: int
-    groups: list[tuple[frozenset[str], Wish]] = field(default_factory=list)
-
-    @property
-    def wishes(self) -> list[Wish]:
-        return [wish for _, wish in self.groups]
-
-    def add(self, tests: Iterable[str]) -> None:
-        """Tests of which nothing is known yet."""
-        self.groups.append((frozenset(tests), Wish(Gaps(self.numbers, self.strength))))
+    def __init__(self, numbers: Numbers, strength: int, tests: frozenset[str]) -> None:
+        self.numbers = numbers
+        self.groups = [(tests, Wish(Gaps(numbers, strength)))]
 
     def note(self, variant: Variant, passed: frozenset[str]) -> None:
         """A run, and the tests that passed it."""

@@ -5,6 +5,7 @@ from html import escape
 
 from sandbox.referee.junit import clean
 from sandbox.referee.page import STYLE as REFEREE_STYLE
+from sandbox.vary.causes import Break
 from sandbox.vary.sentences import (
     Axes,
     count,
@@ -15,7 +16,7 @@ from sandbox.vary.sentences import (
     rest_of_summary,
 )
 from sandbox.vary.space import Variant
-from sandbox.vary.verdict import Break, Verdict
+from sandbox.vary.verdict import Verdict
 from sandbox.web.html.pages import whole_page
 
 STYLE = (

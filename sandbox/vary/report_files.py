@@ -7,9 +7,10 @@ from typing import Any
 
 from sandbox.referee.junit import Case, Suite, clean, write_junit
 from sandbox.referee.sarif import one_run, suppressed_for
+from sandbox.vary.causes import Break
 from sandbox.vary.page import as_page
 from sandbox.vary.sentences import Axes, as_json, describe_break, describe_details, summary
-from sandbox.vary.verdict import Break, Verdict
+from sandbox.vary.verdict import Verdict
 
 
 def as_junit(verdict: Verdict, axes: Axes) -> bytes:

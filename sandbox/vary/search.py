@@ -44,7 +44,7 @@ class Search:
         self.found: dict[str, Causes] = {}
         self.met: frozenset[str] = frozenset()
         self.rows: list[Variant] = []  # of covering sets, today's bank not counted
-        self.evidence = Evidence(Numbers(Space({})), 0)
+        self.evidence = Evidence(Numbers(Space({})), 0, frozenset())
         self.noted = 0  # runs that are in the evidence
         self.failures: dict[str, list[Variant]] = {}  # of each test, which no cause explains so far
         self.looked = 0  # runs whose failures are there
@@ -99,13 +99,12 @@ class Search:
         met, today = self.met_now(), frozenset(self.runs.of(TODAY).tests)
         if met != self.met:
             self.met, self.noted = met, 0
-            self.evidence = Evidence(Numbers(self.space.only(met)), min(self.strength, len(met)))
-            self.evidence.add(today)
+            self.evidence = Evidence(Numbers(self.space.only(met)), min(self.strength, len(met)), today)
         for variant in self.runs.variants[self.noted :]:
             self.evidence.note(variant, frozenset(test for test in today if self.runs.passed(variant, test)))
             self.noted += 1
         self.evidence.learn(self.barred(today))
-        wishes = [Wish(wish.gaps.copy(), wish.causes) for wish in self.evidence.wishes]
+        wishes = [Wish(wish.gaps.copy(), wish.causes) for _, wish in self.evidence.groups]
         if self.left:
             return self.new(find_rows(self.evidence.numbers, wishes, self.chance), today)
         planned = shortest_rows(self.evidence.numbers, wishes, self.chance)

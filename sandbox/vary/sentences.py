@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandbox.contract.axis import Axis
+from sandbox.vary.causes import Break
 from sandbox.vary.space import Choice, Variant
-from sandbox.vary.verdict import Break, Verdict
+from sandbox.vary.verdict import Verdict
 
 Axes = Mapping[str, Axis]
 

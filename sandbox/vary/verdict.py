@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from sandbox.vary.runs import Result, Run, Runs
+from sandbox.vary.causes import Break
+from sandbox.vary.runs import Run, Runs
 from sandbox.vary.search import Search, Spread
-from sandbox.vary.space import TODAY, Space, Variant
+from sandbox.vary.space import TODAY, Space
 
 
 class FailsToday(Exception):
@@ -19,16 +20,6 @@ class FailsToday(Exception):
 
 class NothingMet(Exception):
     """No call of the tests met an axis, so no variant can make a difference."""
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """A test that fails under a variant of few axes. `allowed` is the reason why that is known and let pass."""
-
-    test: str
-    variant: Variant
-    result: Result
-    allowed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,9 +74,9 @@ def judge(runs: Runs, space: Space, strength: int, seed: int, spread: Spread = m
         raise NothingMet
     search = Search(runs, space, strength, Random(seed), spread)
     search.go()
-    breaks = [Break(test, one.variant, one.result) for test, causes in search.found.items() for one in causes.found]
+    breaks = tuple(found for causes in search.found.values() for found in causes.found)
     flaky = {test: causes.flaky for test, causes in search.found.items() if causes.flaky}
-    return Verdict(space, strength, search.tests, search.met, tuple(breaks), flaky, len(search.rows), runs.count)
+    return Verdict(space, strength, search.tests, search.met, breaks, flaky, len(search.rows), runs.count)
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:

@@ -6,11 +6,12 @@ from pathlib import Path
 from lxml import etree
 
 from sandbox.contract.variants import AXES
+from sandbox.vary.causes import Break
 from sandbox.vary.page import as_page
 from sandbox.vary.report_files import as_junit, as_sarif
 from sandbox.vary.runs import Result
 from sandbox.vary.space import Variant, space_of
-from sandbox.vary.verdict import Break, Verdict
+from sandbox.vary.verdict import Verdict
 
 ALONE, PAIR = Variant.of([("gateway", "502")]), Variant.of([("final_status", "ACSP"), ("vendor", "bank.example")])
 FAILURE = Result(False, "TypeError: <b>", "GET /accounts 502\n  +<html>")
