@@ -1,12 +1,13 @@
 """Checks of a script before it plays: references to names that no step captured (choice 13)."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sandbox.player.playback import step_content
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.scenario import Scenario, ScenarioError, ScenarioErrors, Step
+from sandbox.scenario.model import each_step
 from sandbox.scenario.step_rows import STEPS
 
 NAMING = ("of", "payment", "approves", "refuses")  # keys whose value is the name of an earlier step
@@ -42,14 +43,6 @@ def check(scenario: Scenario, file: str) -> None:
         raise ScenarioErrors(faults)
 
 
-def each_step(steps: Iterable[Step]) -> Iterator[Step]:
-    """All steps, also those within steps, as they stand in the file."""
-    for step in steps:
-        yield step
-        for branch in step.inner:
-            yield from each_step(branch)
-
-
 def _names(step: Step) -> Iterator[str]:
     if step.inner:
         return
@@ -62,11 +55,8 @@ def _names(step: Step) -> Iterator[str]:
 
 
 def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _references(inner)
-    elif isinstance(value, list):
-        for inner in value:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _references(inner)
     elif isinstance(value, str):
         yield from _REFERENCE.findall(value)

@@ -13,8 +13,9 @@ import httpx
 
 from sandbox.client import Client, Controls, Flow, Initiation, Reference, Reply, Tokens
 from sandbox.player.step_result import RecordingTransport
-from sandbox.scenario import Scenario, Step
+from sandbox.scenario import Scenario
 from sandbox.scenario.matching import MISSING, at
+from sandbox.scenario.model import each_step
 from sandbox.seed.fixtures import Fixtures
 
 CALLBACK = "http://127.0.0.1:9999/callback"
@@ -191,15 +192,10 @@ class Stage:
         self.opened.clear()
         self.keys = self.reply = None
         self.opening = self.balances()
-        self.measures = any(_measures(step) for step in self.scenario.steps)
+        expected = [step.content for step in each_step(self.scenario.steps) if step.what == "expect"]
+        self.measures = any(isinstance(content, dict) and "elapsed" in content for content in expected)
         self.began = self.now() if self.measures else None
 
     def now(self) -> datetime:
         """The bank's time."""
         return self.controls.clock.get().now
-
-
-def _measures(step: Step) -> bool:
-    """Whether a step, or one within it, expects how much time went by."""
-    asks = step.what == "expect" and isinstance(step.content, dict) and "elapsed" in step.content
-    return asks or any(_measures(inner) for branch in step.inner for inner in branch)

@@ -105,16 +105,16 @@ class _Builder:
             node = self._anchors.get(event.anchor)
             if node is None:
                 raise self._fault(event, f"nothing above is marked &{event.anchor}")
-        else:
-            if event.tag is not None:
-                raise self._fault(event, f"the tag {quote(event.tag)} is not read", "a scenario has no tags")
-            node = self._fresh(event, kind, path, depth)
-        if kind == "AliasEvent" or kind == "ScalarEvent":
             self._count += node.size
+        elif event.tag is not None:
+            raise self._fault(event, f"the tag {quote(event.tag)} is not read", "a scenario has no tags")
+        else:
+            self._count += 1
+            node = self._fresh(event, kind, path, depth)
+            if event.anchor:
+                self._anchors[event.anchor] = node
         if self._count > NODES_MAX or depth > DEPTH_MAX:
             raise self._fault(event, TOO_MUCH)
-        if getattr(event, "anchor", None) and kind != "AliasEvent":
-            self._anchors[event.anchor] = node
         return node
 
     def _fresh(self, event: Any, kind: str, path: str, depth: int) -> Node:
@@ -127,7 +127,6 @@ class _Builder:
             if not can_travel(value):
                 raise self._fault(event, NO_JSON_VALUE)
             return Node(value, path, event.value, line, column)
-        self._count += 1
         if kind == "SequenceStartEvent":
             items = tuple(self._items(path, depth + 1))
             return Node(items, path, "", line, column, 1 + sum(item.size for item in items))

@@ -1,5 +1,6 @@
 """The records of a scenario (choice 13)."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -27,6 +28,14 @@ class Step:
     inner: tuple[tuple["Step", ...], ...] = ()  # the branches of `parallel`, or the steps that `repeat` repeats
 
 
+def each_step(steps: Iterable[Step]) -> Iterator[Step]:
+    """All steps, also those within steps, as they stand in the file."""
+    for step in steps:
+        yield step
+        for branch in step.inner:
+            yield from each_step(branch)
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A scenario: its start, rules, faults and steps. None means the server's own value."""
@@ -46,11 +55,6 @@ class Scenario:
     bank: People = field(compare=False, repr=False)  # what the fixtures were read from
     life: str | None = None  # the setting, where the file or one that it extends names it
 
-    @property
-    def is_root(self) -> bool:
-        """The shipped scenario that every other one extends."""
-        return self.name == ROOT and self.extends is None
-
 
 def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = False) -> Beginning:
     """The server's Beginning with the values of the scenario merged into it.
@@ -58,7 +62,8 @@ def scenario_beginning(scenario: Scenario, server: Beginning, guarded: bool = Fa
     Life goes on as the server was started where the shipped default scenario is loaded. Every other scenario asserts on
     money: there it is off, unless the scenario says otherwise (choice 13).
     """
-    life = scenario.life or (server.settings.life if scenario.is_root else "off")
+    is_root = scenario.name == ROOT and scenario.extends is None
+    life = scenario.life or (server.settings.life if is_root else "off")
     return replace(
         server if scenario.seed is None else seeded(server, scenario.seed, guarded),
         fixtures=scenario.fixtures,

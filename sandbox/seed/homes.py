@@ -124,24 +124,20 @@ class Home:
         return Entry(reference, on, value_on, (), text, habit.structured, habit.remark)
 
     def _routines(self, habits: Sequence[Habit], people: People) -> Iterator[Routine]:
+        # At another bank, for a customer who saves on none of ours.
+        own = iban.make_belgian(self.rng.choice(BANK_CODES), self.rng.randrange(10_000_000))
         circles: dict[str, Sequence[Party | None]] = {
             NOBODY: (None,),
             EXCHANGE: (None,),
-            SELF: (self._elsewhere(),),
+            SELF: (Party(self.owner.name, own, "", ""),),
         }
         for habit in habits:
             if habit.role not in circles and habit.party is None:
                 parties = people[habit.role, self.owner.language]
                 circles[habit.role] = self.rng.sample(parties, CIRCLE.get(habit.role, 1))
-            own = None if habit.party is None else (Party(*habit.party, "", ""),)
+            circle = circles[habit.role] if habit.party is None else (Party(*habit.party, "", ""),)
             steady = self._amount(habit, self.rng) if habit.steady else 0
-            chance = habit.a_week / 7 / CHANCES
-            yield Routine(habit, own or circles[habit.role], steady, chance)
-
-    def _elsewhere(self) -> Party:
-        """The customer's account at another bank, for a customer who saves on none of ours."""
-        account = iban.make_belgian(self.rng.choice(BANK_CODES), self.rng.randrange(10_000_000))
-        return Party(self.owner.name, account, "", "")
+            yield Routine(habit, circle, steady, habit.a_week / 7 / CHANCES)
 
     def _amount(self, habit: Habit, rng: Random) -> int:
         if habit.fixed:
