@@ -30,7 +30,7 @@ def rounds(name: str, times: int) -> Iterator[Outcome]:
     transport = RecordingTransport(httpx.WSGITransport(app))
     with httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False) as line:
         server = Controls("http://127.0.0.1:8080", line)
-        stage = stage_of(script, server, world_name(script), line, transport)
+        stage = stage_of(script, server, world_name(script), transport)
         for _ in range(times):
             yield tuple((step.text, step.faults) for step in play(stage, machine_time))
             stage.controls.call("POST", "/reset", {})

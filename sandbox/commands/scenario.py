@@ -217,8 +217,7 @@ def _print_step(step: "StepResult", quiet: bool) -> None:
     if quiet and not step.faults:
         return
     word = "not played" if step.skipped else "holds" if step.passed else click.style("FAILS", fg="red")
-    place = "" if step.step.line is None else f"line {step.step.line}, "
-    click.echo(f"    {word}  {place}{step.text}")
+    click.echo(f"    {word}  {step.place}{step.text}")
     for fault in step.faults:
         click.echo(f"        {click.style(fault, fg='red')}")
     for exchange in step.exchanges if step.faults else ():

@@ -121,7 +121,7 @@ def play_branches(stage: Stage, step: Step, plays: Sequence[Play]) -> Iterator[S
         faults = turns.run()
     finally:
         for branch in turns.branches:
-            branch.stage.http.close()
+            branch.stage.controls.http.close()
     for number, result in turns.results:
         yield replace(result, text=f"branch {number}: {result.text}")
     failure = next((branch.failure for branch in turns.branches if branch.failure is not None), None)

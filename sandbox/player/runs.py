@@ -139,7 +139,7 @@ def run_one(
     with httpx.Client(transport=transport, timeout=TIMEOUT) as line:
         server = Controls(url, line, key)
         try:
-            stage = stage_of(script, server, name, line, transport, differing)
+            stage = stage_of(script, server, name, transport, differing)
             for step in play(stage, machine_time):
                 steps.append(step)
         except (Refused, Unreadable, httpx.TransportError) as fault:
@@ -156,7 +156,6 @@ def stage_of(
     script: Script,
     server: Controls,
     name: str,
-    line: httpx.Client,
     transport: RecordingTransport,
     differing: Differing = AS_IT_IS,
 ) -> Stage:
@@ -164,13 +163,12 @@ def stage_of(
     controls = server.make_world(name, seed=differing.seed)
     kind, content = _content(script, differing.variants)
     headers = {"Content-Type": kind} | server.headers
-    url = server.world_url(name)
-    reply = line.put(f"{url}/_sandbox/scenario", content=content, headers=headers)
+    reply = server.http.put(f"{controls.base_url}/_sandbox/scenario", content=content, headers=headers)
     if reply.is_error:
         raise httpx.TransportError(f"the server does not take it: {reply.status_code} {reply.text[:2_000]}")
     if script.scenario.rate is None:
         controls.clock.freeze()
-    return Stage(script.scenario, url, line, transport, controls)
+    return Stage(script.scenario, transport, controls)
 
 
 def _content(script: Script, variants: Mapping[str, str]) -> tuple[str, bytes]:
@@ -208,7 +206,7 @@ def play_within(worlds: Worlds, machine_time: MachineTime, name: str) -> Iterato
     yield PlayedStep("world", world)
     try:
         with httpx.Client(transport=transport) as line:
-            for step in play(stage_of(script, Controls(HOST, line), world, line, transport), machine_time):
+            for step in play(stage_of(script, Controls(HOST, line), world, transport), machine_time):
                 word = "skipped" if step.skipped else "holds" if step.passed else "fails"
                 yield PlayedStep(word, step.text, step.faults)
     except (Refused, Unreadable, httpx.TransportError) as fault:

@@ -69,8 +69,6 @@ class Stage:
     """The context that every step works on."""
 
     scenario: Scenario
-    url: str
-    http: httpx.Client
     transport: RecordingTransport
     controls: Controls
     captures: dict[str, Capture] = field(default_factory=dict)
@@ -88,10 +86,10 @@ class Stage:
         """The client of that name; an unknown name gives an unregistered client."""
         name = name or "demo-tpp"
         if name not in self._tpps:
-            values = self.people.clients.get(name)
+            values, here = self.people.clients.get(name), self.controls
             secret = values.secret if values else "no-secret"
             vendor = self.scenario.settings.vendor
-            self._tpps[name] = Client(self.url, name, secret, CALLBACK, vendor=vendor, http=self.http)
+            self._tpps[name] = Client(here.base_url, name, secret, CALLBACK, vendor=vendor, http=here.http)
         return self._tpps[name]
 
     @property
@@ -181,10 +179,10 @@ class Stage:
 
     def branch(self, let_go: Callable[[str], None]) -> "Stage":
         """A stage for steps that go on beside others: with a line and a last reply of its own, and all captures."""
-        transport = RecordingTransport(self.transport.line)
-        line = httpx.Client(transport=transport, timeout=self.http.timeout)
-        controls = Controls(self.url, line, self.controls.key)
-        return replace(self, http=line, transport=transport, controls=controls, let_go=let_go, _tpps={})
+        transport, here = RecordingTransport(self.transport.line), self.controls
+        line = httpx.Client(transport=transport, timeout=here.http.timeout)
+        controls = Controls(here.base_url, line, here.key)
+        return replace(self, transport=transport, controls=controls, let_go=let_go, _tpps={})
 
     def begin(self) -> None:
         """Drops all captures and stores the balances that `unchanged` compares with."""

@@ -92,6 +92,11 @@ class StepResult:
     def passed(self) -> bool:
         return not self.faults and not self.skipped
 
+    @property
+    def place(self) -> str:
+        """Where the step stands in its file, before its text."""
+        return "" if self.step.line is None else f"line {self.step.line}, "
+
 
 def describe_step(step: Step, reply: Reply | None = None) -> str:
     """Describes a step: its word, content, name and reply."""

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from sandbox.client import Controls
 from sandbox.player.runs import SEED, Differing, MachineTime, Report, Script, run_one, world_name
-from sandbox.player.step_result import StepResult
 from sandbox.vary.meeting import axes_met, last_call, reference_of
 from sandbox.vary.runs import Reference, Result, Run, Runs
 from sandbox.vary.space import TODAY, Space, Variant
@@ -51,9 +50,6 @@ def trial_of(
 def failure_of(report: Report) -> str:
     """The first step that failed, and why."""
     failed = next((step for step in report.steps if step.faults), None)
-    return report.trouble or "it was not played" if failed is None else f"{place_of(failed)}{failed.faults[0]}"
-
-
-def place_of(step: StepResult) -> str:
-    line = "" if step.step.line is None else f"line {step.step.line}, "
-    return f"{line}{step.text}: "
+    return (
+        report.trouble or "it was not played" if failed is None else f"{failed.place}{failed.text}: {failed.faults[0]}"
+    )
