@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from sandbox.bank import bulk_checks, bulks, execution, payments, rules, standing_orders
@@ -38,7 +39,7 @@ def behaviour_of(found: Initiation) -> Behaviour:
     return BEHAVIOURS[found.kind]
 
 
-def _move(trigger: Trigger) -> Forced:
+def _move(trigger: Trigger) -> Any:
     """The move alone, without money."""
 
     def move(bank: Bank, subject: Subject, reason: str | None = None) -> None:
@@ -73,7 +74,7 @@ BEHAVIOURS: dict[Kind, Behaviour] = {
         signatures_required=lambda bank, bulk, debtor: bulk_checks.signatures_required(bank, bulk),
         owner=lambda bank, bulk: bank.accounts[bulk.payable_parts[0].debtor.iban].owners[0],
         complete=bulks.complete,
-        refuse=bulks.refuse,
+        refuse=partial(bulks.end, Trigger.REFUSED),
     ),
 }
 
@@ -83,10 +84,6 @@ class Effect(NamedTuple):
 
     due: Due | None = None
     forced: Forced | None = None
-
-
-def _both(effect: Any) -> Effect:
-    return Effect(effect, effect)
 
 
 def _on_its_day(execute: Due) -> Due:
@@ -139,21 +136,21 @@ def _sign_file(bank: Bank, bulk: Bulk, reason: str | None) -> None:
 
 EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
     Payment: {
-        Trigger.CHECKED: _both(_move(Trigger.CHECKED)),
+        Trigger.CHECKED: Effect(_move(Trigger.CHECKED), _move(Trigger.CHECKED)),
         Trigger.UNSIGNED_TOO_LONG: Effect(due=_time_out),
         Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
         Trigger.SIGNED: Effect(forced=_sign_payment),
         Trigger.EXECUTED: Effect(_on_its_day(execution.execute), execution.begin_settlement),
         Trigger.FUNDS_MISSING: Effect(forced=execution.recycle),
         Trigger.GIVEN_UP: Effect(forced=execution.give_up),
-        Trigger.SETTLED: _both(execution.settle),
+        Trigger.SETTLED: Effect(execution.settle, execution.settle),
         Trigger.REJECTED: Effect(forced=execution.reject),
         Trigger.CANCELLED: Effect(forced=execution.cancel),
     },
     StandingOrder: {
         Trigger.REFUSED: Effect(_refuse_unsigned, _move(Trigger.REFUSED)),
         Trigger.SIGNED: Effect(forced=_sign_order),
-        Trigger.ACTIVATED: _both(standing_orders.activate),
+        Trigger.ACTIVATED: Effect(standing_orders.activate, standing_orders.activate),
         Trigger.OCCURRED: Effect(due=standing_orders.run),
         Trigger.ENDED: Effect(forced=_move(Trigger.ENDED)),
         Trigger.CANCELLED: Effect(forced=standing_orders.cancel),
@@ -161,9 +158,9 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
     # Validation and execution of a file follow from its content, so neither is forced.
     Bulk: {
         Trigger.VALIDATED: Effect(due=bulk_checks.validate),
-        Trigger.REFUSED: Effect(_refuse_unsigned, bulks.refuse),
+        Trigger.REFUSED: Effect(_refuse_unsigned, partial(bulks.end, Trigger.REFUSED)),
         Trigger.SIGNED: Effect(forced=_sign_file),
-        Trigger.REJECTED: Effect(forced=bulks.reject),
+        Trigger.REJECTED: Effect(forced=partial(bulks.end, Trigger.REJECTED)),
         Trigger.CANCELLED: Effect(forced=bulks.cancel),
     },
     Part: {Trigger.EXECUTED: Effect(due=_on_its_day(bulks.execute))},

@@ -14,7 +14,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.files.reader import Reading, read_packed
-from sandbox.files.report import Batch, Findings, RefusedBatch, Report
+from sandbox.files.report import Batch, RefusedBatch, Report
 
 BAD_FORMAT = "FF01"
 MESSAGE_ID = "GrpHdr/MsgId"
@@ -26,11 +26,18 @@ def validate(bank: Bank, bulk: Bulk) -> None:
     drop_content(bank, bulk)
     bulk.message_id = report.message_id
     bulk.findings = report.findings
-    _demand_new(bank, bulk)
+    # A client uses a MsgId once; one whose file was refused may come again.
+    used = bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids
+    if used and bank.variant("duplicate_message_id") != "accepted":
+        bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
     batches = [_left_of(bank, batch) for batch in report.batches]
-    before = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
+    left_out = [batch.findings.count if isinstance(batch, Batch) else 0 for batch in batches]
     _add_by_rule(bank, bulk, report)
-    faulty = [_add_part(bank, bulk, *one) for one in zip(batches, before, strict=True)]
+    for number, batch in enumerate(batches, 1):
+        bulk.parts.append(Part(f"{bulk.id}/{number}", bulk.id, batch))
+        if isinstance(batch, Batch):
+            _demand_account(bank, batch)
+    faulty = [batch.findings.count > count for batch, count in zip(batches, left_out, strict=True)]
     whole = any(faulty) and bank.variant("bad_transaction") == "the_file"
     for part, alone in zip(bulk.parts, faulty, strict=True):
         refused = bool(whole or bulk.findings or alone)
@@ -56,15 +63,6 @@ def _left_of(bank: Bank, batch: Batch | RefusedBatch) -> Batch | RefusedBatch:
     return batch if rest is None or bank.variant("bad_transaction") != "it_alone" else rest
 
 
-def _add_part(bank: Bank, bulk: Bulk, batch: Batch | RefusedBatch, before: int) -> bool:
-    """A bulk of the file, and whether more is faulty than the transfers that were left out."""
-    part = Part(f"{bulk.id}/{len(bulk.parts) + 1}", bulk.id, batch)
-    bulk.parts.append(part)
-    if isinstance(batch, Batch):
-        _demand_account(bank, part.findings, batch)
-    return part.findings.count > before
-
-
 def reading_of(bank: Bank, bulk: Bulk, today: date) -> Reading:
     """What a validation on that day reads."""
     settings = bank.settings
@@ -88,17 +86,9 @@ def _add_by_rule(bank: Bank, bulk: Bulk, report: Report) -> None:
             batch.findings.add(batch.place, added.code, added.text)
 
 
-def _demand_new(bank: Bank, bulk: Bulk) -> None:
-    """A client uses a MsgId once; one whose file was refused may come again."""
-    if bulk.message_id is not None and (bulk.origin.client_id, bulk.message_id) in bank.message_ids:
-        if bank.variant("duplicate_message_id") == "accepted":
-            return
-        bulk.findings.add(MESSAGE_ID, "DUPLICATE_MSGID", f"{bulk.message_id} was used before")
-
-
-def _demand_account(bank: Bank, findings: Findings, batch: Batch) -> None:
+def _demand_account(bank: Bank, batch: Batch) -> None:
     """A business customer's account of this bank, in an electronic channel (service 1)."""
-    account = bank.accounts.get(batch.debtor_iban)
+    account, findings = bank.accounts.get(batch.debtor_iban), batch.findings
     if account is None:
         findings.add(batch.place, "ACCOUNT", f"{batch.debtor_iban} is no account of this bank")
         return

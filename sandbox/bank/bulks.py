@@ -109,10 +109,10 @@ def look_at_parts(bank: Bank, bulk: Bulk) -> None:
         bank.move(bulk, Trigger.REJECTED, reasons[-1] if reasons else None)
 
 
-def refuse(bank: Bank, bulk: Bulk, reason: str | None) -> None:
-    """The PSU refuses: the file and its bulks are cancelled."""
-    bank.move(bulk, Trigger.REFUSED, reason)
-    _end_parts(bank, bulk, Trigger.REFUSED, reason)
+def end(trigger: Trigger, bank: Bank, bulk: Bulk, reason: str | None) -> None:
+    """Ends a file with its bulks that were not paid: refused by the PSU, or rejected by a rule or a control."""
+    bank.move(bulk, trigger, reason)
+    _end_parts(bank, bulk, trigger, reason)
 
 
 def cancel(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
@@ -133,12 +133,6 @@ def _count(bank: Bank, bulk: Bulk, part: Part, sign: int) -> None:
     """Counts the amount for the customer's limits, on the day of the signature."""
     assert bulk.signed_on is not None
     accounts.count_spent(bank, part.debtor.iban, bulk.signed_on, sign * part.paying.control_sum)
-
-
-def reject(bank: Bank, bulk: Bulk, reason: str | None = None) -> None:
-    """Rejects by a rule or a control; unpaid bulks are not paid."""
-    bank.move(bulk, Trigger.REJECTED, reason)
-    _end_parts(bank, bulk, Trigger.REJECTED, reason)
 
 
 def _end_parts(bank: Bank, bulk: Bulk, trigger: Trigger, reason: str | None) -> None:

@@ -12,16 +12,14 @@ from sandbox.banking.calendar import following_banking_day
 from sandbox.banking.money import Money
 from sandbox.banking.remittance import read_structured
 from sandbox.contract.products import PRODUCTS
-from sandbox.files.report import Transfer
 
 USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a customer whose tariff names none
 
 
 def debit(bank: Bank, payment: Payment) -> None:
     """The money leaves, at the start of the settlement."""
-    order, ours = payment.order, _debtors_line(payment)
-    paid = ours._replace(amount=-ours.amount)
-    _post(bank, payment, "D", (paid, *_to_outside(ours.amount, order.amount)), PRODUCTS[order.product].remark)
+    ours, order = _debtors_line(payment), payment.order
+    _post(bank, payment, "D", ours._replace(amount=-ours.amount), order.amount, PRODUCTS[order.product].remark)
     payment.debited = True
 
 
@@ -44,7 +42,7 @@ def charge(bank: Bank, payment: Payment) -> None:
     if fee is None:
         return
     taken, today = cost(fee, payment.debtor.currency), bank.clock.today
-    sides = (Posting(account.iban, -taken), *_to_outside(taken, fee))
+    sides = (Posting(account.iban, -taken), *_other_side(taken, fee))
     text = f"Fee {name} transfer {order.endtoend_identification}"
     bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
 
@@ -65,26 +63,24 @@ def debit_reference(payment_id: str) -> str:
 
 def give_back(bank: Bank, payment: Payment) -> None:
     """The same money returns, as a second transaction."""
-    ours = _debtors_line(payment)
-    outside = _from_outside(ours.amount, payment.order.amount)
-    _post(bank, payment, "R", (ours, *outside), f"RETURN {payment.reason or ''}".strip())
+    remark = f"RETURN {payment.reason or ''}".strip()
+    _post(bank, payment, "R", _debtors_line(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
     """The beneficiary's bank sends the money back, days after the settlement: a line of its own, with the reason."""
-    ours, amount, remark = _debtors_line(payment), payment.order.amount, f"{back.upper()} {reason or ''}".strip()
-    _post(bank, payment, "B", (ours, *_from_outside(ours.amount, amount)), remark)
-    for beneficiary in _credit_lines(bank, payment):
-        lost = beneficiary._replace(amount=-beneficiary.amount)
-        _post(bank, payment, "T", (lost, *_to_outside(beneficiary.amount, amount)), remark)
+    amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
+    _post(bank, payment, "B", _debtors_line(payment), -amount, remark)
+    for theirs in _credit_lines(bank, payment):
+        _post(bank, payment, "T", theirs._replace(amount=-theirs.amount), amount, remark)
 
 
 def credit(bank: Bank, payment: Payment) -> None:
     """A beneficiary in this bank is credited when the settlement is complete."""
     order = payment.order
     for theirs in _credit_lines(bank, payment):
-        _post(bank, payment, "C", (theirs, *_from_outside(theirs.amount, order.amount)), PRODUCTS[order.product].remark)
+        _post(bank, payment, "C", theirs, -order.amount, PRODUCTS[order.product].remark)
 
 
 def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
@@ -101,25 +97,22 @@ def _credit_lines(bank: Bank, payment: Payment) -> Iterator[Posting]:
     yield Posting(account.iban, given, payment.debtor.iban, name)
 
 
-def _from_outside(inner: Money, outer: Money) -> tuple[Posting, ...]:
-    return tuple(Posting(side.account, -side.amount) for side in _to_outside(inner, outer))
-
-
-def _to_outside(inner: Money, outer: Money) -> tuple[Posting, ...]:
-    """The other side: the world outside gets the order's own currency, the exchange desk stands between."""
+def _other_side(inner: Money, outer: Money) -> tuple[Posting, ...]:
+    """The world outside gets or gives the order's own currency, the exchange desk stands between."""
     if inner.currency == outer.currency:
         return (Posting(OUTSIDE, inner),)
     return Posting(EXCHANGE, inner), Posting(EXCHANGE, -outer), Posting(OUTSIDE, outer)
 
 
-def _post(bank: Bank, payment: Payment, side: str, postings: tuple[Posting, ...], remark: str) -> None:
+def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Money, remark: str) -> None:
+    """Books a customer's line against what the world outside gets, or gives where it is below zero."""
     order, today = payment.order, bank.clock.today
     structured = read_structured(order.structured) if order.structured else None
     entry = Entry(
         f"{payment.id}-{side}",
         today,
         value_date(bank, order, today),
-        postings,
+        (posting, *_other_side(-posting.amount, outer)),
         structured or order.unstructured or "",
         structured is not None,
         f"{remark} {order.endtoend_identification}",
@@ -146,10 +139,18 @@ def book(bank: Bank, part: Part) -> None:
         sides = (Posting(batch.debtor_iban, -total), Posting(OUTSIDE, total))
         text = f"{batch.payment_information_id} ({batch.number_of_transactions})"
         bank.ledger.post(Entry(part.id, today, today, sides, text, remark=REMARK))
+    debtor = bank.customers[bank.accounts[batch.debtor_iban].owners[0]].name
     for number, transfer in enumerate(batch.transfers, 1):
-        if together and transfer.creditor_iban not in bank.accounts:  # outside on both sides
+        amount, iban = transfer.amount, transfer.creditor_iban
+        if together and iban not in bank.accounts:  # outside on both sides
             continue
-        out, into = _debit(part, transfer, together), _credit(bank, part, transfer)
+        closed = is_closed(bank, iban)
+        paid = Posting(batch.debtor_iban, -amount, iban, transfer.creditor_name)
+        # Booked as a batch, the sum left the debtor at once, so that what comes back in comes from outside.
+        out = Posting(OUTSIDE, -amount) if together else paid
+        into = Posting(OUTSIDE, amount)
+        if iban in bank.accounts and not closed:
+            into = Posting(iban, amount, batch.debtor_iban, debtor)
         if out.account == into.account:
             continue
         text = transfer.structured or transfer.unstructured or ""
@@ -157,26 +158,6 @@ def book(bank: Bank, part: Part) -> None:
         reference = f"{part.id}/{number}"
         entry = Entry(reference, today, today, (out, into), text, transfer.structured is not None, remark)
         bank.ledger.post(entry)
-        if is_closed(bank, transfer.creditor_iban):  # the beneficiary's account takes nothing (choice 10)
-            _return(bank, part, transfer, entry)
-
-
-def _return(bank: Bank, part: Part, transfer: Transfer, entry: Entry) -> None:
-    """The money of one transfer comes back, as a line of its own with its reason."""
-    back = Posting(part.paying.debtor_iban, transfer.amount, transfer.creditor_iban, transfer.creditor_name)
-    postings = (back, Posting(OUTSIDE, -transfer.amount))
-    bank.ledger.post(entry._replace(reference=f"{entry.reference}R", postings=postings, remark="RETURN AC04"))
-
-
-def _debit(part: Part, transfer: Transfer, together: bool) -> Posting:
-    """Booked as a batch, the sum left the debtor at once, so that what comes back in comes from outside."""
-    if together:
-        return Posting(OUTSIDE, -transfer.amount)
-    return Posting(part.paying.debtor_iban, -transfer.amount, transfer.creditor_iban, transfer.creditor_name)
-
-
-def _credit(bank: Bank, part: Part, transfer: Transfer) -> Posting:
-    if transfer.creditor_iban not in bank.accounts or is_closed(bank, transfer.creditor_iban):
-        return Posting(OUTSIDE, transfer.amount)
-    owner = bank.accounts[part.paying.debtor_iban].owners[0]
-    return Posting(transfer.creditor_iban, transfer.amount, part.paying.debtor_iban, bank.customers[owner].name)
+        if closed:  # the beneficiary's account takes nothing, so the money comes back (choice 10)
+            back = (paid._replace(amount=amount), Posting(OUTSIDE, -amount))
+            bank.ledger.post(entry._replace(reference=f"{reference}R", postings=back, remark="RETURN AC04"))

@@ -47,13 +47,10 @@ def _default_signer(
     bank: Bank, found: Initiation, customer: str | None, account: str | None
 ) -> tuple[str, Debtor | None]:
     """Defaults: the debtor account's first owner, and that customer's first current account."""
-    owner = behaviour_of(found).owner
-    if not found.kind.one_account:
-        return customer_of(bank, customer or owner(bank, found) or "").id, None
-    if found.debtor is not None:
-        if account is not None and account != found.debtor.iban:
-            raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
-        return customer_of(bank, customer or owner(bank, found) or "").id, found.debtor
+    if found.debtor is not None and account not in (None, found.debtor.iban):
+        raise Refusal(Error.CONTROL_INVALID, input="account", why="the initiation names another")
+    if not signing.needs_account(found):
+        return customer_of(bank, customer or behaviour_of(found).owner(bank, found) or "").id, found.debtor
     holder = bank.accounts[account].owners[0] if account in bank.accounts else None
     who = customer or found.origin.customer or holder
     if who is None:
@@ -67,12 +64,11 @@ def _default_consent(
 ) -> str:
     """Defaults: the customer of the account or the consent, and all of that customer's accounts."""
     address = consents.address_waiting(bank, token)
-    if customer is None and address.iban is not None:
-        customer = bank.accounts[address.iban].owners[0]
-    elif customer is None and address.renews is not None:
+    named = address.iban or next(iter(ibans), "")
+    if customer is None and address.renews is not None:
         customer = bank.consents[address.renews].customer
-    elif customer is None and ibans and ibans[0] in bank.accounts:
-        customer = bank.accounts[ibans[0]].owners[0]
+    elif customer is None and named in bank.accounts:
+        customer = bank.accounts[named].owners[0]
     if customer is None:
         raise Refusal(Error.CONTROL_INVALID, input="customer", why="the address does not tell who it is")
     who = customer_of(bank, customer).id

@@ -178,18 +178,15 @@ class Rulebook:
             exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
-    def _may_fit(self, looks: Looks) -> list[int]:
-        """The rules in order, without those for another creditor's name: most rules ask for one."""
-        named = self._by_name.get(looks.creditor_name, []) if looks.creditor_name is not None else []
-        return sorted([*self._by_name.get(None, []), *named])
-
     def first(self, looks: Looks, now: datetime, before: Looks | None = None) -> "Match":
         """The first rule that fits, and the counts that change when the initiation is taken.
 
         With what was known `before`, only rules that did not fit that: the others were asked and counted then.
         """
         counted: dict[int, int] = {}
-        for number in self._may_fit(looks):
+        # Without the rules for another creditor's name: most rules ask for one.
+        named = self._by_name.get(looks.creditor_name, []) if looks.creditor_name is not None else []
+        for number in sorted([*self._by_name.get(None, []), *named]):
             rule, asked = self.rules[number], self._asked[number]
             if not fits(rule.when, asked, looks, now) or (before and fits(rule.when, asked, before, now)):
                 continue

@@ -1,6 +1,5 @@
 """Standing orders: contracts that pay by themselves on banking days (service 2.2, 3.2; choice 6)."""
 
-from datetime import timedelta
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations, rules
@@ -22,7 +21,6 @@ from sandbox.contract.moves import Status, Trigger
 KIND = kinds.STANDING_ORDER
 CONTRACT_ENDED = "CONTRACT_ENDED"
 TRIES_COUNTED = 1_000  # of one execution: as many as recycling_tries may be
-ONE_DAY = timedelta(days=1)
 
 
 def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> InitiationReply:
@@ -30,11 +28,9 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return InitiationReply(earlier.subject_id, contract.endtoend_identification, Status.PATC, earlier.sca_token)
-    soonest = bank.clock.today + ONE_DAY
-    if contract.start_date == bank.clock.today and bank.variant("start_date") == "today":
-        soonest = bank.clock.today
-    if contract.start_date < soonest:
-        decided = {"today": bank.clock.today, "start_date": contract.start_date}
+    today = bank.clock.today
+    if contract.start_date < today or (contract.start_date == today and bank.variant("start_date") != "today"):
+        decided = {"today": today, "start_date": contract.start_date}
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
     initiations.demand_name(bank, contract.creditor_name)
     demand_savings(bank, contract)

@@ -59,13 +59,9 @@ def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
 
 def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client | None:
     """The first client whose id and secret are one of these readings; all are compared, however early one fits."""
-    found: Client | None = None
-    for client_id, secret in readings:
-        client = bank.clients.get(client_id)
-        fits = pkce.same_text(client.secret if client else "", secret)
-        if client is not None and fits and found is None:
-            found = client
-    return found
+    named = ((bank.clients.get(client_id), secret) for client_id, secret in readings)
+    fitting = [one for one, secret in named if pkce.same_text(one.secret if one else "", secret) and one is not None]
+    return fitting[0] if fitting else None
 
 
 def demand_client(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client:
@@ -85,8 +81,9 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
         raise _refused("code", "it is unknown")
     if code_row.used:
         ends = bank.variant("reused_code") == "ends_the_pair"
-        if ends:
-            _kill(bank, code)
+        pair = bank.pairs.get(code_row.grant.key)
+        if ends and pair is not None and pair.code == code:  # also after the pair was refreshed
+            del bank.pairs[code_row.grant.key]
         raise _refused("code", "it was used before", lasting=ends)
     bank.met("code_life")
     if bank.clock.now >= code_row.until:
@@ -96,7 +93,6 @@ def exchange(bank: Bank, client_id: str, code: str, redirect_uri: str, verifier:
     if not pkce.matches(*code_row.challenge, verifier):
         raise _failed(bank, code, "code_verifier", "it does not match the challenge")
     _demand_served(code_row.grant.scope, version)
-
     demand_consent(bank, code_row.grant.consent_id)
 
     bank.codes[code] = replace(code_row, used=True)
@@ -180,14 +176,6 @@ def _new_token(bank: Bank) -> str:
 
 def _stands(pair: Pair | None, token: str) -> bool:
     return pair is not None and token in (pair.access_token, pair.refresh_token)
-
-
-def _kill(bank: Bank, code: str) -> None:
-    """Ends the pair that a code gave, also after it was refreshed."""
-    key = bank.codes[code].grant.key
-    pair = bank.pairs.get(key)
-    if pair is not None and pair.code == code:
-        del bank.pairs[key]
 
 
 def _demand_served(scope: str, version: int) -> None:
