@@ -1,10 +1,10 @@
-"""Names that appear in addresses."""
+"""Names that appear in addresses, and addresses with a query."""
 
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 _WORLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 _PORT = re.compile(r"(:[0-9]{1,5})?\Z")
@@ -42,3 +42,21 @@ def fits_redirect(pattern: str, uri: str) -> bool:
     # The library reads http://[::1].evil.com/ as the host ::1, so the whole authority is held against the pattern.
     host, rest = parts.netloc[: len(allowed.netloc)], parts.netloc[len(allowed.netloc) :]
     return host.lower() == allowed.netloc and _PORT.match(rest) is not None
+
+
+def with_query(uri: str, **added: str | None) -> str:
+    """The address with more parameters behind its own (choice 5); those that are None are left out."""
+    parts = urlsplit(uri)
+    more = urlencode({name: value for name, value in added.items() if value is not None})
+    query = f"{parts.query}&{more}" if parts.query and more else parts.query or more
+    return urlunsplit(parts._replace(query=query))
+
+
+def state_of(address: str) -> str | None:
+    """The state that the TPP appended to an address; the last one counts."""
+    return dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)).get("state")
+
+
+def end_of(address: str) -> str:
+    """The last part of an address's path: its token."""
+    return urlsplit(address).path.rpartition("/")[2]

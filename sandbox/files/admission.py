@@ -20,7 +20,7 @@ NAMES_MAX = 50_000
 ELEMENTS_MAX = 6_000_000  # 60 for each of 100,000 transactions; it bounds the time
 
 Content = bytes | BinaryIO
-Breathe = Callable[[], None]
+Breathe = Callable[[], None]  # what a reader calls every few milliseconds
 
 
 def never() -> None:
@@ -99,11 +99,11 @@ class Elements:
         return f"the XML has over {NAMES_MAX:,} different names"
 
 
-def admit_xml(content: Content, breathe: Breathe = never) -> str | None:
+def admit_xml(content: Content) -> str | None:
     """The MsgId; a ValueError for what is empty, too large, not well-formed or carries a DTD."""
     # Not libxml2: it remembers every name that it ever met, as long as its thread lives.
     encoding = Utf8()
-    pieces = _bounded(content, breathe)
+    pieces = _bounded(content)
     first = encoding.take(next(pieces))
     parser = expat.ParserCreate("utf-8" if encoding.is_rewritten else None, namespace_separator=" ")
     parser.StartDoctypeDeclHandler = _refuse_doctype
@@ -125,18 +125,18 @@ def _refuse_doctype(*_: object) -> NoReturn:
     raise ValueError("the XML carries a DTD")
 
 
-def admit_csv(content: Content, breathe: Breathe = never) -> None:
+def admit_csv(content: Content) -> None:
     """A ValueError for what is empty, too large or not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for piece in _bounded(content, breathe):
+        for piece in _bounded(content):
             decoder.decode(piece)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise ValueError("the csv is not UTF-8") from None
 
 
-def _bounded(content: Content, breathe: Breathe) -> Iterator[bytes]:
+def _bounded(content: Content) -> Iterator[bytes]:
     size = 0
     stream = BytesIO(content) if isinstance(content, bytes) else content
     while piece := stream.read(PIECE):
@@ -144,6 +144,5 @@ def _bounded(content: Content, breathe: Breathe) -> Iterator[bytes]:
         if size > FILE_BYTES_MAX:
             raise ValueError(f"the file is over {FILE_BYTES_MAX // 1_000_000} MB")
         yield piece
-        breathe()
     if not size:
         raise ValueError("the file is empty")

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.files.checks import IDENTIFICATION, NO_IDENTIFICATION, Fault, Order, references
-from sandbox.files.dialect import PATHS, Dialect, Head
 from sandbox.files.encodings import HEAD, UTF_8, UndecodableError, encoding_of
+from sandbox.files.schemas import PATHS, Dialect, Head
 
 
 def demand_encoding(content: bytes) -> None:

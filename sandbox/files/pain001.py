@@ -8,9 +8,9 @@ from sandbox.banking.iban import is_iban
 from sandbox.files import before_rulebook, checks, rulebook, schemas
 from sandbox.files.admission import Breathe
 from sandbox.files.checks import EUR, NAME_LENGTH_MAX, TRANSACTIONS_MAX, Draft, Fault, Sum
-from sandbox.files.dialect import Dialect, Head
 from sandbox.files.encodings import UndecodableError
 from sandbox.files.report import Allowance, Batch, Findings, RefusedBatch, Report
+from sandbox.files.schemas import Dialect, Head
 from sandbox.files.stream import Part, Stream, UnreadableError
 
 

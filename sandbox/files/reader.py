@@ -29,12 +29,12 @@ class Reading(NamedTuple):
 _ahead: dict[Reading, Report | None] = {}
 
 
-def admit(kind: Kind, content: Content, breathe: Breathe = never) -> str | None:
+def admit(kind: Kind, content: Content) -> str | None:
     """The MsgId, where the format has one; raises ValueError when the POST is refused."""
     if kind == "csv":
-        admit_csv(content, breathe)
+        admit_csv(content)
         return None
-    return admit_xml(content, breathe)
+    return admit_xml(content)
 
 
 def read_file(

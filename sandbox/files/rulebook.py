@@ -10,8 +10,7 @@ from lxml import etree
 
 from sandbox.banking.iban import BANK_BIC
 from sandbox.files.checks import NOT_PROVIDED, Fault, Order
-from sandbox.files.dialect import Dialect, Head
-from sandbox.files.schemas import names_below
+from sandbox.files.schemas import Dialect, Head, names_below
 
 CHARGE_BEARER = "SLEV"
 SERVICE_LEVELS = ("SEPA", "URGP")  # files come from business customers, who may send urgent transfers

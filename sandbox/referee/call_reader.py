@@ -13,7 +13,7 @@ from flask import Response
 
 from sandbox.bank import statements
 from sandbox.bank.state import Bank
-from sandbox.banking.callbacks import end_of
+from sandbox.banking.names import end_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.referee.fingerprints import fingerprint
 from sandbox.referee.kinds import (

@@ -10,7 +10,7 @@ from flask import Response
 
 from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
-from sandbox.banking.callbacks import end_of
+from sandbox.banking.names import end_of
 from sandbox.referee.call_reader import NAME_MAX, content_of
 from sandbox.referee.fingerprints import fingerprint
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS

@@ -8,10 +8,9 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, missing
 from marshmallow.validate import OneOf, Range, Regexp
 
-from sandbox.banking.callbacks import end_of, state_of
 from sandbox.banking.durations import read_duration, read_instant
 from sandbox.banking.money import is_currency
-from sandbox.banking.names import is_world_name, nearest
+from sandbox.banking.names import end_of, is_world_name, nearest, state_of
 from sandbox.contract.moves import Status
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_schemas import MISSING

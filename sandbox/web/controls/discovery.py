@@ -8,8 +8,8 @@ from sandbox.bank import consents
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
-from sandbox.banking.callbacks import with_query
 from sandbox.banking.iban import is_iban
+from sandbox.banking.names import with_query
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.web.api.access import VARIANTS
