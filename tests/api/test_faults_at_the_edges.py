@@ -16,7 +16,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time
 from sandbox.serve.server import in_background
 from sandbox.web.api.edge_faults import WayBack, browser_sent
-from sandbox.web.controls.time_travel import Arrivals, made
+from sandbox.web.controls.psu import Arrivals, made
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp, payment, refused
 

@@ -18,8 +18,8 @@ from sandbox.web.console.inbox import due_of, inbox_of
 from sandbox.web.console.initiations import KINDS, PAGE, kind_of, page_of, rows_of
 from sandbox.web.console.referee_pages import findings_of
 from sandbox.web.console.visits import Facts, Visit
-from sandbox.web.controls.explanation import remedy_of
-from sandbox.web.controls.registers import customer as customer_shown
+from sandbox.web.controls.judgements import remedy_of
+from sandbox.web.controls.people_views import customer_shown
 from sandbox.world.calls import Exchange
 
 WORLDS_SHOWN = 100

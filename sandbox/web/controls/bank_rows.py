@@ -39,14 +39,14 @@ def _communication(value: Any) -> tuple[str, bool]:
 BANK_ROWS: tuple[Control, ...] = (
     get(
         "/customers",
-        "registers.customers",
+        "people_views.customers",
         "The customers and their accounts.",
         commands=(Command("customers", "Shows who the bank knows.", columns="customer name kind language accounts"),),
         reply=["Customer"],
     ),
     get(
         "/clients",
-        "registers.clients",
+        "people_views.clients",
         "The registered third parties, without their secrets.",
         commands=(Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),),
         reply=["Client"],
@@ -78,7 +78,7 @@ BANK_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/accounts",
-        "registers.accounts",
+        "people_views.accounts",
         "The accounts with their balances.",
         commands=(
             Command("accounts", "Shows the accounts and their balances.", columns="iban type customer balances"),

@@ -1,4 +1,4 @@
-"""Questions about calls: which ones a matcher means, how often and in which order they came (choice 10)."""
+"""Calls: which there were, which ones a matcher means, how often and in which order they came (choice 10)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,12 +7,21 @@ from urllib.parse import parse_qsl
 import orjson
 
 from sandbox.contract.errors import Error, Refusal
+from sandbox.referee.report import call_of
 from sandbox.scenario.matching import MISSING, differences, same
+from sandbox.web.api.call_lines import error_of
 from sandbox.web.api.call_record import BODY_MAX, Content
 from sandbox.web.controls.call_rows import NO_TIMES, read_matcher
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
+
+
+def requests(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
+    """The kept calls after a number."""
+    calls = world.calls_after(query.get("since", 0))
+    return [call_of(one) | error_of(one) | {"rule": one.rule} for one in calls]
+
 
 FORM = "application/x-www-form-urlencoded"
 

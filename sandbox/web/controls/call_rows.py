@@ -124,7 +124,7 @@ CALL_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/holds",
-        "hold_views.every",
+        "scenario_views.holds",
         "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
         f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it was not held, as the server holds too many.",
         commands=(Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),),
@@ -132,7 +132,7 @@ CALL_ROWS: tuple[Control, ...] = (
     ),
     post(
         "/holds",
-        "hold_views.add",
+        "scenario_views.add_hold",
         "Sets a barrier for one call: the next one that fits `when` (`operation`, `client`, `nth`, `from`, `until`) "
         "stands there until it is released. `before_act`: its headers were checked, nothing was done; `after_act`: it "
         "is done, not yet listed; `before_reply`: it is done and listed, its reply is not sent. All other calls "
@@ -146,21 +146,21 @@ CALL_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/holds/<name>",
-        "hold_views.one",
+        "scenario_views.hold",
         "One barrier; `?within=5s` waits so long, by the machine's clock, until a call is held there.",
         reply="Hold",
         query=query(within=Parsed(_within, about=f"{SPAN} Waits so long for its call.")),
     ),
     delete(
         "/holds/<name>",
-        "hold_views.release",
+        "scenario_views.release",
         "Lets the call go that is held there, and takes the barrier away.",
         commands=(Command("release"),),
         buttons=(Button("release", "{name} is released."),),
     ),
     delete(
         "/holds",
-        "hold_views.release_all",
+        "scenario_views.release_all",
         "Releases all barriers.",
         buttons=(Button("release all", "All barriers are gone."),),
     ),

@@ -9,6 +9,7 @@ from sandbox.bank import standing_orders
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, Run, StandingOrder, Subject
+from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
@@ -30,6 +31,11 @@ def every(world: World, row: Control) -> Response:
     kind = kind_of(row)
     rows = read_list(world, lambda bank: map(show, bank.register_of(kind).values()))
     return list_reply(*dict.fromkeys((kind.list, kind.list.replace("-", "_"))), pieces=rows)
+
+
+def countries() -> dict[str, Any]:
+    """What cross-border payments may have."""
+    return published()
 
 
 def one(bank: Bank, row: Control, payment_id: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Lists of all that a world holds: written by a copy of the bank, and in slices, so that no call waits for them."""
+"""Lists of all that a world holds, such as its journal.
+
+They are written by a copy of the bank, and in slices, so that no call waits for them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -8,7 +11,9 @@ from typing import Any
 import orjson
 from flask import Response
 
+from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
+from sandbox.banking.durations import write_instant
 from sandbox.web.api.replies import MEDIA, Reply
 from sandbox.world.log import apart
 from sandbox.world.world import World
@@ -42,3 +47,22 @@ def pieces_of(rows: Iterable[Any]) -> Iterator[bytes]:
         yield between + orjson.dumps(part)[1:-1]
         between = b","
     yield b"[]" if between == b"[" else b"]"
+
+
+def journal(world: World, query: dict[str, Any]) -> Response:
+    since = query.get("since", 0)
+    bank, count = world.ask(lambda bank: (bank, len(bank.journal)))  # it only grows, so its lines are not copied
+    return list_reply("journal", pieces=pieces_of(fact_row(bank.journal[place]) for place in range(since, count)))
+
+
+def fact_row(fact: Fact) -> dict[str, Any]:
+    return {
+        "seq": fact.seq,
+        "at": write_instant(fact.at),
+        "subject": fact.subject,
+        "trigger": fact.trigger.value,
+        "from": fact.source and fact.source.value,
+        "to": fact.target and fact.target.value,
+        "reason": fact.reason,
+        "rule": fact.rule,
+    }

@@ -162,7 +162,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/customers/<customer>",
-        "registers.customer",
+        "people_views.customer_shown",
         "One customer, with all that may be changed.",
         reply="CustomerSettings",
     ),
@@ -191,7 +191,7 @@ PEOPLE_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/accounts/<iban>",
-        "registers.account",
+        "people_views.account_shown",
         "One account, with all that may be changed.",
         reply="AccountSettings",
     ),

@@ -1,12 +1,19 @@
-"""The PSU without a browser: the same verbs as the pages (choice 10)."""
+"""The PSU without a browser: the same verbs as the pages, and where customers were sent back to (choice 10)."""
 
+from collections.abc import Iterable
+from contextlib import suppress
+from threading import Lock
 from typing import Any
 
+import orjson
+
 from sandbox.bank import behaviours, consents, psu_actions, signing
+from sandbox.bank.records import Callback
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part
+from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
-from sandbox.web.api.edge_faults import way_back
+from sandbox.web.api.edge_faults import WayBack, way_back
 from sandbox.web.controls import initiations
 from sandbox.web.controls.request_bodies import refuse as refusal
 from sandbox.world.world import World
@@ -26,8 +33,12 @@ def _method(body: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _sent_back(world: World, address: str) -> dict[str, Any]:
-    """As a fault rule has it: lost is null, twice is said by `times`."""
-    way = way_back(world, address)
+    """As a fault rule has it."""
+    return _way_shown(way_back(world, address))
+
+
+def _way_shown(way: WayBack) -> dict[str, Any]:
+    """Lost is null, twice is said by `times`."""
     return {"redirect": way.address} | ({"times": way.times} if way.times > 1 else {})
 
 
@@ -70,3 +81,50 @@ def shown(bank: Bank, subject_id: str) -> dict[str, Any]:
     if isinstance(subject, Part):
         return {"payment_id": subject.id, "status": subject.status.value, "reason": subject.reason}
     return initiations.show(subject)
+
+
+KEEPS = "arrivals"
+
+
+class Arrivals:
+    """The way back of each callback, decided once, when it is first looked at."""
+
+    def __init__(self, ways: dict[int, WayBack] | None = None) -> None:
+        self._ways = ways or {}
+        self._lock = Lock()
+
+    def packed(self) -> bytes:
+        return orjson.dumps([[seq, *way] for seq, way in self._ways.items()])
+
+    copied = packed
+
+    def rows(self, world: World, callbacks: Iterable[Callback]) -> list[dict[str, Any]]:
+        with self._lock:  # a late one is late for everyone who looks
+            return [self._row(world, callback) for callback in callbacks]
+
+    def forget(self, before: int) -> None:
+        """Drops the ways of callbacks that the bank has dropped."""
+        self._ways = {seq: way for seq, way in self._ways.items() if seq >= before}
+
+    def _row(self, world: World, callback: Callback) -> dict[str, Any]:
+        way = self._ways.get(callback.seq)
+        if way is None:
+            way = self._ways[callback.seq] = way_back(world, callback.redirect)
+        return callback._asdict() | {"at": write_instant(callback.at)} | _way_shown(way)
+
+
+def made(content: bytes | None) -> Arrivals:
+    """From what was packed; what cannot be read is decided anew."""
+    with suppress(ValueError, TypeError):
+        if content is not None:
+            return Arrivals({seq: WayBack(address, times) for seq, address, times in orjson.loads(content)})
+    return Arrivals()
+
+
+def callbacks(world: World, query: dict[str, Any]) -> list[dict[str, Any]]:
+    """Where customers were sent back to. Those before `since` are decided too: a fault's `nth` counts each of them."""
+    found = world.ask(lambda bank: tuple(bank.callbacks))
+    arrivals = world.keep(KEEPS, made)
+    assert isinstance(arrivals, Arrivals)
+    arrivals.forget(found[0].seq if found else 0)
+    return [row for row in arrivals.rows(world, found) if row["seq"] > query.get("since", 0)]

@@ -99,7 +99,7 @@ PSU_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/reference/countries",
-        "registers.countries",
+        "initiations.countries",
         "The countries, currencies and purpose codes that cross-border payments may have.",
         reply="Countries",
     ),
@@ -130,7 +130,7 @@ PSU_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/journal",
-        "registers.journal",
+        "long_lists.journal",
         f"Every change of a status, numbered. {AFTER}",
         query=SINCE,
         commands=(Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),),
@@ -138,7 +138,7 @@ PSU_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/requests",
-        "registers.requests",
+        "call_questions.requests",
         f"Every call of the bank's interface and its answer, numbered. {AFTER}",
         query=SINCE,
         commands=(Command("requests"),),

@@ -107,7 +107,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/callbacks",
-        "time_travel.callbacks",
+        "psu.callbacks",
         "Where customers were sent back to. A fault of `callback` counts for those who sign by a rule of the scenario, "
         f"when they are first listed: null is lost, `times` 2 is twice. {AFTER}",
         query=SINCE,

@@ -1,4 +1,4 @@
-"""Scenarios, faults, settings and axes of a running world (choice 10, 13)."""
+"""Scenarios, faults, barriers, settings and axes of a running world (choice 10, 13)."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -7,15 +7,20 @@ from typing import Any
 from flask import Request
 
 from sandbox.bank.state import Bank, change_settings
-from sandbox.banking.durations import write_duration
+from sandbox.banking.durations import write_duration, write_instant
 from sandbox.contract.axis import described
+from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES, value_in
+from sandbox.reader.tree import suggestion
+from sandbox.scenario.fault_rows import read_hold
 from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
+from sandbox.web.api.fault_replies import waiting_of
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
 from sandbox.world.faults import Fault, When
+from sandbox.world.holds import Hold
 from sandbox.world.line import Line
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
@@ -71,6 +76,65 @@ def demand_line(line: Line, kind: str) -> None:
 
 def drop_faults(world: World) -> None:
     world.drop_faults()
+
+
+NO_HOLD = "There is no hold {input} in world {world}{hint}."
+
+
+def holds(world: World) -> list[dict[str, Any]]:
+    return [hold_row(hold) for hold in world.holds.all()]
+
+
+def hold(world: World, request: Request, query: dict[str, Any], name: str) -> dict[str, Any]:
+    """One barrier; `within` waits for its call, by the machine's clock."""
+    found = find_hold(world, name)
+    if query.get("within"):
+        waiting_of(request.environ)(found.arrived, query["within"].total_seconds())
+    return hold_row(found)
+
+
+def add_hold(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    at, when, name = reading(lambda: read_hold(body, world.beginning.fixtures), "hold")
+    return hold_row(world.holds.add(name, at, when))
+
+
+def release(world: World, name: str) -> None:
+    find_hold(world, name)
+    world.holds.release(name)
+
+
+def release_all(world: World) -> None:
+    world.holds.release_all()
+
+
+def find_hold(world: World, name: str) -> Hold:
+    hold = world.holds.find(name)
+    if hold is None:
+        nearest_name = suggestion(name, [one.name for one in world.holds.all()])
+        hint = f" ({nearest_name})" if nearest_name else ""
+        raise Refusal(Error.NOT_FOUND, input=name[:64], world=world.name, hint=hint, sentence=NO_HOLD)
+    return hold
+
+
+def hold_row(hold: Hold) -> dict[str, Any]:
+    return {
+        "name": hold.name,
+        "at": hold.at,
+        "when": _when(hold.when),
+        "state": hold.state,
+        "call": None if hold.call is None else hold.call._asdict(),
+    }
+
+
+def _when(when: When) -> dict[str, Any]:
+    row = {
+        "operation": when.operation,
+        "client": when.client,
+        "nth": when.nth,
+        "from": when.since and write_instant(when.since),
+        "until": when.until and write_instant(when.until),
+    }
+    return {name: value for name, value in row.items() if value is not None}
 
 
 NAMES = tuple(row.name for row in fields(Settings))

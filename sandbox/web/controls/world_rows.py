@@ -145,7 +145,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     ),
     post(
         "/worlds/<name>/fork",
-        "time_travel.fork",
+        "world_views.fork",
         "A second world that is this one as it is, or was at a time. 409 where a world of the new name exists: "
         "`replace` true replaces it.",
         body(
@@ -164,7 +164,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     ),
     post(
         "/worlds/<name>/rewind",
-        "time_travel.rewind",
+        "world_views.rewind",
         "Takes the world back to a time: its acts until then are kept, all later ones are gone.",
         body("Rewind", at=time(required=True, about=TIME)),
         {"at": "2027-03-01T09:00"},
@@ -196,7 +196,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     ),
     post(
         "/await",
-        "time_travel.wait",
+        "world_views.wait",
         "Moves bank time from event to event until a status holds, and says how long that took. "
         "409 says why when the status can never be reached.",
         body(
@@ -219,21 +219,21 @@ WORLD_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/timeline",
-        "time_travel.timeline",
+        "world_views.timeline",
         "What will happen next in this world, soonest first.",
         commands=(Command("timeline", "Shows what will happen next, soonest first.", columns="at trigger subject"),),
         reply=[reply("ComingEvent", at=fields.DateTime(), subject=fields.String(), trigger=fields.String())],
     ),
     get(
         "/explain/<request_id>",
-        "explanation.explain",
+        "judgements.explain",
         "Why that call was answered so: the rule, its clause, and what it was judged on.",
         commands=(Command("explain"),),
         reply="Explanation",
     ),
     get(
         "/referee",
-        "referee_views.findings",
+        "judgements.findings",
         "What the clients of this world did wrong; `format` is json, junit, sarif or html, `waive` is `rule: reason`, "
         "`level` says from where on JUnit fails.",
         reply={"application/json": ("RefereeReport", OBJECT), "application/xml": TEXT, "text/html": TEXT},
@@ -245,7 +245,7 @@ WORLD_ROWS: tuple[Control, ...] = (
     ),
     get(
         "/coverage",
-        "referee_views.coverage",
+        "judgements.coverage",
         "What of the bank this world's clients have met, and what to try next.",
         commands=(Command("coverage"),),
         reply="Coverage",

@@ -1,4 +1,4 @@
-"""Worlds, their clocks and their files: made, moved, shown, sent, taken, dropped and begun again (choice 10)."""
+"""Worlds, their time and their files: made, moved, awaited, forked, shown, sent, taken and dropped (choice 10)."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -11,6 +11,8 @@ from typing import Any
 
 from flask import Request, Response
 
+from sandbox.bank.state import Bank
+from sandbox.bank.timeline import coming
 from sandbox.banking.durations import write_instant
 from sandbox.banking.names import is_world_name
 from sandbox.referee.report import findings_to_carry, take_in
@@ -18,6 +20,7 @@ from sandbox.scenario.model import scenario_beginning
 from sandbox.scenario.reading import read_settings
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, scenario_of
 from sandbox.web.controls.world_rows import NO_CLOCK, PAGE
+from sandbox.world.await_status import foresee
 from sandbox.world.beginning import Beginning, Pace, seeded
 from sandbox.world.registry import Worlds
 from sandbox.world.transfer.exporter import exported
@@ -125,6 +128,44 @@ def _later(now: datetime, span: timedelta) -> datetime:
     if later.year >= 2300:
         raise refuse("advance", "it leads beyond the year 2300")
     return later
+
+
+WITHIN = timedelta(days=400)  # when the caller names none: beyond any execution date
+SHOWN_MAX = 1_000
+
+
+def wait(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """Moves bank time from event to event until the status holds."""
+    payment_id, status, within = body["payment_id"], body["status"], body.get("within", WITHIN)
+    before = world.ask(lambda bank: bank.clock.now)
+    held = foresee(world, payment_id, status, within)
+    world.set_pace(lambda now: (max(now, held), world.pace.rate))
+    waited = (held - before).total_seconds()
+    return {
+        "payment_id": payment_id,
+        "status": status.value,
+        "at": write_instant(held),
+        "waited": int(waited) if waited == int(waited) else waited,
+    }
+
+
+def timeline(bank: Bank) -> list[dict[str, Any]]:
+    """What will happen next, soonest first; what no longer matters is left out."""
+    return [
+        {"at": write_instant(promise.at), "subject": promise.subject_id, "trigger": promise.trigger.value}
+        for promise in islice(coming(bank), SHOWN_MAX)
+    ]
+
+
+def fork(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Makes a copy of the world as it is, or was at a time; both go on apart."""
+    twin = worlds.fork(name, body["as"], body.get("at"), replacing=body.get("replace", False))
+    return shown(twin)
+
+
+def rewind(worlds: Worlds, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Takes the world back to a time; what came later is gone."""
+    return shown(worlds.fork(name, name, body["at"], replacing=True))
 
 
 PORTION = 1 << 16  # bytes

@@ -1,9 +1,13 @@
-"""Why a call was answered so: the rule, the numbers that decided, what led there, what would have succeeded."""
+"""Why a call was answered so: the rule, the numbers that decided, what led there, what would have succeeded.
+
+And what the referee found, and what a run has met (choice 10).
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
+from flask import Request, Response
 
 from sandbox.bank.records import Debtor, Fact
 from sandbox.bank.state import Bank
@@ -14,9 +18,13 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Trigger
 from sandbox.contract.remedies import REMEDIES
+from sandbox.referee.coverage import coverage_of
+from sandbox.referee.report import Report, as_json, report_of
+from sandbox.referee.rule import Severity
 from sandbox.web.api.call_record import content_of_call
 from sandbox.web.api.call_texts import address_of, reply_of, request_of
-from sandbox.web.controls.registers import fact_row
+from sandbox.web.controls.long_lists import fact_row
+from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.calls import Exchange
 from sandbox.world.world import World
 
@@ -67,7 +75,8 @@ def history(bank: Bank, exchange: Exchange) -> Iterator[dict[str, Any]]:
     for fact in [fact for fact in found.history if fact.at <= exchange.at][-MOVES_SHOWN:]:
         row = {name: value for name, value in fact_row(fact).items() if name in MOVE}
         if fact.trigger in FUNDS and debtor is not None:
-            row["balance"] = amount_row(balance_before(bank, debtor, fact))
+            balance = balance_before(bank, debtor, fact)
+            row["balance"] = {"amount": f"{balance.number:.2f}", "currency": balance.currency}
         yield row
 
 
@@ -82,5 +91,33 @@ def balance_before(bank: Bank, debtor: Debtor, fact: Fact) -> Money:
     return balance
 
 
-def amount_row(amount: Money) -> dict[str, str]:
-    return {"amount": f"{amount.number:.2f}", "currency": amount.currency}
+def findings(world: World, request: Request, query: dict[str, Any]) -> dict[str, Any] | Response:
+    """As JSON, or in the format that is asked for; `waive` may come again and again."""
+    try:
+        report = report_of(world, request.args.getlist("waive"))
+    except ValueError as error:
+        raise refuse("waive", str(error)) from None
+    return report_row(report, query.get("format", "json"), Severity(query.get("level", Severity.ERROR)))
+
+
+def report_row(report: Report, kind: str, level: Severity) -> dict[str, Any] | Response:
+    """The formats are loaded when they are first asked for."""
+    match kind:
+        case "junit":
+            from sandbox.referee.junit import as_junit
+
+            return Response(as_junit(report, level), content_type="application/xml;charset=utf-8")
+        case "sarif":
+            from sandbox.referee.sarif import as_sarif
+
+            return as_sarif(report)
+        case "html":
+            from sandbox.referee.page import HEADERS, as_page
+
+            return Response(as_page(report), headers=HEADERS, content_type="text/html;charset=utf-8")
+        case _:
+            return as_json(report)
+
+
+def coverage(world: World) -> dict[str, Any]:
+    return coverage_of(world)
