@@ -7,7 +7,7 @@ from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.web.api.body_schemas import Day
 from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text, text_that
 from sandbox.web.controls.client_fields import CLIENT, NEW_CLIENT
-from sandbox.web.controls.control_row import Button, Command, Control, get, post, put
+from sandbox.web.controls.control_row import Button, Command, Control, create, get, post, put
 
 COUNTERPARTY = body(
     "Counterparty",
@@ -51,7 +51,7 @@ BANK_ROWS: tuple[Control, ...] = (
         commands=(Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),),
         reply=["Client"],
     ),
-    post(
+    create(
         "/clients",
         "people_views.add_client",
         "Registers a third party; its secret and keys never come out again.",
@@ -63,7 +63,6 @@ BANK_ROWS: tuple[Control, ...] = (
             "roles": ["PIS", "AIS"],
             "redirect_uris": ["http://127.0.0.1:*/*"],
         },
-        201,
         buttons=(Button("register", "{client_id} is a TPP now."),),
         reply="Client",
     ),
@@ -85,7 +84,7 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         reply=["Account"],
     ),
-    post(
+    create(
         "/accounts/<iban>/transactions",
         "people_views.book",
         "Books a transaction by hand: a salary that comes in, or, below 0, money that goes.",
@@ -98,7 +97,6 @@ BANK_ROWS: tuple[Control, ...] = (
             communication=Parsed(_communication, allow_none=True),
         ),
         {"amount": "2500.00", "counterparty": "An employer", "communication": "Salary"},
-        201,
         buttons=(Button("book", "Booked {amount}."),),
         reply="TransactionRow",
     ),

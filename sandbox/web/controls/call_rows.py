@@ -10,7 +10,7 @@ from sandbox.contract.operations import BY_NAME
 from sandbox.reader.tree import SHOWN_MAX, suggestion
 from sandbox.web.api.body_reader import first_fault
 from sandbox.web.controls.body_fields import SPAN, Parsed, Part, Read, body, given, query, reply, whole_number
-from sandbox.web.controls.control_row import Button, Command, Control, delete, get, post
+from sandbox.web.controls.control_row import Button, Command, Control, create, delete, get, post
 from sandbox.world.holds import HELD_SECONDS_MAX, HOLDS_MAX
 
 PATTERN = "A * stands for any text."
@@ -130,7 +130,7 @@ CALL_ROWS: tuple[Control, ...] = (
         commands=(Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),),
         reply=["Hold"],
     ),
-    post(
+    create(
         "/holds",
         "scenario_views.add_hold",
         "Sets a barrier for one call: the next one that fits `when` (`operation`, `client`, `nth`, `from`, `until`) "
@@ -139,7 +139,6 @@ CALL_ROWS: tuple[Control, ...] = (
         f"go on. At most {HOLDS_MAX} of a world, {HELD_SECONDS_MAX:.0f} s each by the machine's clock.",
         body("NewHold", **{"at": given(required=True), "when": given(), "as": given()}),
         {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
-        201,
         commands=(Command("hold"),),
         buttons=(Button("hold", "The next call that fits is held {at}."),),
         reply="Hold",

@@ -84,6 +84,7 @@ class Control(NamedTuple):
 
 get = partial(Control, "GET")
 post = partial(Control, "POST")
+create = partial(Control, "POST", success=201)
 put = partial(Control, "PUT")
 patch = partial(Control, "PATCH")
 delete = partial(Control, "DELETE", success=204)

@@ -23,7 +23,7 @@ from sandbox.web.controls.body_fields import (
     read_texts,
     text_that,
 )
-from sandbox.web.controls.control_row import Button, Command, Control, get, patch, post
+from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch
 
 SIGNATURES_MAX = 9
 
@@ -149,13 +149,12 @@ NEW_ACCOUNT = {
 }
 
 PEOPLE_ROWS: tuple[Control, ...] = (
-    post(
+    create(
         "/customers",
         "people_views.add_customer",
         "A new customer, still without an account.",
         body("NewCustomer", **NEW_CUSTOMER),
         {"customer": "zoe", "name": "Zoé Lambermont", "kind": "private", "language": "fr"},
-        201,
         commands=(Command("customer add", "Adds the customer CUSTOMER.", ("customer",), "{customer} is a customer"),),
         buttons=(Button("add customer", "{customer} is a customer now."),),
         reply="CustomerSettings",
@@ -178,13 +177,12 @@ PEOPLE_ROWS: tuple[Control, ...] = (
         buttons=(Button("change customer", "{customer} was changed."),),
         reply="CustomerSettings",
     ),
-    post(
+    create(
         "/accounts",
         "people_views.add_account",
         "A new account of a customer.",
         body("NewAccount", **NEW_ACCOUNT),
         {"customer": "alice", "balance": "1000.00"},
-        201,
         commands=(Command("account add", "Adds an account of CUSTOMER; prints its IBAN.", ("customer",), "{iban}"),),
         buttons=(Button("add account", "{customer} has a new account."),),
         reply="AccountSettings",

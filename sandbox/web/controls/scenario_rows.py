@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from sandbox.contract.settings import Settings
 from sandbox.web.controls.body_fields import SINCE, body, given, reply
-from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control, delete, get, patch, post, put
+from sandbox.web.controls.control_row import JSON, TEXT, Button, Command, Control, create, delete, get, patch, put
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 AFTER = "?since= gives those after that number."
@@ -50,7 +50,7 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         commands=(Command("faults"),),
         reply=[ORDERED_FAULT],
     ),
-    post(
+    create(
         "/faults",
         "scenario_views.add_fault",
         "Adds a fault rule: when it applies, and an answer, a delay, a cut or a change. An answer has a `status` of "
@@ -63,7 +63,6 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "server, `for` up to 60 s of the machine's clock: after the call that fits `when`, at once without one.",
         body("Fault", **{name: given() for name in FAULT}),
         {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503, "retry_after": 30}},
-        201,
         commands=(Command("faults add"),),
         buttons=(Button("fault", "The fault rule stands."),),
         reply=[ORDERED_FAULT],

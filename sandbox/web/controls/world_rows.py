@@ -22,10 +22,10 @@ from sandbox.web.controls.body_fields import (
     word,
     world_name,
 )
-from sandbox.web.controls.control_row import JSON, OBJECT, TEXT, Button, Command, Control, delete, get, post, put
+from sandbox.web.controls.control_row import OBJECT, TEXT, Button, Command, Control, create, delete, get, post, put
 from sandbox.web.controls.scenario_rows import SCENARIO
 
-WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", *JSON)
+WORLD_FILES = ("application/x-ndjson", "application/jsonl", "application/octet-stream", "application/json")
 
 PAGE = 1_000  # worlds in one reply, at the most and by default
 FORMATS = ("json", "junit", "sarif", "html")
@@ -143,7 +143,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "Drops a world.",
         buttons=(Button("drop", "World {name} was dropped."),),
     ),
-    post(
+    create(
         "/worlds/<name>/fork",
         "world_views.fork",
         "A second world that is this one as it is, or was at a time. 409 where a world of the new name exists: "
@@ -157,7 +157,6 @@ WORLD_ROWS: tuple[Control, ...] = (
             },
         ),
         {"as": "b"},
-        201,
         commands=(Command("fork"),),
         buttons=(Button("fork", "World {name} goes on as {as} too."),),
         reply="World",
@@ -180,13 +179,12 @@ WORLD_ROWS: tuple[Control, ...] = (
         reply={"application/x-ndjson": TEXT},
         query=query(secrets=word("it is keep or strip", "keep", "strip", about="strip: without secrets.")),
     ),
-    post(
+    create(
         "/import",
         "world_views.take",
         "A world from such a file, as lines or packed with gzip. It is played again and must come to what the file "
         "says; then it takes the name that `as` gives, else that of the address, else its own. "
         "409 where a world of that name exists: `?replace=true` replaces it.",
-        success=201,
         media=WORLD_FILES,
         reply="ImportedWorld",
         query=query(
