@@ -48,7 +48,7 @@ def _group_of(main: click.Group, command: Command) -> click.Group:
 def command_of(row: Control, command: Command) -> click.Command:
     def call(far: RemoteWorld, since: int = 0, limit: int = 0, **given: Any) -> None:
         names = {name: given.pop(name) for name in row.path_names}
-        filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in command.arguments}
+        filled = {name: value for name, value in given.items() if value not in LEFT_OUT or name in row.arguments}
         body = far.ask(row, names, None if row.body is None else filled, since)
         if command.columns:
             far.tell_rows(body, command.last_word, command.columns.split(), limit)
@@ -63,7 +63,7 @@ def command_of(row: Control, command: Command) -> click.Command:
         run = click.option("--limit", type=click.IntRange(0), default=0, help="The newest so many; default: all.")(run)
     if row.query is not None and "since" in row.query.fields:
         run = click.option("--since", type=click.IntRange(0), default=0, help="Only entries after this number.")(run)
-    for name in reversed(command.arguments):
+    for name in reversed(row.arguments):
         run = click.argument(name)(run)
     return click.command(command.last_word, help=command.about)(run)
 

@@ -126,12 +126,7 @@ BANK_ROWS: tuple[Control, ...] = (
         ),
         {"status": "RJCT", "reason": "AC04"},
         commands=(
-            Command(
-                "move",
-                "Forces a legal move of a payment, a standing order or a bulk file.",
-                ("payment_id", "status"),
-                "{status} {reason}",
-            ),
+            Command("move", "Forces a legal move of a payment, a standing order or a bulk file.", "{status} {reason}"),
         ),
         buttons=(Button("move", "Moved to {status}."),),
         reply=("Payment", "StandingOrder", "BulkFile"),

@@ -16,7 +16,6 @@ class Command(NamedTuple):
 
     name: str  # with its group, such as `psu sign`
     about: str = ""
-    arguments: tuple[str, ...] = ()
     shows: str = ""  # the line that a person sees, made of the reply's fields
     columns: str = ""  # of a list: the columns of the table that a person sees, between blanks
 
@@ -74,6 +73,12 @@ class Control(NamedTuple):
     def fields(self) -> Mapping[str, fields.Field[Any]]:
         """Those of the body, by their names."""
         return {} if self.body is None else self.body.fields
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Of its command: the names in the path, and the required fields that are no option."""
+        fields = self.fields.items()
+        return self.path_names + tuple(name for name, one in fields if one.required and not one.metadata.get("option"))
 
     @property
     def form_fields(self) -> list[tuple[str, bool, str]]:

@@ -47,10 +47,7 @@ PSU_ROWS: tuple[Control, ...] = (
         PSU,
         commands=(
             Command(
-                "psu approve",
-                "Signs or consents at ADDRESS; prints where the customer is sent back to.",
-                ("address",),
-                "{redirect}",
+                "psu approve", "Signs or consents at ADDRESS; prints where the customer is sent back to.", "{redirect}"
             ),
         ),
         buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account", "method")),),
@@ -78,7 +75,7 @@ PSU_ROWS: tuple[Control, ...] = (
             method=METHOD,
         ),
         {"payment_id": "...", "customer": "griet"},
-        commands=(Command("psu sign", "A further signature, in the bank's own channel.", ("payment_id",), "{status}"),),
+        commands=(Command("psu sign", "A further signature, in the bank's own channel.", "{status}"),),
         buttons=(Button("sign", "Signed by {customer}."),),
         reply="SignedPayment",
     ),

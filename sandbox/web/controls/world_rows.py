@@ -208,7 +208,6 @@ WORLD_ROWS: tuple[Control, ...] = (
             Command(
                 "await",
                 "Moves the bank's time until PAYMENT_ID has STATUS; says why when the status can never be reached.",
-                ("payment_id", "status"),
                 "{status} at {at}, after {waited} s of the bank's time",
             ),
         ),
