@@ -1,6 +1,5 @@
 """Statuses, triggers and the table of moves. Whatever happens to a payment after its birth asks here first."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -198,19 +197,12 @@ MOVES: dict[str, tuple[Move, ...]] = {
 }
 
 
-def _by_place(moves: tuple[Move, ...]) -> dict[tuple[Status, Trigger], Move]:
-    rows: dict[tuple[Status, Trigger], Move] = {}
-    for row in moves:
-        assert (row.source, row.trigger) not in rows, f"two rows for {row}"
-        rows[row.source, row.trigger] = row
-    return rows
-
-
-_ROWS = {path: _by_place(moves) for path, moves in MOVES.items()}
-_TARGETS: dict[str, dict[Status, set[Status]]] = {path: defaultdict(set) for path in MOVES}
-for _path, _moves in MOVES.items():
-    for _row in _moves:
-        _TARGETS[_path][_row.source].add(_row.target)
+_ROWS = {path: {(row.source, row.trigger): row for row in moves} for path, moves in MOVES.items()}
+assert all(len(_ROWS[path]) == len(moves) for path, moves in MOVES.items()), "two rows for one status and trigger"
+_TARGETS = {
+    path: {status: {row.target for row in moves if row.source is status} for status in Status}
+    for path, moves in MOVES.items()
+}
 
 
 def row_for(path: str, status: Status, trigger: Trigger, subject: Subject) -> Move | None:
@@ -241,7 +233,7 @@ def statuses_of(*paths: str) -> list[Status]:
 
 def is_final(path: str, status: Status) -> bool:
     """Nothing leads on from here."""
-    return not _TARGETS[path].get(status)
+    return not _TARGETS[path][status]
 
 
 def reachable(path: str, status: Status) -> set[Status]:
@@ -249,8 +241,7 @@ def reachable(path: str, status: Status) -> set[Status]:
     visited: set[Status] = set()
     ahead = [status]
     while ahead:
-        for target in _TARGETS[path].get(ahead.pop(), ()):
-            if target not in visited:
-                visited.add(target)
-                ahead.append(target)
+        fresh = _TARGETS[path][ahead.pop()] - visited
+        visited |= fresh
+        ahead += fresh
     return visited

@@ -8,7 +8,7 @@ from flask import Response
 from sandbox.bank import standing_orders
 from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, Run, StandingOrder, Subject
+from sandbox.bank.subjects import Bulk, Initiation, Run, StandingOrder
 from sandbox.banking.countries import published
 from sandbox.banking.durations import write_instant
 from sandbox.contract import kinds
@@ -61,15 +61,10 @@ def show(found: Initiation) -> dict[str, Any]:
         "status": found.status.value,
         "client_id": found.origin.client_id,
         "customer": found.customer,
-        "history": history_of(found),
+        "history": [
+            {"at": write_instant(fact.at), "status": str(fact.target), "reason": fact.reason} for fact in found.history
+        ],
     }
-
-
-def history_of(subject: Subject) -> list[dict[str, Any]]:
-    """The way through the statuses."""
-    return [
-        {"at": write_instant(fact.at), "status": str(fact.target), "reason": fact.reason} for fact in subject.history
-    ]
 
 
 def _payment(payment: Payment) -> dict[str, Any]:
@@ -103,17 +98,20 @@ SHOW: dict[Kind, Callable[[Any], dict[str, Any]]] = {
 
 def occurrences_of(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     """The executions so far, then the coming ones, each with its day and the reason."""
-    return _past(bank, order) + _coming(bank, order)
-
-
-def _past(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
     runs = {run.number: run for run in order.runs}
-    numbers = _numbers_left(bank, order, range(1, order.next_number))
-    return [_day(bank, order, number) | _outcome(runs.get(number)) for number in numbers]
+    return [
+        _day(bank, order, number) | (_outcome(runs.get(number)) if number < order.next_number else {"state": "coming"})
+        for number in range(1, _end_of(order))
+        if not standing_orders.is_left_out(bank, order, number)
+    ]
 
 
-def _numbers_left(bank: Bank, order: StandingOrder, numbers: range) -> list[int]:
-    return [number for number in numbers if not standing_orders.is_left_out(bank, order, number)]
+def _end_of(order: StandingOrder) -> int:
+    """The number after the last one that is shown: of a contract that is not active no execution comes."""
+    if order.status not in ACTIVE:
+        return order.next_number
+    last, end = standing_orders.last_of(order), order.next_number + COMING
+    return end if last is None else max(order.next_number, min(end, last + 1))
 
 
 def _outcome(run: Run | None) -> dict[str, Any]:
@@ -122,15 +120,6 @@ def _outcome(run: Run | None) -> dict[str, Any]:
         return {"state": "passed over"}
     state = "executed" if run.amount else "failed"
     return {"state": state, "at": write_instant(run.at), "amount": run.amount and run.amount.text()}
-
-
-def _coming(bank: Bank, order: StandingOrder) -> list[dict[str, Any]]:
-    if order.status not in ACTIVE:
-        return []
-    last = standing_orders.last_of(order)
-    end = order.next_number + COMING
-    numbers = range(order.next_number, end if last is None else min(end, last + 1))
-    return [_day(bank, order, number) | {"state": "coming"} for number in _numbers_left(bank, order, numbers)]
 
 
 def _day(bank: Bank, order: StandingOrder, number: int) -> dict[str, Any]:

@@ -105,7 +105,8 @@ class Figures:
         acts = 0
         for world in here:
             held.update(statuses_of(world))
-            acts += _acts_of(world)
+            memory = world.in_memory
+            acts += 0 if memory is None else len(memory.log)
         yield _gauge("initiations", "Initiations by status, of worlds in memory.", held, ("kind", "status"))
         yield _gauge("acts", "Acts in the logs of worlds in memory.", {"": acts}, ())
 
@@ -160,8 +161,3 @@ def statuses_of(world: World) -> Counter[tuple[str, str]]:
         return Counter()
     held = world.look(lambda bank: [(name, list(bank.register_of(kind).values())) for name, kind in KINDS.items()])
     return Counter((name, one.status.value) for name, found in held for one in found)
-
-
-def _acts_of(world: World) -> int:
-    held = world.in_memory
-    return 0 if held is None else len(held.log)

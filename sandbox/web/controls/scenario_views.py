@@ -1,6 +1,6 @@
 """Scenarios, faults, barriers, settings and axes of a running world (choice 10, 13)."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -137,16 +137,13 @@ def _when(when: When) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None}
 
 
-NAMES = tuple(row.name for row in fields(Settings))
-
-
 def show_settings(bank: Bank) -> dict[str, Any]:
     return {"settings": settings_row(bank.settings)}
 
 
 def settings_row(settings: Settings) -> dict[str, Any]:
-    found = {name: getattr(settings, name) for name in NAMES}
-    shown = {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in found.items()}
+    rows = vars(settings).items()
+    shown = {name: write_duration(value) if isinstance(value, timedelta) else value for name, value in rows}
     return shown | {"variants": dict(settings.variants)}
 
 
