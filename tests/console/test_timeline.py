@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from sandbox.web.console import timeline_picture
-from sandbox.web.console.timeline_picture import SHORTEST, Window, ticks
+from sandbox.web.console import timeline as timeline_picture
+from sandbox.web.console.timeline import SHORTEST, Window, ticks
 from tests.console.visitor import Visitor
 from tests.tpp import SCT, Tpp, payment
 

@@ -1,5 +1,6 @@
 """What a button does: it turns the fields of a form into one call of a control (choice 10)."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -201,12 +202,7 @@ def actions_of(rows: Iterable[Control]) -> dict[str, Action]:
 ACTIONS = actions_of(CONTROLS)
 
 
-class _NoticeValues(dict[str, str]):
-    """A field that is missing becomes an empty text."""
-
-    def __missing__(self, name: str) -> str:
-        return ""
-
-
 def notice_of(action: Action, form: Form) -> str:
-    return action.button.notice.format_map(_NoticeValues({name: value.strip()[:100] for name, value in form.items()}))
+    """A field that is missing becomes an empty text."""
+    shown = {name: value.strip()[:100] for name, value in form.items()}
+    return action.button.notice.format_map(defaultdict(str, shown))

@@ -31,8 +31,8 @@ def answer(desk: Desk, view: str, names: dict[str, object]) -> Response:
     visit = visit_of(desk, names)
     if not visit.is_admitted:
         return ask_key(visit)
-    notice = desk.notices.of(request.args.get("notice", ""), visit.session)
-    request.environ["sandbox.notice"] = notice
+    notice = desk.notices.get(request.args.get("notice", ""))
+    request.environ["sandbox.notice"] = notice if notice and notice.session == visit.session else None
     try:
         if request.method == "POST" and not visit.is_proven:
             response = draw(visit, "trouble", status=403, text=FOREIGN)
@@ -57,9 +57,9 @@ def take_key(desk: Desk) -> Response:
     """Right: the browser keeps a print of it, not the key."""
     visit = visit_of(desk, {})
     shown = visit.request.form.get("key", "")
-    if visit.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.key):
+    if visit.desk.key is not None and visit.is_proven and shown and is_right(visit.request, shown, visit.desk.key):
         response = see_other(inside(visit.root, visit.request.form.get("back", "/")), HEADERS)
-        keep(visit, response, KEY_COOKIE, print_of(visit.key))
+        keep(visit, response, KEY_COOKIE, print_of(visit.desk.key))
         return response
     return ask_key(visit, "That is not the key.")
 
@@ -86,15 +86,16 @@ def act(visit: Visit) -> Response:
         callback = outcome.get("redirect") if isinstance(outcome, dict) else None
         sent = f" The TPP is called back at {callback.partition('?')[0]}." if callback else ""
         notice = Notice(visit.session, notice_of(action, form) + sent, line)
-    number = visit.desk.notices.add(notice)
+    number = str(next(visit.desk.numbers))
+    visit.desk.notices.keep(number, notice)
     return see_other(follow(visit, form.get("back", "/"), number), HEADERS)
 
 
-def follow(visit: Visit, back: str, number: int) -> str:
+def follow(visit: Visit, back: str, number: str) -> str:
     """A page of this console and of no other place; a world that was dropped leads to the default one."""
     root = (
         visit.root
-        if visit.worlds.get_or_default(visit.world.name).name == visit.world.name
+        if visit.desk.worlds.get_or_default(visit.world.name).name == visit.world.name
         else f"{visit.prefix}/_sandbox"
     )
     path = inside(root, back)

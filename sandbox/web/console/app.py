@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import count
 from typing import Any
 
 from flask import Flask, Response, request
 
 from sandbox.lazy import load
 from sandbox.web.api.target import Outside, WorldPath
-from sandbox.web.console.desk import FILES, Desk, Notices, Verifiers
+from sandbox.web.console.desk import FILES, Desk, Latest
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
 
+VERIFIERS_KEPT, NOTICES_KEPT = 500, 200
 KIND = "<any('payments','standing-orders','bulk-payments'):kind>"
 CALLBACK = "/callback"  # belongs to the reference
 
@@ -27,7 +29,7 @@ PAGES = (
     ("GET", "/console/calls/<int(max=999999999999):seq>", "sandbox.web.console.list_pages:call"),
     ("GET", "/console/referee", "sandbox.web.console.referee_pages:referee"),
     ("GET", "/console/coming", "sandbox.web.console.list_pages:coming"),
-    ("GET", "/console/timeline", "sandbox.web.console.timeline_page:timeline"),
+    ("GET", "/console/timeline", "sandbox.web.console.timeline:timeline"),
     ("GET", "/console/journal", "sandbox.web.console.list_pages:journal"),
     ("GET", "/console/scenario", "sandbox.web.console.list_pages:scenario"),
     ("GET", "/console/settings", "sandbox.web.console.settings_page:settings"),
@@ -45,7 +47,7 @@ PAGES = (
 
 def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None = None) -> None:
     """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
-    desk = Desk(worlds, key, bank or app, Notices(), Verifiers())
+    desk = Desk(worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(VERIFIERS_KEPT))
 
     def page(view: str, **names: object) -> Response:
         response: Response = load("sandbox.web.console.answering:answer")(desk, view, names)

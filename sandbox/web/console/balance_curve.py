@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from math import ceil, floor, log10
-from typing import Any, NamedTuple
+from typing import Any
 
 from sandbox.bank.ledger import Line
 from sandbox.bank.state import Bank
@@ -17,13 +17,6 @@ POINTS_MAX = 400
 RANGES = {"30d": 30, "90d": 90, "1y": 365, "all": None}
 
 Point = tuple[date, Decimal]
-
-
-class Mark(NamedTuple):
-    """A line of the grid and its text."""
-
-    at: float
-    text: str
 
 
 def curve_of(bank: Bank, iban: str, currency: str, days: int | None) -> dict[str, Any]:
@@ -86,8 +79,8 @@ def drawn(points: list[Point], currency: str) -> dict[str, Any]:
         "line": line,
         "area": f"{line}V{ground:g}H{LEFT}Z",
         "zero": up(0.0) if low < 0 < high else None,
-        "levels": [Mark(up(tick), f"{tick:,.10g}") for tick in ticks],
-        "days": [Mark(across(day), f"{day:%d %b %y}" if days > 200 else f"{day:%d %b}") for day in dates(begin, end)],
+        "levels": [(up(tick), f"{tick:,.10g}") for tick in ticks],
+        "days": [(across(day), f"{day:%d %b %y}" if days > 200 else f"{day:%d %b}") for day in dates(begin, end)],
         "says": says,
         "width": WIDE,
         "height": HIGH,

@@ -1,8 +1,11 @@
 """The callback page of a world, and the calls of the demo client that it leads to (choice 10)."""
 
+from secrets import token_urlsafe
+
 from flask import Response
 
 from sandbox.bank.state import Bank
+from sandbox.banking.pkce import EXAMPLE_CHALLENGE, EXAMPLE_VERIFIER, challenge_of
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.fields import Frequency
 from sandbox.contract.products import PRODUCTS
@@ -11,7 +14,7 @@ from sandbox.scenario.values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.api_call import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state
-from sandbox.web.console.desk import Verifiers
+from sandbox.web.console.desk import Desk
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Facts, Visit
@@ -40,7 +43,8 @@ def callback(visit: Visit) -> Facts:
     given = [(name, value[:TEXT_MAX]) for name in PARAMETERS for value in args.getlist(name)]
     code, state = args.get("code", ""), args.get("state", "")
     subject = subject_of_state(visit.world, state) if state else None
-    scope, client, verifier = visit.world.ask(_code, code, visit.desk.verifiers)
+    scope, client, challenge = visit.world.ask(_code, code)
+    verifier = EXAMPLE_VERIFIER if challenge == EXAMPLE_CHALLENGE else visit.desk.verifiers.get(challenge)
     steps: list[Next] = []
     if code and client == DEMO_CLIENT:
         fields = {"code": code, "redirect_uri": callback_of(visit.request)}
@@ -58,12 +62,17 @@ def callback(visit: Visit) -> Facts:
     }
 
 
-def _code(bank: Bank, code: str, verifiers: Verifiers) -> tuple[str, str | None, str | None]:
-    """Scope, client and verifier of a code that the bank gave."""
-    code_row = bank.codes.get(code)
-    if code_row is None:
-        return "", None, None
-    return code_row.grant.scope, code_row.grant.client_id, verifiers.of(code_row.challenge[1])
+def _code(bank: Bank, code: str) -> tuple[str, str | None, str]:
+    """Scope, client and challenge of a code that the bank gave."""
+    found = bank.codes.get(code)
+    return ("", None, "") if found is None else (found.grant.scope, found.grant.client_id, found.challenge[1])
+
+
+def new_challenge(desk: Desk) -> str:
+    verifier = token_urlsafe(48)
+    challenge = challenge_of("S256", verifier)
+    desk.verifiers.keep(challenge, verifier)
+    return challenge
 
 
 def call(visit: Visit) -> Response:
@@ -72,7 +81,7 @@ def call(visit: Visit) -> Response:
     if step is None:
         raise Refusal(Error.NOT_FOUND, input="call")
     name, form = visit.path["step"], visit.request.form
-    asked = step(visit, form, "" if name in WITHOUT_PKCE else visit.desk.verifiers.new_challenge())
+    asked = step(visit, form, "" if name in WITHOUT_PKCE else new_challenge(visit.desk))
     try:
         answer = send(visit, visit.desk.bank_app, asked)
     except ValueError:  # a line break in a header

@@ -46,7 +46,7 @@ def curl_of(visit: Visit, ask: Ask) -> str:
     if ask.method != "GET":
         words += ["-X", ask.method]
     words.append(shlex.quote(visit.request.host_url.rstrip("/") + visit.root + ask.place))
-    if visit.key is not None:
+    if visit.desk.key is not None:
         words += ["-H", f'"{KEY_HEADER}: $SANDBOX_KEY"']
     if ask.text is not None:
         words += ["-H", "'Content-Type: application/yaml'", "--data-binary", shlex.quote(ask.text)]
@@ -60,5 +60,5 @@ def done(visit: Visit, ask: Ask) -> Any:
     kind = "application/yaml" if ask.text is not None else "application/json"
     environ = EnvironBuilder(path=ask.place, method=ask.method, data=ask.sent, content_type=kind).get_environ()
     names = {name: ask.names.get(name, "") for name in ask.row.path_names}
-    call = ControlCall(visit.worlds, Request(environ), names, lambda: visit.world)
+    call = ControlCall(visit.desk.worlds, Request(environ), names, lambda: visit.world)
     return view_of(ask.row)(call)

@@ -11,6 +11,7 @@ from uuid import uuid4
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.pkce import same_text
 from sandbox.contract.errors import Error, Refusal
+from sandbox.contract.kinds import BULK, BY_LIST, Kind
 from sandbox.contract.operations import BY_NAME, Authorization
 from sandbox.contract.products import PRODUCTS, SCT, XB
 from sandbox.files.samples import SAMPLES, sample
@@ -23,7 +24,6 @@ Form = Mapping[str, str]
 DEMO_SECRET = "demo-secret"
 BELGIAN = "BE68539007547034"  # valid, and of no bank
 SAMPLE = "three-bulks.pain.001.001.09.xml"
-PREFIX = {"payments": "payment", "standing-orders": "standing_order", "bulk-payments": "bulk"}
 
 
 # The state that the console appends to an address, which its callback page can check (service 5.3).
@@ -135,11 +135,11 @@ def token(visit: Visit, form: Form, challenge: str) -> ApiCall:
 
 
 def status(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    return made(visit, "Ask for the status", f"{PREFIX[kind_in(form)]}_status", form)
+    return made(visit, "Ask for the status", f"{kind_in(form).name}_status", form)
 
 
 def details(visit: Visit, form: Form, challenge: str) -> ApiCall:
-    return made(visit, "Read the details", f"{PREFIX[kind_in(form, 'bulk-payments')]}_details", form)
+    return made(visit, "Read the details", f"{kind_in(form, BULK).name}_details", form)
 
 
 def accounts(visit: Visit, form: Form, challenge: str) -> ApiCall:
@@ -161,8 +161,8 @@ def text(form: Form, name: str, default: str) -> str:
     return form.get(name, "").strip() or default
 
 
-def kind_in(form: Form, *excluded: str) -> str:
-    kind = form.get("kind", "")
-    if kind not in PREFIX or kind in excluded:
+def kind_in(form: Form, *excluded: Kind) -> Kind:
+    kind = BY_LIST.get(form.get("kind", ""))
+    if kind is None or kind in excluded:
         raise Refusal(Error.NOT_FOUND, input="kind")
     return kind

@@ -195,9 +195,9 @@ def scenario(visit: Visit) -> Facts:
 
 def worlds(visit: Visit) -> Facts:
     after = visit.request.args.get("after", "")
-    found = list(islice(visit.worlds.each(after, WORLDS_SHOWN + 1), WORLDS_SHOWN + 1))
+    found = list(islice(visit.desk.worlds.each(after, WORLDS_SHOWN + 1), WORLDS_SHOWN + 1))
     more, shown = found[WORLDS_SHOWN:], found[:WORLDS_SHOWN]
-    places = visit.worlds.places(shown)
+    places = visit.desk.worlds.places(shown)
     return {
         "rows": [(world, world.standing(), places.get(world.row)) for world in shown],
         "scenarios": [name for name, _, _ in shipped_scenarios()],

@@ -8,12 +8,11 @@ from urllib.parse import urlencode
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
 from sandbox.contract.moves import Status
+from sandbox.contract.products import SCT
 from sandbox.web.api.addresses import CALLBACK, callback_of
 from sandbox.web.console.api_call import Answer, ApiCall
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
 from sandbox.web.console.visits import Visit
-
-ENDED = {Status.ACSC, Status.RJCT, Status.CANC}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +45,25 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
         token, until = waits
         about = f"Log in, pick an account, read, sign. The address ends at {until:%H:%M:%S} UTC of the bank's time."
         return [Next("Sign as the customer", about, link=address_of(visit, kind, name, token, callback)), ask]
+    target, within = "", "400d"
     if kind == "bulk-payments" and status is Status.RCVD:
-        wait = {"payment_id": name, "status": "PATC", "within": "2h"}
-        return [Next("Wait for the validation", "Moves the bank's clock.", action="await", fields=wait, back=page), ask]
-    if status in (Status.PDNG, Status.ACSP):
-        wait = {"payment_id": name, "status": "ACWP" if kind == "standing-orders" else "ACSC", "within": "400d"}
-        return [
-            Next(
-                f"Wait until it is {wait['status']}", "Moves the bank's clock.", action="await", fields=wait, back=page
-            ),
-            ask,
-        ]
-    return [ask]
+        label, target, within = "Wait for the validation", "PATC", "2h"
+    elif status in (Status.PDNG, Status.ACSP):
+        target = "ACWP" if kind == "standing-orders" else "ACSC"
+        label = f"Wait until it is {target}"
+    if not target:
+        return [ask]
+    wait = {"payment_id": name, "status": target, "within": within}
+    return [Next(label, "Moves the bank's clock.", action="await", fields=wait, back=page), ask]
 
 
 def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
     found = bank.find_subject(name)
     if found is None or not isinstance(found, Initiation) or found.kind.list != kind:
         return None
-    match found:
-        case Bulk():
-            product = str(found.format)
-        case _:
-            product = getattr(found.order, "product", "sepa-credit-transfers")
-    waits = None
-    if found.status in UNSIGNED and not found.signatures:
-        waits = newest_address(bank, found)
+    product = str(found.format) if isinstance(found, Bulk) else getattr(found.order, "product", SCT.name)
+    is_unsigned = found.status in UNSIGNED and not found.signatures
+    waits = newest_address(bank, found) if is_unsigned else None
     return found.status, waits, product, found.origin.redirect_uri
 
 

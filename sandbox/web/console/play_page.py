@@ -19,12 +19,12 @@ WORDS = {"holds": "✓", "fails": "✗", "skipped": "–"}
 def play(visit: Visit) -> Response:
     """The page is sent piece by piece: each step as soon as it is done."""
     name = visit.path["name"]
-    if name not in SHIPPED or visit.worlds.play is None:
+    if name not in SHIPPED or visit.desk.worlds.play is None:
         raise Refusal(Error.NOT_FOUND, input="scenario")
     page = draw(visit, "play", here="/console/scenario", name=name, place=PLACE)
     before, _, after = page.get_data(as_text=True).partition(PLACE)
     prefix = visit.prefix  # asked now: the request is over when the pieces are made
-    steps = visit.worlds.play(name)
+    steps = visit.desk.worlds.play(name)
 
     def pieces() -> Iterator[str]:
         yield before

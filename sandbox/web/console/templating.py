@@ -103,6 +103,7 @@ def templates() -> Environment:
     made.filters |= {name: getattr(formats, name) for name in names} | {"money": formats.amount}
     made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
     made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES, "KINDS": KINDS}
+    made.globals |= {"menu": MENU, "style": style(), "brand": brand(), "prints": prints()}
     made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
     return made
 
@@ -123,10 +124,6 @@ def draw(visit: Visit, template: str, *, status: int = 200, here: str = "", **co
             to=visit.to,
             root=visit.root,
             proof=visit.proof,
-            menu=MENU,
-            style=style(),
-            brand=brand(),
-            prints=prints(),
             faults_found=faults_found(visit.world),
             here=here,
             back=back_of(visit),

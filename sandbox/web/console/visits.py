@@ -14,7 +14,6 @@ from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.console.desk import Desk
 from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import pages
-from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
 Facts = dict[str, Any]  # what a page shows, by the names that its template knows
@@ -30,14 +29,6 @@ class Visit:
     request: Request
     path: Mapping[str, str]
     session: str
-
-    @property
-    def worlds(self) -> Worlds:
-        return self.desk.worlds
-
-    @property
-    def key(self) -> str | None:
-        return self.desk.key
 
     @property
     def prefix(self) -> str:
@@ -95,7 +86,7 @@ class Visit:
     @property
     def is_admitted(self) -> bool:
         """Whether the caller has the key, by the header or by what the key form left with the browser."""
-        return self.key is None or shows_key(self.request, self.key, by_cookie=True)
+        return self.desk.key is None or shows_key(self.request, self.desk.key, by_cookie=True)
 
     @property
     def number(self) -> int:

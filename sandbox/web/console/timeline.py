@@ -1,17 +1,22 @@
-"""A stretch of a world's life as one picture: its clock, calls, customers and initiations over bank time."""
+"""A stretch of a world's life as one picture: its clock, calls, customers and initiations over bank time (choice 10).
+
+Links zoom and move; a wheel and keys do the same.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
+from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import LOOKS, Status, Trigger
 from sandbox.web.console.formats import moment
 from sandbox.web.console.initiations import kind_of, register_of, row_of
+from sandbox.web.console.visits import Facts, Visit
 from sandbox.world.calls import Exchange
 from sandbox.world.paced import ClockMove
 
@@ -26,6 +31,16 @@ STEPS = [timedelta(seconds=s) for s in (1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600
     timedelta(days=d) for d in (1, 2, 7, 14, 30, 91, 182, 365, 730, 3_650, 36_500)
 ]
 TICKS_MAX = 8
+# How a time on the axis is written, where the next one is at least so far away.
+FORMS = ((timedelta(days=1), "%Y-%m-%d"), (timedelta(minutes=1), "%d %b %H:%M"), (timedelta(), "%H:%M:%S"))
+EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2310, 1, 1, tzinfo=UTC)
+# What a link shows next: shares of the window that is seen.
+WAYS = {
+    "Earlier": (-0.5, 0.5),
+    "Later": (0.5, 1.5),
+    "Zoom in": (0.25, 0.75),
+    "Zoom out": (-0.5, 1.5),
+}
 
 
 class Window(NamedTuple):
@@ -59,41 +74,31 @@ class Mark(NamedTuple):
     zoom: Window | None = None
 
 
-class Bar(NamedTuple):
-    """An initiation: a piece for each status that it had."""
+def timeline(visit: Visit) -> Facts:
+    world = visit.world
+    calls = world.calls_after(0)
 
-    kind: str
-    id: str
-    label: str
-    y: int
-    pieces: tuple[Mark, ...]
+    def view(bank: Bank) -> Facts:
+        window = asked(visit) or whole(bank, calls, world.clock_moves, world.opening)
+        return picture_of(bank, calls, world.clock_moves, window)
+
+    def zoomed(window: Window) -> str:
+        begin, end = (at.isoformat(timespec="milliseconds") for at in window)
+        return visit.to("/console/timeline", **{"from": begin, "until": end})
+
+    picture = world.ask(view)
+    ways = {name: zoomed(picture["window"].part(*way)) for name, way in WAYS.items()}
+    return {"picture": picture, "ways": ways, "zoomed": zoomed}
 
 
-class Event(NamedTuple):
-    """A row of the table that says the same in words."""
-
-    at: datetime
-    lane: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    window: Window
-    ticks: tuple[tuple[float, str], ...]
-    clock: tuple[Mark, ...]
-    calls: tuple[Mark, ...]
-    customers: tuple[Mark, ...]
-    changes: tuple[Mark, ...]
-    bars: tuple[Bar, ...]
-    bars_left_out: int
-    events: tuple[Event, ...]
-    events_left_out: int
-    counts: dict[str, int]
-
-    @property
-    def height(self) -> int:
-        return HEAD + ROW * (4 + len(self.bars)) + 8
+def asked(visit: Visit) -> Window | None:
+    """The window of the query; anything odd is the whole."""
+    try:
+        begin, end = (read_instant(visit.request.args[name]) for name in ("from", "until"))
+    except (KeyError, ValueError):
+        return None
+    begin, end = max(begin, EARLIEST), min(end, LATEST)
+    return Window(begin, max(end, begin + SHORTEST)) if begin < end else None
 
 
 def whole(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], opening: datetime) -> Window:
@@ -105,7 +110,7 @@ def whole(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], ope
     return Window(first - margin, last + margin)
 
 
-def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], window: Window) -> Picture:
+def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove], window: Window) -> Facts:
     calls = calls[bisect_left(calls, window.begin, key=at_of) : bisect_right(calls, window.end, key=at_of)]
     first, last = place_of(bank, window.begin), bisect_right(bank.journal, window.end, key=at_of)
     count = last - first
@@ -116,21 +121,25 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     own = [(name, kind) for name, kind in named if kind]
     bars = [bar_of(bank, kind, name, place, window) for place, (name, kind) in enumerate(own[:BARS_MAX])]
     events = events_of(calls, facts, moves)
-    return Picture(
-        window=window,
-        ticks=tuple((window.x(at), text) for at, text in ticks(window)),
-        clock=tuple(mark_of_move(move, window) for move in moves),
-        calls=lane([(call.at, tone_of_call(call), words_of_call(call)) for call in calls], window),
-        customers=lane([(fact.at, "move", words_of_fact(fact)) for fact in by_customers], window),
-        changes=lane([(fact.at, tone_of(fact), words_of_fact(fact)) for fact in facts], window)
-        if facts or not count
-        else columns([fact_count(bank, part) for part in parts_of(window)], window),
-        bars=tuple(bars),
-        bars_left_out=len(own) - len(bars),
-        events=tuple(events[:DOTS_MAX]),
-        events_left_out=max(0, len(events) - DOTS_MAX) + (count - len(facts)),
-        counts={"calls": len(calls), "changes of status": count, "moves of the clock": len(moves)},
-    )
+    changes = lane([(fact.at, tone_of(fact), words_of_fact(fact)) for fact in facts], window)
+    if count and not facts:
+        changes = columns([place_of(bank, part.end) - place_of(bank, part.begin) for part in parts_of(window)], window)
+    return {
+        "window": window,
+        "height": HEAD + ROW * (4 + len(bars)) + 8,
+        "ticks": [(window.x(at), text) for at, text in ticks(window)],
+        "lanes": {
+            "Clock": [mark_of_move(move, window) for move in moves],
+            "Calls": lane([(call.at, tone_of_call(call), words_of_call(call)) for call in calls], window),
+            "Customers": lane([(fact.at, "move", words_of_fact(fact)) for fact in by_customers], window),
+            "Changes of status": changes,
+        },
+        "bars": bars,
+        "bars_left_out": len(own) - len(bars),
+        "events": events[:DOTS_MAX],
+        "events_left_out": max(0, len(events) - DOTS_MAX) + (count - len(facts)),
+        "counts": {"calls": len(calls), "changes of status": count, "moves of the clock": len(moves)},
+    }
 
 
 def at_of(one: Fact | Exchange) -> datetime:
@@ -148,7 +157,7 @@ def lane(found: list[tuple[datetime, str, str]], window: Window) -> tuple[Mark, 
 
 def parts_of(window: Window) -> list[Window]:
     edges = [window.begin + window.length * (one / COLUMNS) for one in range(COLUMNS + 1)]
-    return [Window(begin, end) for begin, end in zip(edges, edges[1:], strict=False)]
+    return [Window(*edge) for edge in pairwise(edges)]
 
 
 def columns(counted: Sequence[int], window: Window) -> tuple[Mark, ...]:
@@ -167,37 +176,34 @@ def columns(counted: Sequence[int], window: Window) -> tuple[Mark, ...]:
     )
 
 
-def fact_count(bank: Bank, part: Window) -> int:
-    return place_of(bank, part.end) - place_of(bank, part.begin)
-
-
 def place_of(bank: Bank, at: datetime) -> int:
     return bisect_left(bank.journal, at, key=at_of)
 
 
-def bar_of(bank: Bank, kind: str, name: str, place: int, window: Window) -> Bar:
+def bar_of(bank: Bank, kind: str, name: str, place: int, window: Window) -> Facts:
+    """An initiation: a piece for each status that it had."""
     found = register_of(bank, kind)[name]
     row = row_of(found)
-    label = f"{row.amount or row.product} {row.creditor}".strip()
-    return Bar(kind, name, label, HEAD + ROW * (4 + place), pieces_of(found.history, bank.clock.now, window))
+    return {
+        "kind": kind,
+        "id": name,
+        "label": f"{row.amount or row.product} {row.creditor}".strip(),
+        "y": HEAD + ROW * (4 + place),
+        "pieces": pieces_of(found.history, bank.clock.now, window),
+    }
 
 
 def pieces_of(history: Sequence[Fact], now: datetime, window: Window) -> tuple[Mark, ...]:
     """A piece for each status, from the change to the next; a final one is as long as it is told."""
-    changes = [fact for fact in history if fact.target is not None and fact.target is not fact.source]
+    changes = [(fact.at, fact.target) for fact in history if fact.target and fact.target is not fact.source]
     found = []
-    for place, fact in enumerate(changes):
-        is_last = place + 1 == len(changes)
-        end = now if is_last else changes[place + 1].at
-        status = fact.target
-        assert status is not None
-        if is_last and LOOKS[status].tone in ("good", "bad", "gone"):
-            end = fact.at
-        if end < window.begin or fact.at > window.end:
-            continue
-        x = window.x(fact.at)
-        wide = max(window.x(end) - x, 5)
-        found.append(Mark(x, round(wide, 1), 12, LOOKS[status].tone, f"{status} from {moment(fact.at)}"))
+    for (at, status), following in zip_longest(changes, changes[1:]):
+        tone = LOOKS[status].tone
+        end = following[0] if following else at if tone in ("good", "bad", "gone") else now
+        if end >= window.begin and at <= window.end:
+            x = window.x(at)
+            wide = round(max(window.x(end) - x, 5), 1)
+            found.append(Mark(x, wide, 12, tone, f"{status} from {moment(at)}"))
     return tuple(found)
 
 
@@ -213,17 +219,11 @@ def ticks(window: Window) -> Iterable[tuple[datetime, str]]:
     there = window.begin.astimezone(BRUSSELS)
     midnight = there.replace(hour=0, minute=0, second=0, microsecond=0)
     at = midnight + step * max(0, (there - midnight) // step)
+    form = next(form for least, form in FORMS if step >= least)
     for _ in range(TICKS_MAX + 2):
         if at > window.end:
             return
         if at >= window.begin:
-            form = (
-                "%Y-%m-%d"
-                if step >= timedelta(days=1)
-                else "%d %b %H:%M"
-                if step >= timedelta(minutes=1)
-                else "%H:%M:%S"
-            )
             yield at, f"{at:{form}}"
         at += step
 
@@ -242,13 +242,15 @@ def words_of_call(call: Exchange) -> str:
 
 def words_of_fact(fact: Fact) -> str:
     way = f": {fact.source or 'new'} to {fact.target}" if fact.target and fact.target is not fact.source else ""
-    return f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{way}" + (
-        f", {fact.reason[:80]}" if fact.reason else ""
-    )
+    reason = f", {fact.reason[:80]}" if fact.reason else ""
+    return f"{fact.subject[:40]} {fact.trigger.replace('_', ' ')}{way}{reason}"
 
 
-def events_of(calls: Sequence[Exchange], facts: Sequence[Fact], moves: Sequence[ClockMove]) -> list[Event]:
-    found = [Event(call.at, "call", words_of_call(call)) for call in calls]
-    found += [Event(f.at, "customer" if f.trigger in CUSTOMERS else "bank", words_of_fact(f)) for f in facts]
-    found += [Event(move.begin, "clock", f"moved to {moment(move.end)}") for move in moves]
-    return sorted(found, key=lambda event: event.at)
+def events_of(
+    calls: Sequence[Exchange], facts: Sequence[Fact], moves: Sequence[ClockMove]
+) -> list[tuple[datetime, str, str]]:
+    """The rows of the table that says the same in words: when, who and what."""
+    found = [(call.at, "call", words_of_call(call)) for call in calls]
+    found += [(fact.at, "customer" if fact.trigger in CUSTOMERS else "bank", words_of_fact(fact)) for fact in facts]
+    found += [(move.begin, "clock", f"moved to {moment(move.end)}") for move in moves]
+    return sorted(found, key=lambda event: event[0])
