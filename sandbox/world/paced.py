@@ -56,8 +56,9 @@ class Paced(Unloadable):
         """A file that has not been read by now is read when its validation is due."""
         moved = 0
         begin: datetime | None = None
-        while True:
-            with self._lock:
+        is_there = False
+        while not is_there:
+            with self._answered():
                 self._demand_kept()
                 self._catch_up()
                 begin = begin or self.bank.clock.now
@@ -72,6 +73,3 @@ class Paced(Unloadable):
                     self.log.note_pace(self.pace)
                     if self.pace.base > begin:
                         self.clock_moves = (*self.clock_moves, ClockMove(begin, self.pace.base))[-MOVES_KEPT:]
-                    backlog, taken = self._backlog, self._backlog.taken
-                    break
-        self._settle(backlog, taken)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 
 from sandbox.bank import timeline
 from sandbox.bank.state import Bank
@@ -43,7 +44,7 @@ def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:
         assert beginning.at is not None
         fresh = bank_of(beginning, beginning.at)
         with collector_at_rest():
-            checkpoint.read_onto(fresh, answer)
+            answer.read_by(partial(checkpoint.read_onto, fresh))
         return fresh
 
     return read

@@ -1,7 +1,7 @@
 """What a world holds in memory, and how it is unloaded to its state file and reloaded (choice 10)."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -81,13 +81,12 @@ class Unloadable(TrailedWorld):
             self._undo_lost()
             self.deliver_calls()
             self._catch_up()
-            due = next(timeline.coming(self.bank), None)
-            packed = self._packed()
+            due_next, packed = self._next_due(), self._packed()
             assert isinstance(self.log, StoredLog)
             self._store.writer.settle(self._backlog, self._backlog.taken)
             leave = self.log.keep_last_checkpoint(self.bank)
             self._store.trails.keep([self._trail(self.loaded()).with_kept(packed)])
-            self._due_next = None if due is None else due.at
+            self._due_next = due_next
             self.loaded().release()
             self.in_memory = None
             leave()
@@ -99,19 +98,24 @@ class Unloadable(TrailedWorld):
         return packed
 
     def standing(self) -> Standing:
-        with self._lock:
+        with self._answered():
             self._demand_readable()
-            backlog, taken = self._backlog, self._backlog.taken
-            found = self._standing()
-        self._settle(backlog, taken)
-        return found
+            if self.is_unloaded:
+                return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
+            self._catch_up()
+            return Standing(self.bank.clock.now, self._next_due(), away=False)
 
-    def _standing(self) -> Standing:
-        if self.is_unloaded:
-            return Standing(self.pace.at(self._machine_time()), self._due_next, away=True)
-        self._catch_up()
+    def _next_due(self) -> datetime | None:
         due = next(timeline.coming(self.bank), None)
-        return Standing(self.bank.clock.now, None if due is None else due.at, away=False)
+        return None if due is None else due.at
+
+    @contextmanager
+    def _answered(self) -> Iterator[None]:
+        """The lock; what was done under it is kept before it is answered."""
+        with self._lock:
+            yield
+            backlog, taken = self._backlog, self._backlog.taken
+        self._settle(backlog, taken)
 
     def _now(self) -> Bank:
         """The bank as it is now, for a caller who has the lock."""

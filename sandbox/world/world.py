@@ -216,11 +216,9 @@ class World(Paced):
         self._change_faults(self.faults.clear)
 
     def _change_faults(self, change: Callable[[], None]) -> None:
-        with self._lock:
+        with self._answered():
             self._demand_kept()
             change()
-            backlog, taken = self._backlog, self._backlog.taken
-        self._settle(backlog, taken)
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""

@@ -53,6 +53,13 @@ class Answer:
             raise CutShortError("the copy of the process ended early: it was killed, or it could not go on")
         yield held[:-1]
 
+    def read_by(self, read: Callable[[BinaryIO], object]) -> None:
+        """For a reader that takes a file, and knows where it ends."""
+        try:
+            read(self._source)
+        finally:
+            self.whole()
+
     def whole(self) -> bytes:
         return b"".join(self)
 

@@ -4,15 +4,18 @@ import io
 import pickle
 import sys
 import zlib
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from functools import cache
 from hashlib import sha256
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, BinaryIO
 
 from sandbox.bank.clock import Agenda
 from sandbox.bank.habits import Habits
@@ -21,19 +24,8 @@ from sandbox.bank.state import Bank
 
 # The only rooms whose records a checkpoint may hold, and the few plain kinds beside them.
 ROOMS = ("sandbox.bank.", "sandbox.banking.", "sandbox.contract.", "sandbox.files.report")
-PLAIN = {
-    ("builtins", "set"),
-    ("builtins", "frozenset"),
-    ("collections", "Counter"),
-    ("collections", "OrderedDict"),
-    ("collections", "defaultdict"),
-    ("copyreg", "_reconstructor"),
-    ("datetime", "date"),
-    ("datetime", "datetime"),
-    ("datetime", "timedelta"),
-    ("datetime", "timezone"),
-    ("decimal", "Decimal"),
-}
+KINDS = (set, frozenset, Counter, OrderedDict, defaultdict, date, datetime, timedelta, timezone, Decimal)
+PLAIN = {(kind.__module__, kind.__name__) for kind in KINDS} | {("copyreg", "_reconstructor")}
 
 
 Content = dict[Any, Any] | list[Any]
@@ -127,9 +119,9 @@ def _apart(kind: type[Any]) -> Callable[[Any], Any]:
     return lambda record: (kind, values(record))
 
 
-def read_onto(bank: Bank, content: bytes | Iterable[bytes]) -> None:
+def read_onto(bank: Bank, content: bytes | BinaryIO) -> None:
     """A fresh bank of the same beginning becomes the one that was written; `shape` says whether this program may."""
-    source = io.BytesIO(content) if isinstance(content, bytes) else io.BufferedReader(_Pieces(iter(content)))
+    source = io.BytesIO(content) if isinstance(content, bytes) else content
     small, ledger, bank.agenda.made, habits, slices = Reader(source).load()
     for name, value in small.items():
         setattr(bank, name, value)
@@ -153,27 +145,6 @@ def _add(register: Content, items: Any) -> None:
         register.update(items)
     else:
         register.extend(items)
-
-
-class _Pieces(io.RawIOBase):
-    """A file of what comes in pieces; together they need not stand in memory."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._left = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            try:
-                self._left = next(self._pieces)
-            except StopIteration:
-                return 0
-        size = min(len(self._left), len(buffer))
-        buffer[:size], self._left = self._left[:size], self._left[size:]
-        return size
 
 
 def read_plain(content: bytes) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sandbox.world.log.format import FAILURES, NAMELESS, DamageError, StateFileError
-from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync
+from sandbox.world.log.opening import LOCK_WAITS, Opened, Sync, transaction
 from sandbox.world.log.place import Place
 from sandbox.world.log.wal import WalWriter
 
@@ -36,10 +36,12 @@ class Connection(Place):
     def unwritable(self) -> str | None:
         return self.broken or self.gone or self.trouble
 
-    def look(self) -> None:
+    def look(self, *, at_once: bool = False) -> None:
         """Refuses once the file is gone; looks now and then."""
-        if self.broken is None and self.stopwatch() - self._looked >= LOOKS_EVERY:
-            self._look()
+        if self.broken is None and (at_once or self.stopwatch() - self._looked >= LOOKS_EVERY):
+            missing = self._opened.missing()
+            self.gone = None if missing is None else f"the state file {missing}"
+            self._looked = self.stopwatch()
         if self.gone is not None:
             raise StateFileError(self.gone)
 
@@ -71,9 +73,7 @@ class Connection(Place):
     def write(self) -> Iterator[sqlite3.Connection]:
         with self.turn:
             self.demand_open()
-            self._look()
-            if self.gone is not None:
-                raise StateFileError(self.gone)
+            self.look(at_once=True)
             try:
                 with self._transaction():
                     yield self.database
@@ -91,26 +91,14 @@ class Connection(Place):
         if self._waits != waits:
             self.database.execute(f"PRAGMA busy_timeout = {int(waits * 1000)}")
             self._waits = waits
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self.database):
             yield
-            self.database.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                if self.database.in_transaction:  # SQLite may have done so itself, as when the disk is full
-                    self.database.execute("ROLLBACK")
-            raise
 
     def _recover(self) -> None:
         """Removes the rest of a failed write from the WAL, where it would look like a hole."""
         self.trouble = None
         with suppress(*FAILURES):
             self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def _look(self) -> None:
-        missing = self._opened.missing()
-        self.gone = None if missing is None else f"the state file {missing}"
-        self._looked = self.stopwatch()
 
     def _error(self, text: str, error: Exception) -> StateFileError:
         if getattr(error, "sqlite_errorcode", None) in DAMAGED:

@@ -138,9 +138,8 @@ class MemoryLog:
 
     def acts_until_checkpoint(self, kept: int) -> int:
         """Half of what may be kept comes between two of them, and in a large world a share of all its acts."""
-        before = self.folded.acts if self.folded else 0
-        last = max(self._tried, before)
-        return last + max(kept // 2, last // checkpoint.SHARE) - before - len(self._acts)
+        last = max(self._tried, self._before)
+        return last + max(kept // 2, last // checkpoint.SHARE) - len(self)
 
     @property
     def weight(self) -> int:
@@ -158,11 +157,7 @@ class MemoryLog:
 
     def until(self, at: datetime) -> "MemoryLog":
         """A log of its own, with the acts up to a time, which lies after what was folded."""
-        earlier = MemoryLog()
-        earlier.folded = self.folded
-        earlier._acts = PiecedList(act for act in self._acts if act.at <= at)
-        earlier._passed = self._passed  # or less
-        return earlier
+        return self.first(self._before + sum(act.at <= at for act in self._acts))
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Begins one of all acts so far; it counts from the act on that finds it written."""

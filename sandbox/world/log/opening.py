@@ -3,7 +3,8 @@
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +48,7 @@ class Opened:
             try:
                 beside = path.resolve()
                 places = (path, beside.with_name(f"{beside.name}-wal"))
-                self._places = [(place, *_place(place)) for place in places]
+                self._places = [(place, place.stat()) for place in places]
             except OSError as error:
                 self._close()
                 raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
@@ -57,9 +58,9 @@ class Opened:
 
     def missing(self) -> str | None:
         """The file, or the WAL beside it, if it is no longer where it was opened; else None."""
-        for place, *version in self._places:
+        for place, opened in self._places:
             try:
-                if [*_place(place)] != version:
+                if not os.path.samestat(place.stat(), opened):
                     return f"{place} was replaced while it was in use"
             except OSError:
                 return f"{place} was deleted or moved while it was in use"
@@ -74,11 +75,6 @@ class Opened:
             self._open = False
             self._close()
             os.close(self._lock)  # after the database: closing any line to a file drops the database's own locks
-
-
-def _place(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
 
 
 def _locked(path: Path) -> int:
@@ -223,16 +219,23 @@ def _copied(database: sqlite3.Connection, copy: Path) -> None:
 
 def _make_file(database: sqlite3.Connection, version: int) -> None:
     """A file of this version, of an empty or an older one; all or nothing."""
-    database.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(database):
         if version:
             upgrades.upgrade(database, version)
         else:
             for table in TABLES:
                 database.execute(table)
             database.execute("INSERT INTO about VALUES (?, ?, ?, ?)", about_row(program()))
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:  # SQLite may have done so itself, as when the disk is full
-            database.execute("ROLLBACK")
+        with suppress(sqlite3.Error):
+            if database.in_transaction:  # SQLite may have ended it itself, as when the disk is full
+                database.execute("ROLLBACK")
         raise
-    database.execute("COMMIT")

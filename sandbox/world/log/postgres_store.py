@@ -130,7 +130,4 @@ class PostgresStore(StateStore):
 
     def size(self) -> int:
         """Bytes on disk, of the whole database."""
-        with self.connection.read() as database:
-            row = database.execute("SELECT pg_database_size(current_database())").fetchone()
-        assert row is not None
-        return int(row[0])
+        return int(self.value("SELECT pg_database_size(current_database())"))

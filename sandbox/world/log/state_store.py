@@ -139,13 +139,16 @@ class StateStore:
         return [Listed(*row) for row in rows]
 
     def count(self) -> int:
-        with self.connection.read() as database:
-            return int(database.execute(f"SELECT count(*) FROM worlds WHERE name < '{NAMELESS}'").fetchone()[0])
+        return int(self.value(f"SELECT count(*) FROM worlds WHERE name < '{NAMELESS}'"))
 
     def count_acts(self) -> int:
         """Of all worlds."""
+        return int(self.value("SELECT coalesce(sum(acts), 0) FROM heads"))
+
+    def value(self, query: str, *values: Any) -> Any:
+        """The only one that a query finds."""
         with self.connection.read() as database:
-            return int(database.execute("SELECT coalesce(sum(acts), 0) FROM heads").fetchone()[0])
+            return database.execute(query, values).fetchone()[0]
 
     def beginnings(self, row: Listed) -> tuple[Any, Any, Any]:
         """The same as `kept`, of a row that was read."""
@@ -160,8 +163,7 @@ class StateStore:
 
     def program(self) -> str:
         """The version of the program that made the file."""
-        with self.connection.read() as database:
-            return str(database.execute("SELECT program FROM about").fetchone()[0])
+        return str(self.value("SELECT program FROM about"))
 
     @property
     def is_of_another_program(self) -> bool:

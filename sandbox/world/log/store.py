@@ -63,9 +63,7 @@ class Store(StateStore):
             self.beside("checking", check)
 
     def _demand_no_more(self, world: int, until: Head) -> None:
-        with self.connection.read() as database:
-            last = database.execute("SELECT max(number) FROM acts WHERE world = ?", (world,)).fetchone()[0]
-        if (last or 0) != until.acts:
+        if (self.value("SELECT max(number) FROM acts WHERE world = ?", world) or 0) != until.acts:
             raise self._reader.damage(f"its world {world} has more acts than it should")
 
     def _begin(

@@ -114,14 +114,10 @@ def _headers(walk: Walk, at: int) -> Iterator[tuple[int, ...]]:
         at += 1
 
 
-def _is_of_this_use(walk: Walk, frame: tuple[int, ...]) -> bool:
-    """By either salt, as one of them may be damaged."""
-    return frame[2] == walk.salts[0] or frame[3] == walk.salts[1]
-
-
 def _is_of_an_earlier_use(walk: Walk, frame: tuple[int, ...]) -> bool:
     behind = (walk.salts[0] - frame[2]) % 2**32
-    return 0 < behind < USES_MAX and not _is_of_this_use(walk, frame) and any(frame[2:4])
+    is_of_this_use = frame[2] == walk.salts[0] or frame[3] == walk.salts[1]  # either, as one of them may be damaged
+    return 0 < behind < USES_MAX and not is_of_this_use and any(frame[2:4])
 
 
 def _step(walk: Walk) -> int:
