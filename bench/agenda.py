@@ -13,7 +13,7 @@ from bench.table import Figure
 from sandbox.bank import timeline
 from sandbox.banking.durations import read_instant
 from sandbox.machine import stopwatch
-from sandbox.world.log.collector import tend
+from sandbox.world.long_work import tend
 
 YEARS = 10
 LEAST = 0.05  # of a bare heap's events

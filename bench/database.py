@@ -41,7 +41,7 @@ def bank(state: Path | str) -> tuple[Any, Any]:
     from sandbox.app import assemble, first_beginning
     from sandbox.banking.durations import read_instant
     from sandbox.machine import machine_time, seconds_since_boot
-    from sandbox.world.log.stores import open_store
+    from sandbox.world.log.store import open_store
     from sandbox.world.registry import Worlds
 
     store = open_store(state, seconds_since_boot)

@@ -21,8 +21,8 @@ from sandbox.banking.money import Money
 from sandbox.contract.moves import Status
 from sandbox.machine import machine_time, stopwatch
 from sandbox.serve.server import port_of, server_of
-from sandbox.world.log.collector import tend
 from sandbox.world.log.store import Store
+from sandbox.world.long_work import tend
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 

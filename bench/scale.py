@@ -14,7 +14,7 @@ from sandbox.machine import machine_time, seconds_since_boot
 from sandbox.world.log.marks import mark_of, root_of
 from sandbox.world.log.postgres_store import PostgresStore
 from sandbox.world.log.postgres_writer import numbers, packed, placeholders
-from sandbox.world.log.stores import open_store
+from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
 

@@ -20,7 +20,7 @@ from sandbox.commands.docs import commands_page
 from sandbox.commands.options import URL, Instant, Seed, SeedText, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
-from sandbox.world.log.collector import collector_at_rest, tend
+from sandbox.world.long_work import collector_at_rest, tend
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning

@@ -31,7 +31,7 @@ def copy(origin: str, target: str) -> None:
     """Copies every world from a file or database to a new file or an empty database."""
     from sandbox.world.log.copying import copy_banks
     from sandbox.world.log.format import StateFileError
-    from sandbox.world.log.stores import is_address, open_store
+    from sandbox.world.log.store import is_address, open_store
 
     is_new = not is_address(target) and not Path(target).exists()
     try:
@@ -56,7 +56,7 @@ def check(place: str) -> None:
     """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
     from sandbox.world.checking import check_worlds
     from sandbox.world.log.format import DamageError, StateFileError
-    from sandbox.world.log.stores import open_store
+    from sandbox.world.log.store import open_store
 
     acts, worlds, faults = 0, 0, []
     try:
@@ -82,7 +82,7 @@ def check(place: str) -> None:
 def copy_of(place: str) -> Iterator[Path | str]:
     """A file is read from a copy, so that it stays as it is, also where it is of an earlier version of the format."""
     from sandbox.world.log.format import StateFileError
-    from sandbox.world.log.stores import is_address
+    from sandbox.world.log.store import is_address
 
     if is_address(place):
         yield place

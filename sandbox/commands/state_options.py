@@ -83,7 +83,7 @@ class StateOptions:
             raise click.BadParameter(str(error), param_hint="--state") from None
 
     def _store(self, state: str) -> "StateStore":
-        from sandbox.world.log.stores import is_address, open_store
+        from sandbox.world.log.store import is_address, open_store
 
         if is_address(state):
             where = self.advertise or ""

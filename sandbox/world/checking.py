@@ -8,14 +8,13 @@ from sandbox.bank.state import Bank
 from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import bank_of
 from sandbox.world.log import checkpoint
-from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.copying import Step, each_world, ignore
 from sandbox.world.log.format import NAMELESS, StateFileError
 from sandbox.world.log.marks import Head
-from sandbox.world.log.memory_log import Act
-from sandbox.world.log.play import Astray, play
+from sandbox.world.log.memory_log import Act, Astray, play
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import Listed, StateStore
+from sandbox.world.long_work import collector_at_rest
 
 HEADLESS = f"SELECT name FROM worlds WHERE name < '{NAMELESS}' AND id NOT IN (SELECT world FROM heads)"
 NO_WORLD = """SELECT world FROM heads WHERE world NOT IN (SELECT id FROM worlds)

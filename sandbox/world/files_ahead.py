@@ -14,7 +14,7 @@ from sandbox.banking.calendar import brussels_date
 from sandbox.contract.moves import Status, Trigger
 from sandbox.files import reader
 from sandbox.files.reader import Reading
-from sandbox.world.pausing import pause
+from sandbox.world.long_work import pause
 
 JUST = timedelta(microseconds=1)
 MOST = reader.AHEAD_MAX  # files that one move of the clock has read without the lock

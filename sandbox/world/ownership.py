@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from sandbox.world.log import leases
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import DRAINING, Peer, Taken
+from sandbox.world.log.leases import DRAINING, Peer
+from sandbox.world.log.writer import Backlog
 
 if TYPE_CHECKING:
     from sandbox.world.log.postgres_line import Line
@@ -118,7 +119,7 @@ class Ownership:
         if not self.is_fresh:
             raise LeaseLostError(self.unready)
 
-    def take(self, world: int) -> Taken:
+    def take(self, world: int) -> Backlog:
         """Makes a world this server's, under an epoch of its own; also one that it has already."""
         self.demand()
         server = self.id

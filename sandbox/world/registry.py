@@ -54,7 +54,7 @@ class Worlds:
         self.line = Line()
         self.machine_time = SteadyClock(machine_time, store)
         self._lock = threading.Lock()  # of making and dropping; calls of existing worlds never wait for it
-        self._coming: dict[str, threading.Event] = {}  # worlds that are being made from large ones
+        self._coming: dict[str, threading.Event] = {}  # worlds that are being made
         self._order = threading.Lock()
         self._awake: OrderedDict[str, World] = OrderedDict()  # in memory, the longest idle first
         self._keeper = CallKeeper(store) if store else None
@@ -129,24 +129,13 @@ class Worlds:
         """Without a beginning: begin as the server does, or return the world that another call made meanwhile."""
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
-        return self._fetched(name, lambda: self._make(name, beginning, replacing))
+        began = beginning or self.beginning_of(name)
+        at_call = beginning is None
 
-    def _make(self, name: str, beginning: Beginning | None, replacing: bool) -> World:
-        with self._turn(name):
-            if beginning is not None:
-                self._demand_name(name, replacing)
-            elif there := self._roll.find(name):  # made meanwhile
-                return there
-            self._demand_room(name)
-            began = beginning or self.beginning_of(name)
-            try:
-                with self._roll.making(name):
-                    return self._add(World(name, began, self.machine_time, self.store, not replacing))
-            except Refusal as refusal:  # another server made it meanwhile
-                found = self._roll.find(name)
-                if beginning is not None or found is None or refusal.error is not Error.WORLD_TAKEN:
-                    raise
-                return found
+        def make() -> World:
+            return World(name, began, self.machine_time, self.store, not replacing)
+
+        return self._fetched(name, lambda: self._settle(name, make, replacing, at_call))
 
     def _fetched(self, name: str, make: Callable[[], World]) -> World:
         """Again, once the server that has a world of that name gave it up."""
@@ -171,12 +160,17 @@ class Worlds:
     def settle(self, name: str, make: Callable[[], World], *, replacing: bool = False) -> World:
         """Make a world that goes on from another life. `make` returns it whole: once it can be found, it may be given
         up to another server at any moment."""
-        return self._fetched(name, lambda: self._settle_once(name, replacing, make))
+        return self._fetched(name, lambda: self._settle(name, make, replacing))
 
-    def _settle_once(self, name: str, replacing: bool, make: Callable[[], World]) -> World:
-        """Only calls that make a world of the same name wait for it."""
+    def _settle(self, name: str, make: Callable[[], World], replacing: bool, at_call: bool = False) -> World:
+        """Only calls that make a world of the same name wait for it. No world is replaced unless the caller says so,
+        nor one that a call made on demand (choice 10)."""
         with self._turn(name):
-            self._demand_name(name, replacing)
+            there = self._roll.find(name)
+            if there is not None and at_call:  # made meanwhile
+                return there
+            if there is not None and not replacing:
+                raise Refusal(Error.WORLD_TAKEN, input=name)
             self._demand_room(name)
             self._coming[name] = threading.Event()
         try:
@@ -184,6 +178,11 @@ class Worlds:
                 world = make()
                 with self._lock:
                     return self._add(world)
+        except Refusal as refusal:
+            there = self._roll.find(name)
+            if not at_call or there is None or refusal.error is not Error.WORLD_TAKEN:
+                raise
+            return there  # another server made it meanwhile
         finally:
             self._coming.pop(name).set()
 
@@ -223,15 +222,11 @@ class Worlds:
                     return
             coming.wait()
 
-    def _demand_name(self, name: str, replacing: bool) -> None:
-        """No world is replaced unless the caller says so, nor one that a call made on demand (choice 10)."""
-        if not replacing and self._roll.find(name) is not None:
-            raise Refusal(Error.WORLD_TAKEN, input=name)
-
     def _demand_room(self, name: str) -> None:
         """Where nothing can be put away, a new world is refused; the bare address always has its own."""
         most = self.room.worlds_max
-        if self.store is None and len(self._roll) >= most and name != "default" and self._roll.find(name) is None:
+        there = len(self._roll) + len(self._coming)
+        if self.store is None and there >= most and name != "default" and self._roll.find(name) is None:
             raise Refusal(Error.WORLDS_FULL, most=most)
 
     def _add(self, world: World) -> World:

@@ -10,12 +10,10 @@ from sandbox.bank.twin import twin_of
 from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.play import play
+from sandbox.world.log.memory_log import Act, MemoryLog, play
 from sandbox.world.log.stored_log import StoredLog
-from sandbox.world.pausing import with_pauses
+from sandbox.world.long_work import collector_at_rest, with_pauses
 
 ACTS_AT_ONCE = 50  # between two pauses
 

@@ -18,10 +18,10 @@ from sandbox.world.faults import Faults
 from sandbox.world.holds import Holds
 from sandbox.world.limits import Limits
 from sandbox.world.log.memory_log import MemoryLog
-from sandbox.world.log.release import release_bank
 from sandbox.world.log.stored_log import PackedLog, StoredLog
 from sandbox.world.log.trails import Trail
 from sandbox.world.log.writer import Backlog
+from sandbox.world.long_work import release_bank
 from sandbox.world.steady_clock import SteadyClock
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from sandbox.world import files_ahead
 from sandbox.world.beginning import Pace
 from sandbox.world.calls import Exchange, Recent
 from sandbox.world.history import History
-from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.log.writer import Backlog
+from sandbox.world.long_work import collector_at_rest
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.replay import bank_back
 from sandbox.world.trailed_world import Kept, Loaded, Log, TrailedWorld, pack_each

@@ -17,12 +17,11 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.machine import machine_time
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.collector import SHORT, Tended, collector_at_rest
 from sandbox.world.log.marks import Head
 from sandbox.world.log.memory_log import Act, PiecedList
-from sandbox.world.log.release import release_pieces
 from sandbox.world.log.state_hash import state_hash, write_hashes
 from sandbox.world.log.store import Store
+from sandbox.world.long_work import SHORT, Tended, collector_at_rest, release_pieces
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World

@@ -20,7 +20,7 @@ from sandbox.world.faults import Answer, Fault, When
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import StateFileError, StateStore
-from sandbox.world.log.stores import open_store
+from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.world.killed import BEGINNING, initiate
 

@@ -29,9 +29,8 @@ from sandbox.machine import machine_time
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.store import Store
+from sandbox.world.log.store import Store, open_store
 from sandbox.world.log.stored_log import StoredLog
-from sandbox.world.log.stores import open_store
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World

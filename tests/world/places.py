@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sandbox.world.log.stores import is_address
+from sandbox.world.log.store import is_address
 
 
 def change(state: Path | str, *statements: str) -> None:

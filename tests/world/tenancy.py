@@ -9,7 +9,7 @@ from flask import Flask
 from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.world.history import Room
-from sandbox.world.log.stores import open_store
+from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING
 from tests.tpp import Tpp, payment

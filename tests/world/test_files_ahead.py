@@ -14,9 +14,9 @@ from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import Status
 from sandbox.files import reader
 from sandbox.files.reader import AHEAD_MAX, Reading
-from sandbox.world import pausing
+from sandbox.world import long_work
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.pausing import pause
+from sandbox.world.long_work import pause
 from sandbox.world.registry import Worlds
 from sandbox.world.replay import replayed
 from sandbox.world.world import World
@@ -34,7 +34,7 @@ SOON = 10.0  # seconds, for what must not wait at all
 def _every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "LARGE", 0)
     monkeypatch.setattr(reader, "_ahead", {})
-    monkeypatch.setattr(pausing, "PAUSE", 0)
+    monkeypatch.setattr(long_work, "PAUSE", 0)
 
 
 class Slow:

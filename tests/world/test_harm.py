@@ -19,8 +19,7 @@ from sandbox.world.log.format import VERSION
 from sandbox.world.log.marks import Head, act_mark, mark_of, root_of
 from sandbox.world.log.opening import Opened
 from sandbox.world.log.state_hash import state_hash
-from sandbox.world.log.store import StateFileError, Store
-from sandbox.world.log.stores import open_store
+from sandbox.world.log.store import StateFileError, Store, open_store
 from tests.world.killed import initiate, worlds_of
 from tests.world.places import blob, change, rows
 

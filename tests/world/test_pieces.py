@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from sandbox.world import pausing
+from sandbox.world import long_work
 from sandbox.world.log import memory_log
 from sandbox.world.log.memory_log import PiecedList
 
@@ -43,7 +43,7 @@ def test_full_pieces_are_shared_and_the_last_one_is_not() -> None:
 def test_others_go_on_after_each_portion_and_every_item_comes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[int] = []
     taken: list[int] = []
-    monkeypatch.setattr(pausing, "pause", lambda: pauses.append(len(taken)))
-    for item in pausing.with_pauses(range(10), 4):
+    monkeypatch.setattr(long_work, "pause", lambda: pauses.append(len(taken)))
+    for item in long_work.with_pauses(range(10), 4):
         taken.append(item)
     assert (taken, pauses) == (list(range(10)), [4, 8])

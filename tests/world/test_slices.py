@@ -19,8 +19,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking.durations import read_instant
 from sandbox.contract.errors import Refusal
 from sandbox.machine import machine_time
-from sandbox.world import paced
-from sandbox.world.log import checkpoint, release, stored_log, wal
+from sandbox.world import long_work, paced
+from sandbox.world.log import checkpoint, stored_log, wal
 from sandbox.world.log import store as store_module
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_hash import state_hash
@@ -42,7 +42,7 @@ def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "SLICE", 2)
     monkeypatch.setattr(stored_log, "PIECE", 2)
     monkeypatch.setattr(checkpoint, "SLICE", 2)
-    monkeypatch.setattr(release, "SMALL", 0)
+    monkeypatch.setattr(long_work, "SMALL", 0)
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from sandbox.machine import machine_time
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.store import StateFileError, Store
-from sandbox.world.log.stores import open_store
+from sandbox.world.log.store import StateFileError, Store, open_store
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp, headers, payment
 from tests.world.places import change, end_leases, rows

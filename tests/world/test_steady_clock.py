@@ -10,7 +10,7 @@ from sandbox.app import assemble, first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.log.stores import open_store
+from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from sandbox.world.steady_clock import AHEAD, SteadyClock
 from tests.conftest import MORNING

@@ -8,6 +8,9 @@ nothing under an epoch that has passed.
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sandbox.world.log.marks import Head
+from sandbox.world.log.writer import Backlog
+
 if TYPE_CHECKING:  # psycopg takes a tenth of a start, and few servers need it
     from sandbox.world.log.postgres_line import Statements
 
@@ -43,21 +46,14 @@ class Peer(NamedTuple):
         return self.address.endswith(DRAINING)
 
 
-class Taken(NamedTuple):
-    """A world's head as it stood when it was taken: the owner alone changes it from then on."""
-
-    epoch: int
-    pace: bytes
-    faults: bytes | None
-    acts: int
-    head: int
-
-
-def take(database: "Statements", world: int, server: int) -> Taken | None:
-    """None where another server has it, or where it is gone. In a transaction: servers whose lease has ended are
-    removed first. Their rows are locked by this, so a renewal that comes at the same moment either saves the server or
-    finds that it is gone."""
+def take(database: "Statements", world: int, server: int) -> Backlog | None:
+    """The world as it stands: the owner alone changes it from now on. None where another server has it, or where it is
+    gone. In a transaction: servers whose lease has ended are removed first. Their rows are locked by this, so a renewal
+    that comes at the same moment either saves the server or finds that it is gone."""
     row = database.execute(TAKE, (server, world, server)).fetchone()
     if row is None and database.execute(BURY, (server,)).rowcount:
         row = database.execute(TAKE, (server, world, server)).fetchone()
-    return None if row is None else Taken(*row)
+    if row is None:
+        return None
+    epoch, pace, faults, acts, head = row
+    return Backlog(world, Head(acts, head), epoch=epoch, noted=(pace, faults))

@@ -1,4 +1,4 @@
-"""What a world was asked to do, kept in memory."""
+"""What a world was asked to do: kept in memory, and done again."""
 
 import threading
 import zlib
@@ -8,9 +8,12 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from sandbox.bank import timeline
 from sandbox.bank.state import Bank
+from sandbox.bank.verbs import VERBS
+from sandbox.contract.errors import Refusal
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.release import release_pieces
+from sandbox.world.long_work import release_pieces
 
 PIECE = 500  # items
 T = TypeVar("T")
@@ -205,3 +208,26 @@ class MemoryLog:
 def weight_of(act: Act) -> int:
     """Bytes: a file is nearly all that an act can weigh."""
     return ACT_WEIGHT + sum(len(given) for given in act.arguments if isinstance(given, bytes | str))
+
+
+class Astray(Exception):
+    """An act that went one way does not go that way now."""
+
+
+def play(bank: Bank, acts: Iterable[Act], done: int = 0) -> int:
+    """Does each act at its own time; the answer is how many there are now, with those that were done before."""
+    for act in acts:
+        done += 1
+        timeline.advance(bank, act.at)
+        try:
+            VERBS[act.verb](bank, *act.arguments)
+        except Refusal as refusal:
+            if not refusal.lasting:
+                raise Astray(f"act {done} ({act.verb}) was taken once and is refused now: {refusal}") from None
+        except KeyError as missing:
+            if act.verb in VERBS:
+                raise
+            raise Astray(f"act {done} is {missing}, which this program does not know") from None
+        if act.made and act.made != bank.made:
+            raise Astray(f"act {done} ({act.verb}) goes another way than it went: {bank.made} and not {act.made}")
+    return done

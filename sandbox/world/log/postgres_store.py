@@ -69,13 +69,12 @@ class PostgresStore(StateStore):
     def enter(self, world: int) -> Backlog:
         """Takes the world: whatever was on its way to the database under an earlier epoch comes too late."""
         try:
-            taken = self.ownership.take(world)
+            return self.ownership.take(world)
         except ElsewhereError:
             with self.connection.read() as database:
                 if database.execute("SELECT 1 FROM worlds WHERE id = ?", (world,)).fetchone() is None:
                     raise Refusal(Error.NOT_FOUND, input="world") from None
             raise
-        return Backlog(world, Head(taken.acts, taken.head), epoch=taken.epoch, noted=(taken.pace, taken.faults))
 
     def has(self, backlog: Backlog) -> bool:
         return self.ownership.has(backlog.world, backlog.epoch)
@@ -102,10 +101,10 @@ class PostgresStore(StateStore):
             while piece := list(islice(rows, SLICE)):
                 database.send(ADD, packed(ACT, piece))
                 head = piece[-1].head
-            backlog = Backlog(world, head, server=self.ownership.id, epoch=1, noted=noted)
-            insert_head(database, world, noted, head, backlog.server, backlog.epoch)
-        self.ownership.note(backlog.world, backlog.epoch, backlog.server)
-        return backlog
+            server, epoch = self.ownership.id, 1
+            insert_head(database, world, noted, head, server, epoch)
+        self.ownership.note(world, epoch, server)
+        return Backlog(world, head, epoch=epoch, noted=noted)
 
     @again
     def drop(self, name: str) -> None:

@@ -1,4 +1,5 @@
-"""A state file: every world's beginning and log, as they are written; what was answered is not lost.
+"""A state file: every world's beginning and log, as they are written; what was answered is not lost. Or a database, by
+its address.
 
 Large worlds come into it and leave it in slices, so that no flush waits for all of one. A world that is not whole yet,
 or not wholly gone yet, bears a name that no caller can give. Opening removes it.
@@ -24,6 +25,8 @@ from sandbox.world.log.writer import Backlog, Writer
 
 __all__ = ["StateFileError", "Store"]
 
+ADDRESSES = ("postgresql://", "postgres://")
+HERE = "http://127.0.0.1"
 SLICE = 500  # acts in one transaction
 REMOVE_SLICE = (
     f"DELETE FROM acts WHERE world = ? AND number < (SELECT min(number) FROM acts WHERE world = ?) + {SLICE}",
@@ -143,3 +146,32 @@ def _forget(database: sqlite3.Connection, name: str) -> int:
         return world
     remove_world(database, world)
     return 0
+
+
+def is_address(state: Path | str) -> bool:
+    """Whether it names a database, and no file."""
+    return str(state).startswith(ADDRESSES)
+
+
+def open_store(
+    state: Path | str,
+    stopwatch: Callable[[], float] = lambda: 0.0,
+    sync: Sync = "normal",
+    advertised: str = HERE,
+    lease: float | None = None,
+    *,
+    serves: bool = True,
+    makes: bool = True,
+) -> StateStore:
+    """A StateFileError where it cannot be used; what is not ours is left as it is. How far an answer waits for the
+    disk of a database is its own setting. Where other servers reach this one is said to the database alone, and only if
+    it serves; a database that is only read is not made."""
+    if not is_address(state):
+        return Store(Path(state), stopwatch, sync)
+    try:
+        from sandbox.world.log.postgres_store import PostgresStore
+    except ImportError as error:
+        raise StateFileError(
+            f"a database needs the extra postgres ({error}). Install it: pip install 'bank-sandbox[postgres]'"
+        ) from None
+    return PostgresStore(str(state), stopwatch, advertised, lease, serves, makes)

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, next_row
-from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.play import Astray, play
+from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.world_rows import columns_of
 from sandbox.world.log.writer import Backlog
-from sandbox.world.pausing import pause
+from sandbox.world.long_work import collector_at_rest, pause
 
 if TYPE_CHECKING:
     from sandbox.world.log.state_store import StateStore

@@ -27,8 +27,7 @@ class Backlog:
     taken: int = 0  # acts and notes so far
     kept: int = 0  # how many of them are written
     lost: bool = False
-    server: int = 0  # that has the world, where several share a place
-    epoch: int = 0  # under which it has it
+    epoch: int = 0  # under which this server has it, where several share a place
     noted: Noted | None = None  # its pace and its faults, as they are kept
 
 

@@ -14,12 +14,10 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.world.beginning import Pace, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.collector import collector_at_rest
 from sandbox.world.log.format import program
-from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.log.play import Astray, play
+from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
 from sandbox.world.log.state_hash import write_hashes
-from sandbox.world.pausing import with_pauses
+from sandbox.world.long_work import collector_at_rest, with_pauses
 from sandbox.world.transfer.file_reader import (
     FINDINGS_MAX,
     Head,

@@ -16,7 +16,7 @@ from sandbox.seed.fixtures import Fixtures, load_fixtures
 from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.log.memory_log import Act, MemoryLog
-from sandbox.world.pausing import with_pauses
+from sandbox.world.long_work import with_pauses
 from sandbox.world.replay import replayed
 from sandbox.world.transfer.form import Drawn, is_shipped
 from sandbox.world.transfer.type_checks import parameters_of
