@@ -63,7 +63,9 @@ def moment_of(bank: Bank, subject_id: str, target: Status, within: timedelta) ->
             return due
     subject = ahead.subject(subject_id)
     instead = [fact for fact in subject.history if fact.at > now and fact.source is not fact.target]
-    raise Refusal(Error.NEVER, why=_why(subject.status, target, within) + _instead(instead))
+    status, span = subject.status, write_duration(within)
+    why = f"within {span} it does not become {target.value}: it is {status.value} then and waits for "
+    raise Refusal(Error.NEVER, why=why + moves.LOOKS[status].waits_for + _instead(instead))
 
 
 def _instead(facts: list[Fact]) -> str:
@@ -74,9 +76,3 @@ def _instead(facts: list[Fact]) -> str:
         if fact.target is not None
     ]
     return f"; instead it becomes {', '.join(shown)}" if shown else ""
-
-
-def _why(status: Status, target: Status, within: timedelta) -> str:
-    waits = moves.LOOKS[status].waits_for
-    span = write_duration(within)
-    return f"within {span} it does not become {target.value}: it is {status.value} then and waits for {waits}"

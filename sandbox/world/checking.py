@@ -33,11 +33,9 @@ class Checked(NamedTuple):
 
 def check_worlds(store: StateStore, step: Step = ignore) -> Iterator[Checked]:
     """Each world by itself: a fault of one hides none of another. `step` is called with the acts that were played."""
-    with store.connection.read() as database:
-        headless, nameless = database.execute(HEADLESS).fetchall(), database.execute(NO_WORLD).fetchall()
-    for (name,) in headless:
+    for (name,) in store.connection.select(HEADLESS):
         yield Checked(name, 0, "the number of its acts and its clock are missing")
-    for (world,) in nameless:
+    for (world,) in store.connection.select(NO_WORLD):
         yield Checked(f"number {world}", 0, "it has acts or a clock, and its name and beginning are missing")
     for row in each_world(store):
         try:
@@ -59,8 +57,7 @@ def counted(acts: Iterable[Act], step: Step) -> Iterator[Act]:
 
 def _check_world(store: StateStore, row: Listed, step: Step) -> tuple[int, str | None]:
     (beginning, opening), _, _ = store.beginnings(row)
-    with store.connection.read() as database:
-        count, last = database.execute(LAST, (row.id,)).fetchone()
+    ((count, last),) = store.connection.select(LAST, row.id)
     head = store.head(row.id)  # after it: a server that goes on writes both at once
     if count != (last or 0) or count > head.acts:
         return head.acts, f"it has {count} acts up to number {last or 0}, and should have {head.acts}"

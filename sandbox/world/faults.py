@@ -115,6 +115,3 @@ class Faults:
         """As they were kept; what changes from now on is kept so."""
         with self._lock:
             self.rules, self.met, self.keep = tuple(rules), met, keep
-
-    def copy(self, rules: Iterable[Fault] | None = None) -> "Faults":
-        return Faults(self.seed, self.rules if rules is None else tuple(rules), dict(self.met))

@@ -36,7 +36,7 @@ class Limits:
             if now - since >= MINUTE:
                 since, count = now, 0
             if count >= per_minute:
-                return _seconds(since + MINUTE - now)
+                return max(1, -((since + MINUTE - now) // timedelta(seconds=-1)))  # whole ones, never too few
             self._minutes[client] = since, count + 1
             return None
 
@@ -52,8 +52,3 @@ class Limits:
                 return False
             self._reads[read] = count + 1
             return True
-
-
-def _seconds(span: timedelta) -> int:
-    """Whole ones, never too few."""
-    return max(1, -(span // timedelta(seconds=-1)))

@@ -32,10 +32,6 @@ LOOKS = 5  # in one lease: how often living servers are read anew
 Wakes = Callable[[], bool]  # whether a call is one for the bank of its world, which is made or read for it
 
 
-def always() -> bool:
-    return True
-
-
 class Where(Enum):
     """The place of an answer, where it is no other server."""
 
@@ -48,12 +44,11 @@ HERE, AGAIN = Where.HERE, Where.AGAIN
 
 def preferred(name: str, peers: Iterable[Peer]) -> Peer | None:
     """Rendezvous hashing: a server that comes or goes moves its own share of the worlds alone."""
-    able = [peer for peer in peers if not peer.drains]
-    return max(able, key=lambda peer: (_rank(name, peer.url), peer.id), default=None)
 
+    def rank(peer: Peer) -> tuple[bytes, int]:
+        return blake2b(f"{peer.url} {name}".encode(), digest_size=8).digest(), peer.id
 
-def _rank(name: str, address: str) -> bytes:
-    return blake2b(f"{address} {name}".encode(), digest_size=8).digest()
+    return max((peer for peer in peers if not peer.drains), key=rank, default=None)
 
 
 class Placement:
@@ -81,7 +76,9 @@ class Placement:
     def is_draining(self) -> bool:
         return self.ownership.drains
 
-    def enter(self, name: str, handed: bool = False, wakes: Wakes = always, dead: Collection[int] = ()) -> Peer | Where:
+    def enter(
+        self, name: str, handed: bool = False, wakes: Wakes = lambda: True, dead: Collection[int] = ()
+    ) -> Peer | Where:
         """Counts a call and says where it is answered; a call that was handed on, here or nowhere. `dead` are servers
         that were not reached."""
         with self._counted:

@@ -139,8 +139,7 @@ class TrailedWorld(ABC):
             self.exchanges_made = seq = self.exchanges_made + 1
             call = NumberedCall(seq, record.request_id or nth_id(self.beginning, seq), bank.clock.now, record)
             self._waiting.append(call)
-            if self.touched is not None:
-                self.touched(self)
+            self.touch()
             return call
 
     def deliver_calls(self) -> None:

@@ -268,9 +268,8 @@ class World(Paced):
         if isinstance(log, MemoryLog):
             log = log.first(count)  # now, as it may be compacted meanwhile
         pace = Pace(at or now, self._machine_time(), self.pace.rate)
-        met = self.faults.copy()
         calls = list(self.exchanges) if at is None else [call for call in self.exchanges if call.at <= at]
-        faults, made = (met.rules, met.met), self.exchanges_made
+        faults, made = (self.faults.rules, dict(self.faults.met)), self.exchanges_made
         life = partial(Life, beginning=beginning, pace=pace, faults=faults, exchanges=calls, calls=made)
         return life, log, count
 

@@ -59,6 +59,11 @@ class Place(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
+    def select(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self.read() as database:
+            rows: list[tuple[Any, ...]] = database.execute(query, values).fetchall()
+        return rows
+
     def demand_open(self) -> None:
         if self.broken is not None:
             raise StateFileError(self.broken)

@@ -71,10 +71,9 @@ class PostgresStore(StateStore):
         try:
             return self.ownership.take(world)
         except ElsewhereError:
-            with self.connection.read() as database:
-                if database.execute("SELECT 1 FROM worlds WHERE id = ?", (world,)).fetchone() is None:
-                    raise Refusal(Error.NOT_FOUND, input="world") from None
-            raise
+            if self.connection.select("SELECT 1 FROM worlds WHERE id = ?", world):
+                raise
+            raise Refusal(Error.NOT_FOUND, input="world") from None
 
     def has(self, backlog: Backlog) -> bool:
         return self.ownership.has(backlog.world, backlog.epoch)

@@ -35,7 +35,7 @@ class Reader:
 
     def __init__(self, connection: Place) -> None:
         self.connection = connection
-        self.progress: Progress | None = None
+        self.progress: Progress | None = None  # how far the earlier acts are checked, while they are
         self._ends = threading.Event()
 
     def damage(self, what: str) -> DamageError:
@@ -48,31 +48,30 @@ class Reader:
         if mark_of(*row[:-1]) != row[-1]:
             raise self.damage(damage)
 
-    def marked(self, query: str, values: tuple[Any, ...], damage: str) -> tuple[Any, ...] | None:
-        with self.connection.read() as database:
-            row: tuple[Any, ...] | None = database.execute(query, values).fetchone()
-        if row is not None:
+    def marked(self, damage: str, query: str, *values: Any) -> tuple[Any, ...] | None:
+        """The row that a query finds, if any."""
+        for row in self.connection.select(query, *values):
             self.demand_mark(row, damage)
-        return row
+            return row
+        return None
 
     def root(self, world: int) -> Head:
         """Where the chain of a world's acts begins."""
-        row = self.marked("SELECT * FROM worlds WHERE id = ?", (world,), BEGINNING.format(world))
+        row = self.marked(BEGINNING.format(world), "SELECT * FROM worlds WHERE id = ?", world)
         if row is None or row[1].startswith(NAMELESS):
             return Head(0, root_of(b""))
         return Head(0, root_of(row[2]))
 
-    def head(self, world: int) -> Head | None:
-        query = "SELECT world, acts, head, mark FROM heads WHERE world = ?"
-        row = self.marked(query, (world,), f"the number of acts of its world {world} is not as it was written")
+    def head_if_any(self, world: int) -> Head | None:
+        damage = f"the number of acts of its world {world} is not as it was written"
+        row = self.marked(damage, "SELECT world, acts, head, mark FROM heads WHERE world = ?", world)
         return None if row is None else Head(row[1], row[2])
 
-    def acts(self, world: int, since: Head) -> Iterator[ActRow]:
-        """In pieces, so that a long log is not held at once."""
+    def rows(self, world: int, since: Head) -> Iterator[ActRow]:
+        """Acts as they are kept; in pieces, so that a long log is not held at once."""
         query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
         while True:
-            with self.connection.read() as database:
-                rows = database.execute(query, (world, since.acts, PIECE)).fetchall()
+            rows = self.connection.select(query, world, since.acts, PIECE)
             try:
                 for row in demand_chain(rows, since):
                     yield row
@@ -82,12 +81,12 @@ class Reader:
             if len(rows) < PIECE:
                 return
 
-    def demand(self, part: Part) -> None:
+    def demand_part(self, part: Part) -> None:
         """All of it, and that it leads where it should."""
         head = part.since
-        acts = self.acts(part.world, part.since)
+        rows = self.rows(part.world, part.since)
         while head.acts < part.until.acts and not self._ends.is_set():
-            row = next(acts, None)
+            row = next(rows, None)
             if row is None:
                 break
             head = row.head
@@ -105,7 +104,7 @@ class Reader:
         acts = sum(part.until.acts for part in parts)
         if acts <= AT_START_MAX:
             for part in parts:
-                self.demand(part)
+                self.demand_part(part)
             return None
         self.progress = Progress(0, acts)
         return partial(self._work_through, parts)
@@ -113,11 +112,8 @@ class Reader:
     def _work_through(self, parts: list[Part]) -> None:
         try:
             for part in parts:
-                self.demand(part)
+                self.demand_part(part)
         except StateFileError as error:  # health reports it; a call that needs these acts is refused
             if not self._ends.is_set():
                 log.error("%s", error)
         self.progress = None
-
-    def end(self) -> None:
-        self._ends.set()

@@ -14,7 +14,7 @@ from sandbox.world.log.format import NAMELESS, StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.place import Place
-from sandbox.world.log.reader import BEGINNING, Progress, Reader
+from sandbox.world.log.reader import BEGINNING, Reader
 from sandbox.world.log.trails import Trails
 from sandbox.world.log.world_rows import Noted
 from sandbox.world.log.writer import Backlog, Writer
@@ -40,7 +40,7 @@ class Listed(NamedTuple):
     noted: int
 
 
-class StateStore:
+class StateStore(Reader):
     """One place. Rows are gathered under the worlds' locks and written outside of them, together."""
 
     kind = "State file"  # what a note begins with
@@ -51,9 +51,8 @@ class StateStore:
         self._lock = threading.Lock()
         self._beside: list[threading.Thread] = []
         self.before_close: list[Callable[[], None]] = []
-        self.connection = connection
+        super().__init__(connection)
         self.path = connection.path  # what messages call it
-        self._reader = Reader(connection)
         self.writer = writer
         self.checkpoints = Checkpoints(connection, writer)
         self.trails = Trails(connection)
@@ -64,11 +63,6 @@ class StateStore:
     def servers(self) -> list[str]:
         """The addresses of those that share the place and live."""
         return []
-
-    @property
-    def progress(self) -> Progress | None:
-        """How far the earlier acts are checked, while they are."""
-        return self._reader.progress
 
     @abstractmethod
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
@@ -118,25 +112,20 @@ class StateStore:
 
     def kept(self, world: int) -> tuple[Any, Any, Any]:
         """A world's beginning, its pace, and the faults that were ordered since."""
-        with self.connection.read() as database:
-            row = database.execute(f"{LISTED} LEFT {HEADS} WHERE worlds.id = ?", (world,)).fetchone()
-        if row is None or row[1].startswith(NAMELESS):
+        rows = self.connection.select(f"{LISTED} LEFT {HEADS} WHERE worlds.id = ?", world)
+        if not rows or rows[0][1].startswith(NAMELESS):
             raise Refusal(Error.NOT_FOUND, input="world")
-        return self.beginnings(Listed(*row))
+        return self.beginnings(Listed(*rows[0]))
 
     def listed(self, name: str) -> Listed | None:
         """A world by its name."""
-        with self.connection.read() as database:
-            row = database.execute(f"{LISTED} {HEADS} WHERE name = ?", (name,)).fetchone()
-        return None if row is None else Listed(*row)
+        rows = self.connection.select(f"{LISTED} {HEADS} WHERE name = ?", name)
+        return Listed(*rows[0]) if rows else None
 
     def page(self, after: str, most: int) -> list[Listed]:
         """So many worlds after a name, in the order of their names."""
-        with self.connection.read() as database:
-            rows = database.execute(
-                f"{LISTED} {HEADS} WHERE name > ? AND name < '{NAMELESS}' ORDER BY name LIMIT ?", (after, most)
-            ).fetchall()
-        return [Listed(*row) for row in rows]
+        query = f"{LISTED} {HEADS} WHERE name > ? AND name < '{NAMELESS}' ORDER BY name LIMIT ?"
+        return [Listed(*row) for row in self.connection.select(query, after, most)]
 
     def count(self) -> int:
         return int(self.value(f"SELECT count(*) FROM worlds WHERE name < '{NAMELESS}'"))
@@ -147,19 +136,18 @@ class StateStore:
 
     def value(self, query: str, *values: Any) -> Any:
         """The only one that a query finds."""
-        with self.connection.read() as database:
-            return database.execute(query, values).fetchone()[0]
+        return self.connection.select(query, *values)[0][0]
 
     def beginnings(self, row: Listed) -> tuple[Any, Any, Any]:
         """The same as `kept`, of a row that was read."""
         world, name, beginning, mark, pace, faults, noted = row
-        self._reader.demand_mark((world, name, beginning, mark), BEGINNING.format(world))
+        self.demand_mark((world, name, beginning, mark), BEGINNING.format(world))
         clock = f"the clock or the faults of its world {world} are not as they were written"
-        self._reader.demand_mark((world, pace, faults, noted), clock)
+        self.demand_mark((world, pace, faults, noted), clock)
         try:
             return read(beginning), read(pace), None if faults is None else read(faults)
         except (ValueError, TypeError) as fault:
-            raise self._reader.damage(f"its world {name} cannot be read: {fault}") from None
+            raise self.damage(f"its world {name} cannot be read: {fault}") from None
 
     def program(self) -> str:
         """The version of the program that made the file."""
@@ -169,13 +157,9 @@ class StateStore:
     def is_of_another_program(self) -> bool:
         return self.program() != program()
 
-    def root(self, world: int) -> Head:
-        """Where the chain of a world's acts begins."""
-        return self._reader.root(world)
-
     def head(self, world: int) -> Head:
         """How many acts a world has; one that is gone is told as that, and not as an empty one."""
-        head = self._reader.head(world)
+        head = self.head_if_any(world)
         if head is None:
             raise Refusal(Error.NOT_FOUND, input="world")
         return head
@@ -183,27 +167,23 @@ class StateStore:
     def acts(self, world: int, since: Head, until: Head | None = None, *, stops: bool = False) -> Iterator[Act]:
         """Those after a head, and where it is said, that they lead to another; and no more than those if it stops."""
         head = since
-        for row in self._reader.acts(world, since):
+        for row in self.rows(world, since):
             if stops and head == until:
                 return
             head = row.head
             yield self.act_of(world, row)
         if until is not None and head != until:
-            raise self._reader.damage(f"acts of its world {world} are missing after act {head.acts}")
-
-    def rows(self, world: int, since: Head) -> Iterator[ActRow]:
-        """The same as they are kept."""
-        return self._reader.acts(world, since)
+            raise self.damage(f"acts of its world {world} are missing after act {head.acts}")
 
     def act_of(self, world: int, row: ActRow) -> Act:
         try:
             return Act(datetime.fromisoformat(row.at), row.verb, read(row.given), row.made)
         except (ValueError, TypeError):
-            raise self._reader.damage(f"act {row.number} of its world {world} cannot be read") from None
+            raise self.damage(f"act {row.number} of its world {world} cannot be read") from None
 
     def latest_time(self) -> float:
         """The machine's time up to which running worlds may have answered; 0 where none did."""
-        row = self._reader.marked("SELECT latest, mark FROM clock", (), DAMAGED_CLOCK)
+        row = self.marked(DAMAGED_CLOCK, "SELECT latest, mark FROM clock")
         return 0.0 if row is None else float(row[0])
 
     def keep_latest_time(self, latest: float) -> None:
@@ -222,7 +202,7 @@ class StateStore:
 
     def close(self) -> None:
         """Writes what was gathered, if it still can; once is enough."""
-        self._reader.end()
+        self._ends.set()
         for last in self.before_close:
             last()
         with self._lock:

@@ -48,26 +48,24 @@ class Store(StateStore):
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
         """Every world by its name and row, with what is kept of it. Damage is told now, though reading a world back
         may wait until it is called, and checking the acts before its checkpoint until the server listens."""
-        with self.connection.read() as database:
-            rows = database.execute("SELECT name, id FROM worlds ORDER BY id").fetchall()
         earlier = []
-        for name, world in rows:
-            checkpoint, root, until = self.checkpoints.read(world, shape), self.root(world), self._reader.head(world)
+        for name, world in self.connection.select("SELECT name, id FROM worlds ORDER BY id"):
+            checkpoint, root, until = self.checkpoints.read(world, shape), self.root(world), self.head_if_any(world)
             if until is None:
-                raise self._reader.damage(f"the number of acts of its world {name} is missing")
+                raise self.damage(f"the number of acts of its world {name} is missing")
             since = checkpoint.head if checkpoint else root
-            self._reader.demand(Part(world, name, since, until))
+            self.demand_part(Part(world, name, since, until))
             self._demand_no_more(world, until)
             if since.acts:
                 earlier.append(Part(world, name, root, since))
             yield name, world, self.kept(world)
-        check = self._reader.demand_earlier(earlier)
+        check = self.demand_earlier(earlier)
         if check is not None:
             self.beside("checking", check)
 
     def _demand_no_more(self, world: int, until: Head) -> None:
         if (self.value("SELECT max(number) FROM acts WHERE world = ?", world) or 0) != until.acts:
-            raise self._reader.damage(f"its world {world} has more acts than it should")
+            raise self.damage(f"its world {world} has more acts than it should")
 
     def _begin(
         self, name: str, beginning: bytes, noted: Noted, acts: Iterable[Act], instead: int, new: bool
