@@ -127,7 +127,7 @@ def usual_server(app: Callable[..., Iterable[bytes]], threads: int) -> Any:
 
 def own_server(threads: int) -> Any:
     from sandbox.serve.server import server_of
-    from sandbox.world.line import WAITS
+    from sandbox.world.faults import WAITS
 
     app = bare_flask()
     app.config[WAITS] = False

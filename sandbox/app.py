@@ -22,7 +22,7 @@ from sandbox.web.controls.pki_files import route as route_pki
 from sandbox.web.docs.app import route as route_reference
 from sandbox.web.psu.app import route as route_pages
 from sandbox.world.beginning import Beginning
-from sandbox.world.line import LINE, WAITS
+from sandbox.world.faults import LINE, WAITS
 from sandbox.world.registry import Worlds
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from sandbox.world.long_work import collector_at_rest, tend
 
 if TYPE_CHECKING:
     from sandbox.world.beginning import Beginning
-    from sandbox.world.played_step import PlayedStep
-    from sandbox.world.registry import Worlds
+    from sandbox.world.registry import PlayedStep, Worlds
 
 
 # Short calls gain nothing by more threads: one call of Python runs at a time. On 2 cores with 8 connections a payment's

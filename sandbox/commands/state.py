@@ -29,9 +29,9 @@ def state() -> None:
 @click.argument("target", metavar="TO")
 def copy(origin: str, target: str) -> None:
     """Copies every world from a file or database to a new file or an empty database."""
-    from sandbox.world.log.copying import copy_banks
     from sandbox.world.log.format import StateFileError
     from sandbox.world.log.store import is_address, open_store
+    from sandbox.world.whole_places import copy_banks
 
     is_new = not is_address(target) and not Path(target).exists()
     try:
@@ -54,9 +54,9 @@ def copy(origin: str, target: str) -> None:
 @click.argument("place", metavar="FILE_OR_URL")
 def check(place: str) -> None:
     """Checks marks and counts, and plays every world again. Changes nothing; exits with 1 if anything is wrong."""
-    from sandbox.world.checking import check_worlds
     from sandbox.world.log.format import DamageError, StateFileError
     from sandbox.world.log.store import open_store
+    from sandbox.world.whole_places import check_worlds
 
     acts, worlds, faults = 0, 0, []
     try:

@@ -22,8 +22,7 @@ from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import Scenario, load
 from sandbox.scenario.library import SHIPPED, SUFFIX
 from sandbox.serve.server import in_background
-from sandbox.world.played_step import PlayedStep
-from sandbox.world.registry import Worlds
+from sandbox.world.registry import PlayedStep, Worlds
 
 SEED = 1  # of a server of ours, so that each run is like the one before
 OPENING = datetime.fromisoformat("2027-03-01T09:00:00+01:00")  # a Monday; for scenarios without a time of their own

@@ -8,7 +8,7 @@ from typing import Any
 
 from waitress import wasyncore
 
-from sandbox.world.line import ENDED, LineFault
+from sandbox.world.faults import ENDED, LineFault
 
 ALERT = bytes.fromhex("15030300020228")  # TLS: fatal, handshake_failure
 KEPT_MAX = 200  # connections that get no answer; more are closed at once

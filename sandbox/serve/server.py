@@ -19,7 +19,7 @@ from sandbox.serve.connections import USUAL, Bounds, Listener, fitting
 from sandbox.serve.line_faults import LineFaults
 from sandbox.serve.workers import Workers
 from sandbox.web.api.failures import HEADER_BYTES_MAX, unread
-from sandbox.world.line import LINE, WAITS, Line
+from sandbox.world.faults import LINE, WAITS, Line
 
 BACKLOG = 4_096  # connections that the system keeps until they are accepted
 BRIEF_BYTES_MAX = 100_000  # of a body

@@ -9,9 +9,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import ref
 
-from sandbox.bank.ledger import Lines
-from sandbox.bank.state import Bank
-
 T = TypeVar("T")
 PAUSE = 0.0005  # seconds
 # New objects before the youngest are looked at, and how many such looks before the next older ones are. Whatever was
@@ -87,13 +84,10 @@ def collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def release_bank(bank: Bank) -> None:
-    """For a caller that drops its own reference then; what another caller still uses is not taken from it."""
-    registers: list[Register] = [value for value in vars(bank).values() if isinstance(value, dict | list)]
-    lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
-    registers += [bank.agenda.promises, *lines]
+def release(owner: object, registers: list[Register]) -> None:
+    """The registers of an owner that nobody will look at again."""
     if sum(map(len, registers)) > SMALL:
-        _begin(ref(bank), registers, AT_ONCE)
+        _begin(ref(owner), registers, AT_ONCE)
 
 
 def release_pieces(pieces: list[list[Any]], owner: object = None) -> None:

@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from logging import getLogger
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, secret_of, seed_of
 from sandbox.world.call_keeper import CallKeeper
-from sandbox.world.counters import Tally
+from sandbox.world.counts import Tally
+from sandbox.world.faults import Line
 from sandbox.world.history import USUAL, History, Room
-from sandbox.world.line import Line
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Peer
 from sandbox.world.ownership import ElsewhereError
-from sandbox.world.played_step import PlayedStep
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Terms, World
@@ -31,6 +30,14 @@ if TYPE_CHECKING:
 log = getLogger("sandbox")
 FETCHES = 5  # tries to have a world for which several servers ask
 AT_ONCE_MAX = 2  # worlds that one call puts away where there are too many: it brings one, or two, itself
+
+
+class PlayedStep(NamedTuple):
+    """A step of a scenario as it was played: `holds`, `fails` or `skipped`; `world` names the world it is played in."""
+
+    word: str
+    text: str
+    faults: tuple[str, ...] = ()
 
 
 class Worlds:

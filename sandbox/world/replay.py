@@ -1,10 +1,12 @@
-"""A bank from its beginning and what it was asked to do: played again, or read back from a state file."""
+"""A bank from its beginning and what it was asked to do: played again, read back from a file, or given up."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from sandbox.bank import timeline
+from sandbox.bank.ledger import Lines
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
 from sandbox.contract.errors import Refusal
@@ -13,7 +15,7 @@ from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.memory_log import Act, MemoryLog, play
 from sandbox.world.log.stored_log import StoredLog
-from sandbox.world.long_work import collector_at_rest, with_pauses
+from sandbox.world.long_work import collector_at_rest, release, with_pauses
 
 ACTS_AT_ONCE = 50  # between two pauses
 
@@ -58,3 +60,13 @@ def bank_back(log: StoredLog, name: str, beginning: Beginning, opening: datetime
         raise
     except Exception as fault:  # whatever a damaged file leads to
         raise StateFileError(f"the world {name} cannot be read from {log.store.path}: {fault!r}") from fault
+
+
+def release_bank(bank: Bank) -> None:
+    """For a caller that drops its own reference then; what another caller still uses is not taken from it."""
+    registers: list[dict[Any, Any] | list[Any]] = [
+        value for value in vars(bank).values() if isinstance(value, dict | list)
+    ]
+    lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
+    registers += [bank.agenda.promises, *lines]
+    release(bank, registers)

@@ -11,17 +11,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sandbox.bank.state import Bank
-from sandbox.world.axes_met import AxesMet
 from sandbox.world.beginning import Beginning, Pace, nth_id
 from sandbox.world.calls import Exchange, NumberedCall, Recent, Record
+from sandbox.world.counts import AxesMet, Limits
 from sandbox.world.faults import Faults
 from sandbox.world.holds import Holds
-from sandbox.world.limits import Limits
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.stored_log import PackedLog, StoredLog
 from sandbox.world.log.trails import Trail
 from sandbox.world.log.writer import Backlog
-from sandbox.world.long_work import release_bank
+from sandbox.world.replay import release_bank
 from sandbox.world.steady_clock import SteadyClock
 
 if TYPE_CHECKING:

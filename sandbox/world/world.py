@@ -263,7 +263,11 @@ class World(Paced):
         now = self.bank.clock.now
         if at is not None and not self.opening <= at <= now:
             raise Refusal(Error.CONTROL_INVALID, input="at", why="it lies outside this world's time")
-        self._demand_unfolded(at)
+        folded = self.log.folded
+        if at is not None and folded is not None and at < folded.at:
+            since = folded.at.isoformat(timespec="seconds")
+            why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
+            raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
         beginning, log, count = replace(self.beginning, at=self.opening), self.log, len(self.log)
         if isinstance(log, MemoryLog):
             log = log.first(count)  # now, as it may be compacted meanwhile
@@ -276,13 +280,6 @@ class World(Paced):
     def fork(self, name: str, at: datetime | None, new: bool = False) -> "World":
         """A second world: this one as it is, or as it was; its log is this one's up to then."""
         return World.from_life(name, self.life(at), self._machine_time, self._store, new)
-
-    def _demand_unfolded(self, at: datetime | None) -> None:
-        folded = self.log.folded
-        if at is not None and folded is not None and at < folded.at:
-            since = folded.at.isoformat(timespec="seconds")
-            why = f"acts before {since} are kept no longer (the setting acts_kept); a state file keeps all"
-            raise Refusal(Error.CONTROL_INVALID, input="at", why=why)
 
 
 def first_of(log: Log, count: int) -> Acts:

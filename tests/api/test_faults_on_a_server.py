@@ -14,7 +14,7 @@ from flask import Flask
 from waitress import create_server
 
 from sandbox.serve.server import end, in_background, server_of
-from sandbox.world.line import LINE, LineFault
+from sandbox.world.faults import LINE, LineFault
 from tests.stories import faulty
 from tests.tpp import SCT, Tpp, headers
 

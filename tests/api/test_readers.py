@@ -13,7 +13,7 @@ import pytest
 from sandbox.machine import seconds_passed
 from sandbox.serve.server import end, port_of, server_of
 from sandbox.serve.workers import ENDS_WITHIN
-from sandbox.world.line import WAITS
+from sandbox.world.faults import WAITS
 
 PATIENCE = 10.0
 Gate = tuple[threading.Event, threading.Event]  # the call came; it may go on

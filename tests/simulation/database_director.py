@@ -9,10 +9,10 @@ from typing import Any
 from psycopg import OperationalError, connect, errors
 from werkzeug.test import TestResponse
 
-from sandbox.world.log.copying import copy_banks
 from sandbox.world.log.postgres_line import Line, Statements
 from sandbox.world.log.postgres_store import PostgresStore
 from sandbox.world.log.store import Store
+from sandbox.world.whole_places import copy_banks
 from tests.postgres import Cluster
 from tests.simulation.director import Director, differences
 from tests.simulation.faulty import Faults

@@ -15,8 +15,7 @@ from sandbox.contract.errors import Refusal
 from sandbox.world.log import checkpoint
 from sandbox.world.log.state_hash import state_hash
 from sandbox.world.replay import replayed
-from sandbox.world.transfer.form import ParcelError
-from sandbox.world.transfer.type_checks import demand_fit
+from sandbox.world.transfer.form import ParcelError, demand_fit
 from tests.tpp import refused
 from tests.world.tenancy import HALF_AN_HOUR, ON_A_FILE, Server, lived
 

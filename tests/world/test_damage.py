@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from sandbox.world.log import checkpoint, reader
+from sandbox.world.log import checkpoint, place
 from sandbox.world.log.marks import Head, MarkError, act_mark, demand_chain, mark_of
 from sandbox.world.log.store import StateFileError, Store
 from tests.world import damage
@@ -158,15 +158,15 @@ def test_earlier_acts_of_a_large_file_are_checked_beside_the_calls_and_health_sa
     lived: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goes_on, ended = Event(), Event()
-    work = reader.Reader._work_through
+    work = place.Reader._work_through
 
-    def slow(self: reader.Reader, parts: list[reader.Part]) -> None:
+    def slow(self: place.Reader, parts: list[place.Part]) -> None:
         goes_on.wait(10)
         work(self, parts)
         ended.set()
 
-    monkeypatch.setattr(reader, "AT_START_MAX", 3)
-    monkeypatch.setattr(reader.Reader, "_work_through", slow)
+    monkeypatch.setattr(place, "AT_START_MAX", 3)
+    monkeypatch.setattr(place.Reader, "_work_through", slow)
     server = Server(lived)
     health = server.tpp().control("GET", "/health")
     assert (health.status_code, health.json) == (200, {"status": "ready", "state_file": {"acts": 10, "checked": 0}})
@@ -177,7 +177,7 @@ def test_earlier_acts_of_a_large_file_are_checked_beside_the_calls_and_health_sa
 
 
 def test_a_damaged_earlier_act_of_a_large_file_is_told_by_health(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "AT_START_MAX", 3)
+    monkeypatch.setattr(place, "AT_START_MAX", 3)
     change(lived, "UPDATE acts SET verb = 'payments.cancel' WHERE number = 2")
     server = Server(lived)
     for thread in server.store._beside:
@@ -191,14 +191,14 @@ def test_a_damaged_earlier_act_of_a_large_file_is_told_by_health(lived: Path, mo
 
 def test_a_world_that_is_dropped_while_it_is_checked_is_no_damage(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = Event()
-    work = reader.Reader._work_through
+    work = place.Reader._work_through
 
-    def slow(self: reader.Reader, parts: list[reader.Part]) -> None:
+    def slow(self: place.Reader, parts: list[place.Part]) -> None:
         goes_on.wait(10)
         work(self, parts)
 
-    monkeypatch.setattr(reader, "AT_START_MAX", 3)
-    monkeypatch.setattr(reader.Reader, "_work_through", slow)
+    monkeypatch.setattr(place, "AT_START_MAX", 3)
+    monkeypatch.setattr(place.Reader, "_work_through", slow)
     server = Server(lived)
     assert server.tpp().control("POST", "/reset").status_code == 200
     goes_on.set()

@@ -5,8 +5,8 @@ from threading import Thread
 
 import pytest
 
+from sandbox.world.log.postgres_connection import open_database
 from sandbox.world.log.postgres_line import DatabaseError, Line
-from sandbox.world.log.postgres_opening import open_database
 from sandbox.world.ownership import ElsewhereError, LeaseLostError, Ownership
 
 HEAD = "INSERT INTO heads VALUES (?, 'pace', NULL, 1, 0, 2, 3, NULL, 0)"

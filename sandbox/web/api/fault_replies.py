@@ -18,9 +18,8 @@ from sandbox.web.api.call import Call
 from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import RETRY_AFTER, refusal_response
 from sandbox.web.api.replies import MEDIA, json_response
-from sandbox.world.faults import EDGES, Answer, Fault
+from sandbox.world.faults import EDGES, LINE, Answer, Fault, Line
 from sandbox.world.holds import HeldCall, Wait
-from sandbox.world.line import LINE, Line
 
 # The row of the catalogue by which a status is told when the tester gives no body.
 BY_STATUS = {

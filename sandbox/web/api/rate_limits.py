@@ -6,7 +6,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.call import Call
-from sandbox.world.limits import Read
+from sandbox.world.counts import Read
 from sandbox.world.world import World
 
 

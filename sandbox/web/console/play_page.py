@@ -10,7 +10,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.scenario.library import SHIPPED
 from sandbox.web.console.templating import draw
 from sandbox.web.console.visits import Visit
-from sandbox.world.played_step import PlayedStep
+from sandbox.world.registry import PlayedStep
 
 PLACE = "<!-- the steps -->"
 WORDS = {"holds": "✓", "fails": "✗", "skipped": "–"}

@@ -14,7 +14,7 @@ from flask import Response
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import KINDS
-from sandbox.world.counters import UP_TO, Tally
+from sandbox.world.counts import UP_TO, Tally
 from sandbox.world.log.format import StateFileError
 from sandbox.world.ownership import Ownership
 from sandbox.world.registry import Worlds

@@ -1,12 +1,21 @@
-"""What the rooms of the log ask of the place where a bank is kept, be it a file or a database."""
+"""The place where a bank is kept, be it a file or a database, and reading what it keeps, held against its marks: at the
+start, and of a long log beside the calls."""
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from functools import partial
+from logging import getLogger
+from typing import Any, NamedTuple, Protocol
 
-from sandbox.world.log.format import StateFileError
+from sandbox.world.log.format import NAMELESS, DamageError, StateFileError
+from sandbox.world.log.marks import ActRow, Head, MarkError, demand_chain, mark_of, root_of
+
+log = getLogger("sandbox")
+BEGINNING = "what its world {} begins with is not as it was written"
+PIECE = 200  # rows that are read at once; who writes waits for no more
+AT_START_MAX = 20_000  # acts; with more, those before the checkpoints are checked beside the calls
 
 
 class Database(Protocol):
@@ -72,3 +81,106 @@ class Place(ABC):
         """Notes a loss once."""
         if loss not in self.notes:
             self.notes.append(loss)
+
+
+class Part(NamedTuple):
+    """A stretch of a world's acts that must lead from one head to another."""
+
+    world: int
+    name: str
+    since: Head
+    until: Head
+
+
+class Progress(NamedTuple):
+    checked: int
+    acts: int
+
+
+class Reader:
+    """Reads acts and checks their marks; raises DamageError where they differ."""
+
+    def __init__(self, connection: Place) -> None:
+        self.connection = connection
+        self.progress: Progress | None = None  # how far the earlier acts are checked, while they are
+        self._ends = threading.Event()
+
+    def damage(self, what: str) -> DamageError:
+        text = f"{self.connection.path} is damaged: {what}"
+        self.connection.damage = self.connection.damage or text
+        return DamageError(text)
+
+    def demand_mark(self, row: tuple[Any, ...], damage: str) -> None:
+        """The last column must be the mark of the others."""
+        if mark_of(*row[:-1]) != row[-1]:
+            raise self.damage(damage)
+
+    def marked(self, damage: str, query: str, *values: Any) -> tuple[Any, ...] | None:
+        """The row that a query finds, if any."""
+        for row in self.connection.select(query, *values):
+            self.demand_mark(row, damage)
+            return row
+        return None
+
+    def root(self, world: int) -> Head:
+        """Where the chain of a world's acts begins."""
+        row = self.marked(BEGINNING.format(world), "SELECT * FROM worlds WHERE id = ?", world)
+        if row is None or row[1].startswith(NAMELESS):
+            return Head(0, root_of(b""))
+        return Head(0, root_of(row[2]))
+
+    def head_if_any(self, world: int) -> Head | None:
+        damage = f"the number of acts of its world {world} is not as it was written"
+        row = self.marked(damage, "SELECT world, acts, head, mark FROM heads WHERE world = ?", world)
+        return None if row is None else Head(row[1], row[2])
+
+    def rows(self, world: int, since: Head) -> Iterator[ActRow]:
+        """Acts as they are kept; in pieces, so that a long log is not held at once."""
+        query = "SELECT * FROM acts WHERE world = ? AND number > ? ORDER BY number LIMIT ?"
+        while True:
+            rows = self.connection.select(query, world, since.acts, PIECE)
+            try:
+                for row in demand_chain(rows, since):
+                    yield row
+                    since = row.head
+            except MarkError as error:
+                raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
+            if len(rows) < PIECE:
+                return
+
+    def demand_part(self, part: Part) -> None:
+        """All of it, and that it leads where it should."""
+        head = part.since
+        rows = self.rows(part.world, part.since)
+        while head.acts < part.until.acts and not self._ends.is_set():
+            row = next(rows, None)
+            if row is None:
+                break
+            head = row.head
+            if self.progress is not None and head.acts % PIECE == 0:
+                self.progress = self.progress._replace(checked=self.progress.checked + PIECE)
+        if head == part.until or self._ends.is_set():
+            return
+        with self.connection.read():
+            dropped = not self.connection.is_there(part.world)  # meanwhile, or it began again
+        if not dropped:
+            raise self.damage(f"after act {head.acts} of its world {part.name} acts are missing or of another log")
+
+    def demand_earlier(self, parts: list[Part]) -> Callable[[], None] | None:
+        """Those before the checkpoints: now if they are few, else by what is returned, beside the calls."""
+        acts = sum(part.until.acts for part in parts)
+        if acts <= AT_START_MAX:
+            for part in parts:
+                self.demand_part(part)
+            return None
+        self.progress = Progress(0, acts)
+        return partial(self._work_through, parts)
+
+    def _work_through(self, parts: list[Part]) -> None:
+        try:
+            for part in parts:
+                self.demand_part(part)
+        except StateFileError as error:  # health reports it; a call that needs these acts is refused
+            if not self._ends.is_set():
+                log.error("%s", error)
+        self.progress = None

@@ -13,8 +13,7 @@ from sandbox.world.log.codec import encode_text, read
 from sandbox.world.log.format import NAMELESS, StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
-from sandbox.world.log.place import Place
-from sandbox.world.log.reader import BEGINNING, Reader
+from sandbox.world.log.place import BEGINNING, Place, Reader
 from sandbox.world.log.trails import Trails
 from sandbox.world.log.world_rows import Noted
 from sandbox.world.log.writer import Backlog, Writer

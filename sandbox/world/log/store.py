@@ -18,7 +18,7 @@ from sandbox.world.log.format import ACT, NAMELESS, OF_A_WORLD, StateFileError
 from sandbox.world.log.marks import Head, chained, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.opening import Sync
-from sandbox.world.log.reader import Part
+from sandbox.world.log.place import Part
 from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.world_rows import Noted, columns_of, insert_head, insert_world, remove_world, rename_world
 from sandbox.world.log.writer import Backlog, Writer

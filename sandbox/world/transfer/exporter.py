@@ -10,7 +10,8 @@ from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.state_hash import write_hashes
-from sandbox.world.long_work import release_bank, with_pauses
+from sandbox.world.long_work import with_pauses
+from sandbox.world.replay import release_bank
 from sandbox.world.transfer.file_reader import FINDINGS_MAX
 from sandbox.world.transfer.form import (
     FORMAT,

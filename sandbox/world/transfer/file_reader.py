@@ -29,9 +29,9 @@ from sandbox.world.transfer.form import (
     VERSIONS_READ,
     CarriedFinding,
     ParcelError,
+    demand_fit,
     people_print,
 )
-from sandbox.world.transfer.type_checks import demand_fit
 
 BYTES_MAX = 512_000_000  # unpacked
 LINE_MAX = 100_000_000  # a bulk file of 64 MB as text

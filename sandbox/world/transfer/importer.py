@@ -30,9 +30,8 @@ from sandbox.world.transfer.file_reader import (
     lines_in,
     number,
 )
-from sandbox.world.transfer.form import CarriedFinding, ParcelError, past_print
+from sandbox.world.transfer.form import CarriedFinding, ParcelError, demand_fit, parameters_of, past_print
 from sandbox.world.transfer.stripping import drawn_by, resolved
-from sandbox.world.transfer.type_checks import demand_fit, parameters_of
 from sandbox.world.world import Life
 
 T = TypeVar("T")

@@ -18,8 +18,7 @@ from sandbox.world.calls import Exchange
 from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.long_work import with_pauses
 from sandbox.world.replay import replayed
-from sandbox.world.transfer.form import Drawn, is_shipped
-from sandbox.world.transfer.type_checks import parameters_of
+from sandbox.world.transfer.form import Drawn, is_shipped, parameters_of
 from sandbox.world.world import Life
 
 STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")

@@ -1,0 +1,127 @@
+"""What is counted of calls beside the bank, and is no part of its state and of no log: how much a client calls
+(service 4.1: 429), which axes a world met, and the calls, answers and times of each operation, for monitoring."""
+
+import threading
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+
+from sandbox.contract.variants import EVERYWHERE
+
+MINUTE = timedelta(minutes=1)
+COUNTED_MAX = 100_000  # reads of a day; beyond that the count begins again
+ACCOUNT_MAX = 64  # characters; a logical-id has fewer, and anything may stand in a path
+
+Read = tuple[str, str, str]  # client, account, operation
+Kept = tuple[dict[str, tuple[datetime, int]], date | None, dict[Read, int]]
+UP_TO = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
+NONE = "none"  # a call that reached no operation
+
+
+class Limits:
+    """Counts by bank time. A minute begins with a client's first call in it, a day at midnight in Brussels."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._minutes: dict[str, tuple[datetime, int]] = {}
+        self._day: date | None = None
+        self._reads: dict[Read, int] = {}
+
+    def kept(self) -> Kept:
+        """The counts, to be kept."""
+        with self._lock:
+            return dict(self._minutes), self._day, dict(self._reads)
+
+    def restore(self, kept: Kept) -> None:
+        with self._lock:
+            self._minutes, self._day, self._reads = kept
+
+    def count_call(self, client: str, now: datetime, per_minute: int) -> int | None:
+        """None when the call may pass, else the seconds of bank time until the next may."""
+        with self._lock:
+            since, count = self._minutes.get(client, (now, 0))
+            if now - since >= MINUTE:
+                since, count = now, 0
+            if count >= per_minute:
+                return max(1, -((since + MINUTE - now) // timedelta(seconds=-1)))  # whole ones, never too few
+            self._minutes[client] = since, count + 1
+            return None
+
+    def count_read(self, read: Read, today: date, per_day: int) -> bool:
+        """Whether one more read of an account without its PSU may pass today."""
+        client, account, operation = read
+        read = client, account[:ACCOUNT_MAX], operation
+        with self._lock:
+            if self._day != today or len(self._reads) > COUNTED_MAX:
+                self._day, self._reads = today, {}
+            count = self._reads.get(read, 0)
+            if count >= per_day:
+                return False
+            self._reads[read] = count + 1
+            return True
+
+
+class AxesMet:
+    """The axes that were asked for since the world began, and those of the call at hand."""
+
+    def __init__(self) -> None:
+        self._met: set[str] = set()
+        self.note: Callable[[str], None] = self._met.add  # whenever a bank is asked for an axis, so it is cheap
+        self._call = threading.local()
+        self._lock = threading.Lock()
+        self._first: set[tuple[str, str]] = set()  # axis and operation
+
+    def _note_in_call(self, axis: str) -> None:
+        self._met.add(axis)
+        asked: set[str] | None = getattr(self._call, "asked", None)
+        if asked is not None:
+            asked.add(axis)
+
+    def begin_call(self) -> Callable[[str], None]:
+        """From here on, what this thread meets is of one call; the bank notes it by what is returned."""
+        self._call.asked = set()
+        return self._note_in_call
+
+    def end_call(self) -> set[str]:
+        """The axes that the call met."""
+        asked: set[str] = getattr(self._call, "asked", None) or set()
+        self._call.asked = None
+        return asked
+
+    def is_first(self, axis: str, operation: str) -> bool:
+        """Whether this is the first call of an operation of which the axis asks that."""
+        with self._lock:
+            is_old = (axis, operation) in self._first
+            self._first.add((axis, operation))
+            return not is_old
+
+    def met(self, called: bool) -> frozenset[str]:
+        """The axes met so far; the first call meets those of every call."""
+        return frozenset(self._met) | (EVERYWHERE if called else frozenset())
+
+
+class Tally:
+    """Counts of all worlds. Names are those of the operations, so there are few."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: Counter[tuple[str, int]] = Counter()
+        self._buckets: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(UP_TO) + 1))
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def count(self, operation: str | None, status: int, seconds: float) -> None:
+        name = operation or NONE
+        with self._lock:
+            self._calls[name, status] += 1
+            self._buckets[name][bisect_left(UP_TO, seconds)] += 1
+            self._seconds[name] += seconds
+
+    def calls(self) -> dict[tuple[str, int], int]:
+        with self._lock:
+            return dict(self._calls)
+
+    def times(self) -> dict[str, tuple[list[int], float]]:
+        """By operation: how many fell below each bound and above the one before, and the sum."""
+        with self._lock:
+            return {name: (list(buckets), self._seconds[name]) for name, buckets in self._buckets.items()}
