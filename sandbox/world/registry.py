@@ -119,7 +119,8 @@ class Worlds:
 
     def places(self, worlds: list[World]) -> dict[int, str]:
         """The address of the server that has a world, by the world's row; nothing where all are here."""
-        return {} if self.store is None else self.store.places([world.row for world in worlds])
+        ownership = self.store.ownership if self.store else None
+        return ownership.places([world.row for world in worlds]) if ownership else {}
 
     def put_away(self, world: World) -> bool:
         """Unloads a world that is not in use, and gives it up where others may take it."""

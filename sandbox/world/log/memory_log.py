@@ -93,22 +93,17 @@ class Folding:
     """A checkpoint that is being written beside the calls; nothing of it counts before it is whole."""
 
     def __init__(self, acts: int, at: datetime, answer: apart.Answer, passed: int) -> None:
-        self.acts = acts
-        self.passed = passed
         self.done: Folded | None = None
-        self._thread = threading.Thread(target=self._read, args=(at, answer), name="compaction", daemon=True)
+
+        def read() -> None:
+            with suppress(apart.CutShortError):  # the log is compacted later then
+                self.done = Folded(acts, at, answer.whole(), passed)
+
+        self.thread = threading.Thread(target=read, name="compaction", daemon=True)
         if answer.is_here:
-            self._read(at, answer)
+            self.thread.run()
         else:
-            self._thread.start()
-
-    def _read(self, at: datetime, answer: apart.Answer) -> None:
-        with suppress(apart.CutShortError):  # the log is compacted later then
-            self.done = Folded(self.acts, at, answer.whole(), self.passed)
-
-    @property
-    def is_under_way(self) -> bool:
-        return self._thread.is_alive()
+            self.thread.start()
 
 
 class MemoryLog:
@@ -127,7 +122,7 @@ class MemoryLog:
         self._passed = self._passed_tried = 0  # bytes of all acts so far, and at that checkpoint
 
     def append(self, act: Act) -> None:
-        if self._folding is not None and not self._folding.is_under_way:
+        if self._folding is not None and not self._folding.thread.is_alive():
             self._fold(self._folding)
         self._acts.append(act)
         self._passed += weight_of(act)

@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,24 +37,20 @@ class Opened:
     """A connection, and the lock that keeps every other sandbox from the file until it is closed."""
 
     def __init__(self, path: Path, sync: Sync = "normal") -> None:
-        self.notes: list[str] = []  # what the file has lost without being damaged as a whole
-        self._lock = _locked(path)
-        self._open = True
-        try:
+        with ExitStack() as opened:
+            opened.callback(os.close, _locked(path))
             version, note = _look(path)
-            self.notes += [note] if note else []
-            self.database = _connected(path, version, sync)
-            self.beside = sqlite3.connect(path, timeout=0.0, check_same_thread=False, isolation_level=None)
+            self.notes = [note] if note else []  # what the file has lost without being damaged as a whole
+            self.database = opened.enter_context(closing(_connected(path, version, sync)))
+            beside = sqlite3.connect(path, timeout=0.0, check_same_thread=False, isolation_level=None)
+            self.beside = opened.enter_context(closing(beside))
             try:
-                beside = path.resolve()
-                places = (path, beside.with_name(f"{beside.name}-wal"))
+                whole = path.resolve()
+                places = (path, whole.with_name(f"{whole.name}-wal"))
                 self._places = [(place, place.stat()) for place in places]
             except OSError as error:
-                self._close()
                 raise StateFileError(f"{path} cannot be read: {error.strerror}") from None
-        except BaseException:
-            os.close(self._lock)
-            raise
+            self._closing = opened.pop_all()
 
     def missing(self) -> str | None:
         """The file, or the WAL beside it, if it is no longer where it was opened; else None."""
@@ -66,15 +62,9 @@ class Opened:
                 return f"{place} was deleted or moved while it was in use"
         return None
 
-    def _close(self) -> None:
-        self.beside.close()
-        self.database.close()
-
     def close(self) -> None:
-        if self._open:
-            self._open = False
-            self._close()
-            os.close(self._lock)  # after the database: closing any line to a file drops the database's own locks
+        """The lock last, as closing any line to a file drops the database's own locks."""
+        self._closing.close()
 
 
 def _locked(path: Path) -> int:

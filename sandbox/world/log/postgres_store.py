@@ -50,18 +50,6 @@ class PostgresStore(StateStore):
             connection.close()
             raise
 
-    @property
-    def is_of_another_program(self) -> bool:
-        """Each world says so by itself, once it is called."""
-        return False
-
-    def advertise(self, address: str) -> None:
-        self.ownership.address = address
-        self.ownership.renew()
-
-    def servers(self) -> list[str]:
-        return [peer.address for peer in self.ownership.peers()]
-
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
         """None: a start reads nothing for each world."""
         return iter(())
@@ -74,9 +62,6 @@ class PostgresStore(StateStore):
             if self.connection.select("SELECT 1 FROM worlds WHERE id = ?", world):
                 raise
             raise Refusal(Error.NOT_FOUND, input="world") from None
-
-    def has(self, backlog: Backlog) -> bool:
-        return self.ownership.has(backlog.world, backlog.epoch)
 
     def leave(self, backlog: Backlog) -> None:
         """Without a database the lease ends by itself."""

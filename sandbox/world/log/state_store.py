@@ -58,10 +58,13 @@ class StateStore(Reader):
 
     def advertise(self, address: str) -> None:
         """Where other servers reach this one, if others may share the place."""
+        if self.ownership is not None:
+            self.ownership.address = address
+            self.ownership.renew()
 
     def servers(self) -> list[str]:
         """The addresses of those that share the place and live."""
-        return []
+        return [] if self.ownership is None else [peer.address for peer in self.ownership.peers()]
 
     @abstractmethod
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
@@ -77,11 +80,7 @@ class StateStore(Reader):
 
     def has(self, backlog: Backlog) -> bool:
         """Whether a world in memory is still this server's."""
-        return True
-
-    def places(self, rows: list[int]) -> dict[int, str]:
-        """The address of the server that has a world, by the world's row; nothing where all are here."""
-        return {} if self.ownership is None else self.ownership.places(rows)
+        return self.ownership is None or self.ownership.has(backlog.world, backlog.epoch)
 
     def leave(self, backlog: Backlog) -> None:
         """After a world's memory was written down and given back."""
@@ -154,7 +153,8 @@ class StateStore(Reader):
 
     @property
     def is_of_another_program(self) -> bool:
-        return self.program() != program()
+        """Where worlds are shared, each says so by itself, once it is called."""
+        return not self.is_shared and self.program() != program()
 
     def head(self, world: int) -> Head:
         """How many acts a world has; one that is gone is told as that, and not as an empty one."""
