@@ -61,7 +61,8 @@ def _account_unless(stands: Callable[[str], object]) -> Leaf:
 
 
 def _customer(node: Node, notes: Notes) -> Any:
-    return node.value if node.value in notes.added else CUSTOMER.read(node, notes)
+    found = text_of(node)
+    return found if found in notes.added else CUSTOMER.read(node, notes)
 
 
 def _refusal(node: Node, notes: Notes) -> Any:

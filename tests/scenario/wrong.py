@@ -253,6 +253,7 @@ STEPS = (
     WrongFile("steps:\n  - pay: {}\n    expect: {}", 3, 5, "pay and expect are two", "give each a dash of its own"),
     WrongFile("steps:\n  - pay: {ammount: 5}", 2, 11, "pay knows no 'ammount'", "did you mean 'amount'?"),
     WrongFile("steps:\n  - pay: 5", 2, 10, "pay takes a mapping", "with product"),
+    WrongFile("steps:\n  - withdraw: {customer: {a: 1}}", 2, 26, "a text is expected"),
     WrongFile("steps:\n  - pay: {}\n    as: 'my rent'", 3, 9, "'my rent' has the wrong form", "like rent"),
 )
 
