@@ -45,14 +45,13 @@ class ScenarioErrors(ValueError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
+@dataclass(eq=False)
 class Wrong(Exception):
     """A wrong value; `key` names the wrong part of it."""
 
-    def __init__(self, text: str, hint: str | None = None, key: str | None = None) -> None:
-        super().__init__(text)
-        self.text = text
-        self.hint = hint
-        self.key = key
+    text: str
+    hint: str | None = None
+    key: str | None = None
 
 
 class AlreadyReported(Exception):

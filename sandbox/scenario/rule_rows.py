@@ -153,9 +153,8 @@ def _refuse(node: Node, notes: Notes) -> str:
         return fitting[0]
     if fitting:
         raise Wrong(f"{quote(found)} is the token of several errors", f"say which: {join_names(fitting)}")
-    raise Wrong(
-        f"{quote(found)} is no error of the bank", suggestion(found, [*NAMES, *(e.value.error for e in NAMES.values())])
-    )
+    known = [*NAMES, *(error.value.error for error in NAMES.values())]
+    raise Wrong(f"{quote(found)} is no error of the bank", suggestion(found, known))
 
 
 def _kinds(when: When) -> list[str]:
@@ -186,15 +185,12 @@ def _check_moves(when: When, moves: Iterable[Then]) -> None:
         targets = dict.fromkeys(row.target.value for row in rows if row.source is then.on)
         if then.on not in {row.source for row in rows} | {row.target for row in rows}:
             there = dict.fromkeys(row.source.value for row in rows)
-            why = f"no initiation that fits can be {then.on.value}"
-            raise Wrong(
-                why, f"it can be {join_names(there)}" if there else "a consent has no statuses", f"then.{at}.on"
-            )
+            hint = f"it can be {join_names(there)}" if there else "a consent has no statuses"
+            raise Wrong(f"no initiation that fits can be {then.on.value}", hint, f"then.{at}.on")
         if not then.back and then.move.value not in targets:
-            ways = (
-                f"from {then.on.value} it can go to {join_names(targets)}" if targets else f"{then.on.value} is the end"
-            )
-            raise Wrong(f"no table lets it go from {then.on.value} to {then.move.value}", ways, f"then.{at}.move")
+            on = then.on.value
+            hint = f"from {on} it can go to {join_names(targets)}" if targets else f"{on} is the end"
+            raise Wrong(f"no table lets it go from {on} to {then.move.value}", hint, f"then.{at}.move")
 
 
 def _rule(rows: dict[str, Any]) -> Rule:

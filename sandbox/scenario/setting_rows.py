@@ -54,15 +54,9 @@ class VariantsShape:
 
 
 def _value_of(node: Node) -> str:
-    match node.value:
-        case dict() | tuple() | bool() | float():
-            raise Wrong("a value's name is expected")
-        case None:
-            return "null"
-        case int() as number:
-            return str(number)
-        case text:
-            return text
+    if isinstance(node.value, dict | tuple | bool | float):
+        raise Wrong("a value's name is expected")
+    return "null" if node.value is None else str(node.value)
 
 
 def _spellings(names: tuple[str, ...]) -> list[str | int | None]:
