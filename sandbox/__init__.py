@@ -40,8 +40,7 @@ def running(
     `scenario` is a name, a file or its content. What is left out is as the scenario says, and where that is silent:
     seed 1, frozen, on Monday 1 March 2027, 09:00 in Brussels. `at="now"` is the machine's time.
     """
-    from sandbox.testing.server import serve_world
-    from sandbox.testing.start import Start, beginning_of
+    from sandbox.testing.start import Start, beginning_of, serve_world
 
     start = Start(scenario, seed, at, frozen, settings or {})
     return serve_world(create_app(beginning_of(start)))

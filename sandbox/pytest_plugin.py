@@ -105,7 +105,7 @@ def bank_server(pytestconfig: pytest.Config) -> "Iterator[Bank]":
     """The server of this run (of each worker, with xdist), or the one elsewhere; its own world is the default one."""
     import sandbox
     from sandbox.testing.report import unreachable_reason
-    from sandbox.testing.server import at_server
+    from sandbox.testing.start import at_server
 
     url = chosen(pytestconfig, "url")
     opened = sandbox.running(at="now") if url is None else at_server(url, chosen(pytestconfig, "key"))
@@ -120,7 +120,7 @@ def bank(request: pytest.FixtureRequest, bank_server: "Bank") -> "Iterator[Bank]
     """A bank of this test's own: base_url, clock, psu, tpp, faults, await_, and what it holds."""
     from sandbox.client import Refused
     from sandbox.reader.tree import ScenarioErrors
-    from sandbox.testing.server import world_of
+    from sandbox.testing.start import world_of
     from sandbox.testing.varying import note_meeting, variant_of
 
     item = request.node

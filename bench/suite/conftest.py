@@ -9,7 +9,7 @@ import pytest
 from bench.suite.checkout import Checkout
 from sandbox.client import Refused
 from sandbox.testing import Bank
-from sandbox.testing.server import at_server
+from sandbox.testing.start import at_server
 
 BUSY = (429, 502, 503, 504)
 WAITS = ("61s", "61s", "1h", "1d") * 8

@@ -1,6 +1,7 @@
-"""The start of a test's bank: options first, then the scenario, then the defaults."""
+"""The start of a test's bank: options first, then the scenario, then the defaults; and a server that has it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -9,16 +10,20 @@ from typing import Any
 
 from sandbox.app import first_beginning
 from sandbox.banking.durations import read_instant
+from sandbox.client import Controls
 from sandbox.client.controls import instant_text
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
+from sandbox.serve.server import in_background
+from sandbox.testing.bank import Bank
 from sandbox.world.beginning import Beginning
 
 SEED = 1
 OPENING = "2027-03-01T09:00:00+01:00"  # a Monday; tests that run on any day want one day
 NOW = "now"
 FILES = (".yaml", ".yml")
+NAME_MAX = 64  # characters of a world's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +99,33 @@ def _read_file(path: Path, changed: int) -> dict[str, Any]:
     """The content of a file, cached until the file changes."""
     content = read_yaml(path.read_text(encoding="utf-8-sig"), str(path)).plain()
     return content if isinstance(content, dict) else {}
+
+
+# Servers
+
+
+@contextmanager
+def serve_world(app: Any) -> Iterator[Bank]:
+    """Serves a default world on a free port until the block ends."""
+    with in_background(app) as address, at_server(address) as bank:
+        yield bank
+        bank.drop()
+
+
+@contextmanager
+def at_server(base_url: str, key: str | None = None) -> Iterator[Bank]:
+    """The address of a running server."""
+    with Controls(base_url, key=key) as controls:
+        yield Bank(controls, "default")
+
+
+@contextmanager
+def world_of(server: Bank, name: str, start: Start, variants: Mapping[str, str] | None = None) -> Iterator[Bank]:
+    """A new world at a server, dropped with its forks at the end."""
+    name = name[:NAME_MAX]
+    server.controls.make_world(name, **world_options(start), variants=variants or None)
+    bank = Bank(server.controls, name)
+    try:
+        yield bank
+    finally:
+        bank.drop()

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ def read_option(config: pytest.Config) -> "Varying":
         reports = [demand_format(name) for name in given("--bank-vary-report")]
     except (ValueError, OSError) as wrong:
         raise pytest.UsageError(str(wrong)) from None
-    return Varying(config, space, int(given("--bank-vary")), allowed, reports)
+    return Varying(space, int(given("--bank-vary")), allowed, reports)
 
 
 def variant_of(item: pytest.Item, start: "Start") -> Mapping[str, str]:
@@ -90,18 +90,15 @@ class Sibling:
         return getattr(self._item, name)
 
 
+@dataclass(eq=False)
 class Varying:
     """Runs each test that has a bank: as it is today, then under a covering set of the axes that it met."""
 
-    def __init__(
-        self, config: pytest.Config, space: Space, strength: int, allowed: list[Allowed], reports: list[Path]
-    ) -> None:
-        self.config = config
-        self.space = space
-        self.strength = strength
-        self.allowed = allowed
-        self.reports = reports
-        self.verdicts: list[Verdict] = []
+    space: Space
+    strength: int
+    allowed: list[Allowed]
+    reports: list[Path]
+    verdicts: list[Verdict] = field(default_factory=list)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -110,7 +107,9 @@ class Varying:
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         first = self.play(item, TODAY)
         today = run_of(item, first)
-        runs = Runs(lambda variant: today if not (variant.changes or runs.count > 1) else self.trial(item, variant))
+        runs = Runs(
+            lambda variant: today if not (variant.changes or runs.count > 1) else run_of(item, self.play(item, variant))
+        )
         try:
             if not any(one.skipped for one in first):
                 self.judge(item, runs, first)
@@ -134,9 +133,6 @@ class Varying:
         call = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), "teardown", (KeyboardInterrupt,))
         report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
         return [report] if report.failed else []
-
-    def trial(self, item: pytest.Item, variant: Variant) -> Run:
-        return run_of(item, self.play(item, variant))
 
     def judge(self, item: pytest.Item, runs: Runs, reports: list[pytest.TestReport]) -> None:
         """Judges one test. A break that is not allowed fails it."""

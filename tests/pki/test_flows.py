@@ -16,8 +16,7 @@ from sandbox.pki.folder import Folder, read_certificate
 from sandbox.pki.making import CertificateRequest
 from sandbox.pki.trust import Trust
 from sandbox.testing import Start
-from sandbox.testing.server import world_of
-from sandbox.testing.start import beginning_of
+from sandbox.testing.start import beginning_of, world_of
 from sandbox.web.api.certificates import TLS_KEY
 from sandbox.world.registry import Worlds
 from tests.pki.conftest import DEMO, REAL, Issue

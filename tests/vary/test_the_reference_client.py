@@ -15,7 +15,7 @@ from sandbox.contract.reference_flows import FLOWS as TABLE
 from sandbox.contract.reference_flows import NOT_FELT
 from sandbox.contract.variants import AXES
 from sandbox.testing import Start
-from sandbox.testing.server import world_of
+from sandbox.testing.start import world_of
 from tests.vary.flows import FLOWS
 from tests.vary.flows_of_payments import pays
 from tests.vary.line import bank_here

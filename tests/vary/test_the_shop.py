@@ -11,7 +11,7 @@ from sandbox.contract.axis import Axis, Value
 from sandbox.contract.reference_flows import SHOP
 from sandbox.contract.variants import AXES
 from sandbox.testing import Start
-from sandbox.testing.server import world_of
+from sandbox.testing.start import world_of
 from tests.shop.guest import seen
 from tests.vary.line import bank_here
 from tests.vary.shopping import JOURNEYS, Customer

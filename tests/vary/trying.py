@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sandbox.client import Refused, Unreadable
 from sandbox.contract.variants import AXES
 from sandbox.testing import Bank, Start
-from sandbox.testing.server import world_of
+from sandbox.testing.start import world_of
 from sandbox.vary.cover import find_cover
 from sandbox.vary.meeting import axes_met
 from sandbox.vary.runs import Result, Run, Runs
