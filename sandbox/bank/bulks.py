@@ -26,11 +26,11 @@ def initiate(
     earlier = initiations.first_answer(bank, ask)
     if earlier is not None:
         return earlier.subject_id, Status.RCVD
-    match = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
+    rule = bank.rulebook.meet(looks_of(kind, origin, reference), bank.clock.now)
     bulk = Bulk(bank.mint.id(), kind, origin, packed, reference=reference)
     bank.files_waiting[bulk.id] = len(packed)
     bank.met("bulk_validation")
-    initiations.register(bank, bulk, match, bulk.reference_group, reference)
+    initiations.register(bank, bulk, rule, bulk.reference_group, reference)
     bank.agenda.add(bank.clock.now + bank.settings_of(bulk).bulk_validation, bulk.id, Trigger.VALIDATED)
     initiations.remember(bank, ask, bulk.id, "")
     return bulk.id, bulk.status

@@ -35,8 +35,8 @@ def ask(
         account = accounts.account_of(bank, iban, IBAN)
         accounts.demand_open(account, IBAN)
         accounts.demand_channel(bank, account, IBAN)
-    match = bank.rulebook.meet(Looks("consent", client_id, debtor=iban), bank.clock.now)
-    rule = bank.rulebook.take(match)
+    rule = bank.rulebook.meet(Looks("consent", client_id, debtor=iban), bank.clock.now)
+
     psu = None if rule is None else bank.rulebook.rules[rule].psu
     bank.met("consent_address_life")
     until = bank.clock.now + bank.settings_by(rule).consent_address_life

@@ -193,9 +193,8 @@ def meet_debit(bank: Bank, entry: Entry) -> None:
         amount=-ours.amount.number,
         currency=ours.amount.currency,
     )
-    match = bank.rulebook.first(looks, bank.clock.now)
-    bank.rulebook.met |= match.counted
-    rule = None if match.number is None else bank.rulebook.rules[match.number]
+    number, _ = bank.rulebook.first(looks, bank.clock.now)
+    rule = None if number is None else bank.rulebook.rules[number]
     then = None if rule is None else next((then for then in rule.then if then.back), None)
     if then is None:
         return

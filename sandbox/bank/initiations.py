@@ -8,7 +8,6 @@ from datetime import timedelta
 from sandbox.bank import accounts
 from sandbox.bank.bounded_registers import forget_oldest
 from sandbox.bank.records import Asked, Order, Origin, Payment, ScaAddress
-from sandbox.bank.rules import Match
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Contract, Initiation, StandingOrder
 from sandbox.contract import kinds
@@ -38,9 +37,9 @@ class Ask:
     print: bytes
 
 
-def register(bank: Bank, subject: Initiation, match: Match, group: str, reference: str | None) -> None:
+def register(bank: Bank, subject: Initiation, rule: int | None, group: str, reference: str | None) -> None:
     """Registers an initiation with the rule that it met, under its TPP's own reference, and in the journal."""
-    subject.rule = bank.rulebook.take(match)
+    subject.rule = rule
     getattr(bank, subject.kind.register)[subject.id] = subject
     if reference is not None:
         key = (subject.origin.client_id, group, reference)

@@ -53,8 +53,6 @@ class Books:
     """The past of a bank: entries made before its first morning. Shared by many banks, so never changed."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self.lines: dict[Compartment, tuple[Line, ...]] = {}
-        self.balances: dict[Compartment, Decimal] = {}
         lines: dict[Compartment, list[Line]] = defaultdict(list)
         sums: dict[Compartment, Decimal] = defaultdict(Decimal)
         self.count = 0

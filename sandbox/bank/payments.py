@@ -25,11 +25,11 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     if again is not None:
         return again
     now = bank.clock.now
-    match = bank.rulebook.meet(rules.looks_of(order, origin), now)
+    rule = bank.rulebook.meet(rules.looks_of(order, origin), now)
 
     payment = Payment(bank.mint.id(), order, origin, path_of(bank, order), now, Status.RCVD)
     payment.debtor, payment.customer = order.debtor, origin.customer
-    initiations.register(bank, payment, match, order.product, order.endtoend_identification)
+    initiations.register(bank, payment, rule, order.product, order.endtoend_identification)
     settings = bank.settings_of(payment)
     bank.met("technical_checks")
     if bank.variant("first_status") == "PATC":

@@ -178,12 +178,12 @@ class Rulebook:
             exact = (pattern for name, pattern, is_pattern in asked if name == "creditor_name" and not is_pattern)
             self._by_name.setdefault(next(exact, None), []).append(number)
 
-    def first(self, looks: Looks, now: datetime, before: Looks | None = None) -> "Match":
-        """The first rule that fits, and the counts that change when the initiation is taken.
+    def first(self, looks: Looks, now: datetime, before: Looks | None = None) -> tuple[int | None, bool]:
+        """The first rule that fits, and whether a rule that waits for its n-th initiation counted this one.
 
         With what was known `before`, only rules that did not fit that: the others were asked and counted then.
         """
-        counted: dict[int, int] = {}
+        counted = False
         # Without the rules for another creditor's name: most rules ask for one.
         named = self._by_name.get(looks.creditor_name, []) if looks.creditor_name is not None else []
         for number in sorted([*self._by_name.get(None, []), *named]):
@@ -191,33 +191,20 @@ class Rulebook:
             if not fits(rule.when, asked, looks, now) or (before and fits(rule.when, asked, before, now)):
                 continue
             if rule.when.nth is not None:
-                counted[number] = self.met.get(number, 0) + 1
-                if counted[number] != rule.when.nth:
+                counted = True
+                self.met[number] = self.met.get(number, 0) + 1
+                if self.met[number] != rule.when.nth:
                     continue
-            return Match(number, counted)
-        return Match(None, counted)
+            return number, counted
+        return None, counted
 
-    def meet(self, looks: Looks, now: datetime, before: Looks | None = None) -> "Match":
-        """The last check of what a TPP asks for: a rule may refuse it. The match is counted, also on a refusal. With
+    def meet(self, looks: Looks, now: datetime, before: Looks | None = None) -> int | None:
+        """The last check of what a TPP asks for: the rule that it meets may refuse it, and has counted it then. With
         what was known `before`, it is asked again at the signature, for rules that ask for a customer."""
-        match = self.first(looks, now, before)
-        rule = None if match.number is None else self.rules[match.number]
+        number, counted = self.first(looks, now, before)
+        rule = None if number is None else self.rules[number]
         if rule is not None and rule.refuse is not None:
-            self.met |= match.counted
             facts: dict[str, Any] = dict.fromkeys(NAMED, "of this call") | BARE
             facts |= {"input": "initiation", "why": f"the scenario says so ({rule.title})", "rule": rule.title}
-            raise Refusal(Error[rule.refuse], lasting=bool(match.counted), **facts)
-        return match
-
-    def take(self, match: "Match") -> int | None:
-        """Counts the match of what was accepted."""
-        self.met |= match.counted
-        return match.number
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A match that is not yet counted."""
-
-    number: int | None
-    counted: dict[int, int]
+            raise Refusal(Error[rule.refuse], lasting=counted, **facts)
+        return number

@@ -79,11 +79,10 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
         return _end_unfit(bank, found, customer, debtor, state, refusal)
     before = behaviour_of(found).looks(found)
     identity = replace(before, customer=customer, debtor=debtor.iban if debtor else None)
-    match = None if found.rule is not None else bank.rulebook.meet(identity, bank.clock.now, before)
+    rule = found.rule if found.rule is not None else bank.rulebook.meet(identity, bank.clock.now, before)
 
     open_subject(bank, found)
-    if match is not None:
-        found.rule = bank.rulebook.take(match)
+    found.rule = rule
     _name_payer(bank, found, customer, debtor)
     remember_beneficiary(bank, found, customer)
     _add_signature(bank, found, customer)

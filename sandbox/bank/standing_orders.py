@@ -40,10 +40,10 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     again = initiations.same_again(bank, contract, origin, KIND.group, ask)
     if again is not None:
         return again
-    match = bank.rulebook.meet(rules.looks_of(contract, origin), bank.clock.now)
+    rule = bank.rulebook.meet(rules.looks_of(contract, origin), bank.clock.now)
 
     order = StandingOrder(bank.mint.id(), contract, origin, Status.PATC, contract.debtor, origin.customer)
-    initiations.register(bank, order, match, KIND.group, contract.endtoend_identification)
+    initiations.register(bank, order, rule, KIND.group, contract.endtoend_identification)
     if bank.variant("unsigned_order") == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
     return initiations.answer(bank, ask, order)

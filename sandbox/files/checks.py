@@ -217,9 +217,10 @@ class Draft:
         """With faults but a sound head, its sound transfers are what is left of it."""
         found, transfers = self.findings, tuple(self.transfers)
         name, total = self.name[:NAME_LENGTH_MAX] or None, sum((one.amount.number for one in transfers), Decimal(0))
-        if found and not (self.has_sound_head and transfers):
-            return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found)
         account = (self.debtor_iban, self.debtor_currency)
         head = (self.place, self.name, *account, self.execution_date, self.batch_booking)
         batch = Batch(*head, transfers, len(transfers), total, found)
-        return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found, batch) if found else batch
+        if not found:
+            return batch
+        rest = batch if self.has_sound_head and transfers else None
+        return RefusedBatch(self.place, name, self.sum.count, self.sum.total, found, rest)
