@@ -35,7 +35,6 @@ def forget_first(
 def _excess(
     values: Collection[Value], length: int, most: int, weight_max: int, weigh: Callable[[Value], int] | None
 ) -> int:
-    """The number of entries to drop."""
     if length > most:
         return length - most + most // SHARE
     if weigh is None or length % WEIGHED_EVERY:

@@ -65,7 +65,6 @@ def ready(bank: Bank, session: Session) -> str:
 
 
 def turn_down(bank: Bank, session_id: str, token: str) -> str:
-    """The PSU refuses."""
     session = session_of(bank, session_id, token)
     return consents.decline(bank, token, session.state)
 

@@ -205,14 +205,12 @@ def logical_id(bank: Bank, client_id: str, iban: str) -> str:
 
 
 def active(bank: Bank, consent_id: str | None) -> Consent:
-    """The consent, if it is valid."""
     assert consent_id is not None
     tokens.demand_consent(bank, consent_id)
     return bank.consents[consent_id]
 
 
 def valid_consents(bank: Bank, customer: str) -> list[Consent]:
-    """The valid consents of a customer."""
     now = bank.clock.now
     return [
         consent

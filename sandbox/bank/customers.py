@@ -117,7 +117,6 @@ def register_client(bank: Bank, client: Client) -> None:
 
 
 def amend_client(bank: Bank, client_id: str, changes: Changes) -> Client:
-    """Changes the given fields of a client."""
     old = bank.clients.get(client_id)
     if old is None:
         raise Refusal(Error.NOT_FOUND, input="client")

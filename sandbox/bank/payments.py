@@ -20,7 +20,11 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
     initiations.demand_name(bank, order.creditor_name)
     if order.debtor is not None:
         initiations.demand_own(bank, order.debtor.iban, origin.customer)
-        demand_fit_at_post(bank, order, order.debtor)
+        try:
+            demand_fit(bank, order, order.debtor)
+        except Refusal as refusal:  # the checks of the customer's own settings may wait for the page (service 7.4)
+            if refusal.error is not Error.PROFILE_FORBIDS or bank.variant("profile_refusal") == "post":
+                raise
     again = initiations.same_again(bank, order, origin, order.product, ask)
     if again is not None:
         return again
@@ -38,15 +42,6 @@ def initiate(bank: Bank, order: Order, origin: Origin, ask: Ask) -> InitiationRe
         bank.agenda.add(now + settings.technical_checks, payment.id, Trigger.CHECKED)
     bank.agenda.add(now + settings.unsigned_after, payment.id, Trigger.UNSIGNED_TOO_LONG)
     return initiations.answer(bank, ask, payment)
-
-
-def demand_fit_at_post(bank: Bank, order: Order, debtor: Debtor) -> None:
-    """The checks of the account; those of the customer's own settings may wait for the bank's page (service 7.4)."""
-    try:
-        demand_fit(bank, order, debtor)
-    except Refusal as refusal:
-        if refusal.error is not Error.PROFILE_FORBIDS or bank.variant("profile_refusal") == "post":
-            raise
 
 
 def demand_fit(bank: Bank, order: Order, debtor: Debtor) -> None:

@@ -89,7 +89,6 @@ def pick(bank: Bank, session_id: str, token: str, iban: str, currency: str) -> N
 
 
 def turn_down(bank: Bank, session_id: str, token: str) -> str:
-    """The PSU refuses."""
     session = session_of(bank, session_id, token)
     return signing.refuse(bank, signing.waiting(bank, token), session.state)
 
@@ -142,7 +141,6 @@ def logged_in(bank: Bank, session_id: str) -> tuple[Session, str]:
 
 
 def leave_channel(bank: Bank, session_id: str) -> None:
-    """The PSU logs out."""
     del bank.sessions[session_of(bank, session_id, CHANNEL).id]
 
 

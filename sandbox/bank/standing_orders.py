@@ -33,7 +33,10 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
         decided = {"today": today, "start_date": contract.start_date}
         raise Refusal(Error.BEGIN_NOT_FUTURE, input="start_date", decided=decided)
     initiations.demand_name(bank, contract.creditor_name)
-    demand_savings(bank, contract)
+    beneficiary = bank.accounts.get(contract.creditor_iban)
+    if contract.variable and (beneficiary is None or not beneficiary.is_savings):  # service 2.2 rule 1
+        why = "a variable standing order pays into a savings account of this bank"
+        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why)
     if contract.debtor is not None:
         initiations.demand_own(bank, contract.debtor.iban, origin.customer)
         demand_fit(bank, contract, contract.debtor)
@@ -47,14 +50,6 @@ def initiate(bank: Bank, contract: Contract, origin: Origin, ask: Ask) -> Initia
     if bank.variant("unsigned_order") == "60_minutes":
         bank.agenda.add(bank.clock.now + bank.settings.unsigned_after, order.id, Trigger.REFUSED)
     return initiations.answer(bank, ask, order)
-
-
-def demand_savings(bank: Bank, contract: Contract) -> None:
-    """VARIABLE pays only into savings accounts of this bank (service 2.2 rule 1)."""
-    account = bank.accounts.get(contract.creditor_iban)
-    if contract.variable and (account is None or not account.is_savings):
-        why = "a variable standing order pays into a savings account of this bank"
-        raise Refusal(Error.INPUT_INVALID, input="creditor_account.iban", why=why)
 
 
 def demand_fit(bank: Bank, contract: Contract, debtor: Debtor) -> None:

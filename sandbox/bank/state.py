@@ -133,7 +133,6 @@ class Bank:
         return self.payments.get(subject_id) or self.standing_orders.get(subject_id) or self.bulks.get(subject_id)
 
     def register_of(self, kind: Kind) -> Mapping[str, Initiation]:
-        """All initiations of a kind."""
         found: Mapping[str, Initiation] = getattr(self, kind.register)
         return found
 

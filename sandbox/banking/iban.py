@@ -49,7 +49,6 @@ def bban_shape(country: str) -> re.Pattern[str] | None:
 
 
 def country_of(iban: str) -> str:
-    """The country that an IBAN names."""
     return iban[:2]
 
 

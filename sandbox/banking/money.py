@@ -48,7 +48,6 @@ class Money:
 
     @classmethod
     def zero(cls, currency: str) -> Self:
-        """Nothing, in that currency."""
         return cls(Decimal(0), currency)
 
     def __add__(self, other: "Money") -> "Money":
@@ -80,7 +79,6 @@ class Money:
 
     @property
     def is_positive(self) -> bool:
-        """Above zero."""
         return self.number > 0
 
     def text(self) -> str:

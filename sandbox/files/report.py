@@ -115,7 +115,6 @@ class Report:
 
     @property
     def sound(self) -> tuple[Batch, ...]:
-        """The valid bulks."""
         return () if self.findings else tuple(batch for batch in self.batches if isinstance(batch, Batch))
 
     @property
@@ -129,7 +128,6 @@ class Report:
 
 
 def render(report: Report) -> str:
-    """Renders a report as text."""
     return "\n".join(_lines(report)) + "\n"
 
 
