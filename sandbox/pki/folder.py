@@ -50,7 +50,9 @@ class Folder:
         Certificates say that their files are fetched at `address`, where a sandbox with this PKI serves them."""
         if self.exists():
             raise ValueError(f"{self.path} holds a PKI already")
-        served = FileAddresses(read_address(address))
+        if BASE.match(address) is None:
+            raise ValueError(f"an address is like {DEFAULT_ADDRESS}, and it is {address!r:.100}")
+        served = FileAddresses(address.rstrip("/"))
         root = making.authority("Sandbox root authority", now, served=served)
         issuing = making.authority("Sandbox issuing authority", now, root, served)
         server = making.server((*hosts, *LOOPBACK), issuing, now, served)
@@ -73,8 +75,9 @@ class Folder:
         """One certificate of a TPP; the path is its PEM."""
         if NAME.match(request.name) is None:
             raise ValueError("a name is letters, digits, _, . and -, 64 at most")
-        issuing = self.issuing()
-        pair = making.make_certificate(request, fault, issuing, now, self.file_addresses())
+        issuing, address = self.issuing(), self.path / ADDRESS
+        served = FileAddresses(address.read_text()) if address.is_file() else None  # of an older sandbox
+        pair = making.make_certificate(request, fault, issuing, now, served)
         assert request.statements.kind is not None
         place = f"{request.name}/{FILE_OF[request.statements.kind]}"
         (self.path / request.name).mkdir(exist_ok=True)
@@ -90,11 +93,6 @@ class Folder:
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
             self._write_list("issuing", self.issuing(), now, before, certificate.serial_number)
-
-    def file_addresses(self) -> FileAddresses | None:
-        """None for a folder of an older sandbox, whose certificates name no addresses."""
-        file = self.path / ADDRESS
-        return FileAddresses(file.read_text()) if file.is_file() else None
 
     def public_file(self, name: str) -> tuple[bytes, str] | None:
         """A file as it is served, in DER, and its media type; None for a name that is none of them."""
@@ -159,13 +157,6 @@ class Folder:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
             out.write(content)
         draft.replace(file)
-
-
-def read_address(text: str) -> str:
-    """The base address of a sandbox, without a slash at its end."""
-    if BASE.match(text) is None:
-        raise ValueError(f"an address is like {DEFAULT_ADDRESS}, and it is {text!r:.100}")
-    return text.rstrip("/")
 
 
 def read_certificate(file: Path) -> x509.Certificate:

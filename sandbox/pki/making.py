@@ -175,29 +175,27 @@ def server(hosts: tuple[str, ...], issuer: Pair, now: datetime, served: FileAddr
     return make_pair(subject, issuer, new_key("ec"), (now - timedelta(days=1), now + LIFE), *more)
 
 
-def with_fault(request: CertificateRequest, fault: str | None, now: datetime) -> CertificateRequest:
-    """The same, with the fault that lies in the certificate itself."""
-    match fault:
-        case "expired":
-            return replace(request, begins=now - LIFE, ends=now - timedelta(days=1))
-        case "not-yet-valid":
-            return replace(request, begins=now + timedelta(days=30), ends=now + timedelta(days=30) + LIFE)
-        case "wrong-role":
-            return replace(request, statements=replace(request.statements, roles=("PSP_IC",)))
-        case "wrong-organisation":
-            return replace(request, organisation="PSDBE-SBX-STRANGER")
-        case "weak-key":
-            return replace(request, key="weak")
-    return request
-
-
 def make_certificate(
     request: CertificateRequest, fault: str | None, issuer: Pair, now: datetime, served: FileAddresses | None = None
 ) -> Pair:
     """A certificate as wanted, or with one fault; revoking is the folder's work."""
-    if fault == "unknown-issuer":
-        issuer = authority("Unknown authority", now)
-    return leaf(with_fault(request, fault, now), issuer, new_key("ec") if fault == "broken-chain" else None, served)
+    signer = None
+    match fault:
+        case "expired":
+            request = replace(request, begins=now - LIFE, ends=now - timedelta(days=1))
+        case "not-yet-valid":
+            request = replace(request, begins=now + timedelta(days=30), ends=now + timedelta(days=30) + LIFE)
+        case "wrong-role":
+            request = replace(request, statements=replace(request.statements, roles=("PSP_IC",)))
+        case "wrong-organisation":
+            request = replace(request, organisation="PSDBE-SBX-STRANGER")
+        case "weak-key":
+            request = replace(request, key="weak")
+        case "unknown-issuer":
+            issuer = authority("Unknown authority", now)
+        case "broken-chain":
+            signer = new_key("ec")
+    return leaf(request, issuer, signer, served)
 
 
 def make_revocation_list(

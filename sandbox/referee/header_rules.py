@@ -5,7 +5,7 @@ from operator import eq
 from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, Kind, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
-from sandbox.web.api.negotiation import LANGUAGES, languages_asked, screen_language
+from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
 
 UNUSED = object()
 PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has

@@ -60,11 +60,7 @@ class Peers:
     def answer(self, door: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """A call from its first look to the last byte of its answer."""
         self._count(+1)
-        try:
-            return ClosingIterator(self._answer(door, environ, start_response), partial(self._count, -1))
-        except BaseException:
-            self._count(-1)
-            raise
+        return _ending(lambda: self._answer(door, environ, start_response), partial(self._count, -1))
 
     def _count(self, change: int) -> None:
         with self._counted:
@@ -105,11 +101,7 @@ class Peers:
             return _whole(found.body, environ.get("sandbox.cut", ConnectionResetError))
         if found is not HERE:
             return self._refused(environ, start_response, not_here=hop is not None)
-        try:
-            return ClosingIterator(inner(environ, start_response), partial(self.placement.leave, name))
-        except BaseException:
-            self.placement.leave(name)
-            raise
+        return _ending(lambda: inner(environ, start_response), partial(self.placement.leave, name))
 
     def _is_routed(self, door: str, environ: dict[str, Any]) -> bool:
         """A path that is none makes no world."""
@@ -145,9 +137,7 @@ class Peers:
         asked = {"REQUEST_METHOD": "POST", "REQUEST_URI": target, "HTTP_HOST": host, "wsgi.url_scheme": "http"}
         self.placement.forget_owner(name)
         try:
-            answer = self.relay.send(
-                owner.url, asked, hop_of(GIVE, asked).header_value(self._key), lambda: self._lives(owner)
-            )
+            answer = self._send(owner, GIVE, asked)
         except (UnreachedError, LostError):
             return False
         _drop(answer)
@@ -163,12 +153,11 @@ class Peers:
 
     def _handed_on(self, peer: Peer, door: str, environ: dict[str, Any], dead: set[int]) -> Any:
         """None where nothing was done, or nothing that must not be done twice."""
-        hop = hop_of(door, environ).header_value(self._key or "")
         try:
             with environ.get("sandbox.beside", partial(nullcontext, True))() as has_room:
                 if not has_room:
                     return AGAIN
-                answer = self.relay.send(peer.url, environ, hop, lambda: self._lives(peer))
+                answer = self._send(peer, door, environ)
         except UnreachedError:
             dead.add(peer.id)
             return None
@@ -183,6 +172,10 @@ class Peers:
         self.placement.ownership.handed_on += 1
         return answer
 
+    def _send(self, peer: Peer, door: str, environ: dict[str, Any]) -> Answer:
+        hop = hop_of(door, environ).header_value(self._key or "")
+        return self.relay.send(peer.url, environ, hop, lambda: self._lives(peer))
+
     def _lives(self, peer: Peer) -> bool:
         try:
             return any(one.id == peer.id for one in self.placement.live_peers())
@@ -196,6 +189,15 @@ class Peers:
         if not_here:
             response.headers[HEADER] = NOT_HERE
         return response(environ, start_response)
+
+
+def _ending(answer: Callable[[], Iterable[bytes]], end: Callable[[], None]) -> Iterable[bytes]:
+    """An answer after whose last byte, or failure, something is done."""
+    try:
+        return ClosingIterator(answer(), end)
+    except BaseException:
+        end()
+        raise
 
 
 def _drop(answer: Answer) -> None:

@@ -10,7 +10,7 @@ from flask import Flask
 
 from sandbox.bank.bounded_registers import WEIGHED_EVERY, forget_first, forget_oldest
 from sandbox.referee.stream import referee_of
-from sandbox.web.api import call_record, negotiation
+from sandbox.web.api import call_record, headers
 from sandbox.web.api.call_record import content_of_call
 from sandbox.world.calls import NAME_MAX, PATH_MAX, Recent
 from sandbox.world.history import History, Room, forget_calls, weight_of
@@ -97,12 +97,12 @@ def test_the_referee_remembers_no_long_text(tpp: Tpp, world: World, path: str, h
 
 
 def test_answers_about_long_headers_are_not_kept() -> None:
-    before = negotiation._languages_kept.cache_info().currsize
+    before = headers._languages_kept.cache_info().currsize
     for number in range(20):
-        assert negotiation.languages_asked(f"fr, {number}{LONG}") == ("fr",)
-    assert negotiation._languages_kept.cache_info().currsize == before
-    assert negotiation.languages_asked("nl;q=0.5, fr") == ("fr", "nl")
-    assert negotiation.languages_asked("nl;q=0.5, fr") == negotiation._languages("nl;q=0.5, fr")
+        assert headers.languages_asked(f"fr, {number}{LONG}") == ("fr",)
+    assert headers._languages_kept.cache_info().currsize == before
+    assert headers.languages_asked("nl;q=0.5, fr") == ("fr", "nl")
+    assert headers.languages_asked("nl;q=0.5, fr") == headers._languages("nl;q=0.5, fr")
 
 
 # Of one input

@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from flask import Flask
 
-from sandbox.web.api.credentials import readings
+from sandbox.web.api.headers import readings
 from tests.payer import a_code, basic, code_form, post_form, refresh_form
 from tests.spec.secrets import HARD, PRINTABLE, register
 from tests.tpp import Tpp, refused

@@ -14,8 +14,7 @@ from sandbox.contract.languages import SCREENS
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Call
-from sandbox.web.api.credentials import readings
-from sandbox.web.api.negotiation import languages_asked
+from sandbox.web.api.headers import languages_asked, readings
 from sandbox.web.api.rate_limits import count_call
 from sandbox.web.api.replies import json_response
 

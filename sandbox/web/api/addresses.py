@@ -14,28 +14,18 @@ CALLBACK = "/_sandbox/callback"  # of each world, registered for the demo client
 DEMO_CLIENT = "demo-tpp"
 HOST_KEPT = 300  # characters; what is worked out for a longer header is not kept
 EVERYWHERE = ("0.0.0.0", "::")  # listens on every address of the machine; the caller's name for it will do
+# As the request's own `host` and `host_url`, worked out once for a header and for a host.
+_host_named, _host_url = lru_cache(maxsize=64)(get_host), lru_cache(maxsize=64)(get_current_url)
 
 
 def root_of(request: Request) -> str:
-    return _host_url(request.scheme, host_of(request)) + str(request.environ.get("SCRIPT_NAME", ""))
+    return _host_url(request.scheme, host_of(request)).rstrip("/") + str(request.environ.get("SCRIPT_NAME", ""))
 
 
 def host_of(request: Request) -> str:
     """The host that the caller used; empty where its header is none."""
     named = request.environ.get("HTTP_HOST")
     return _host_named(request.scheme, named) if named and len(named) <= HOST_KEPT else request.host
-
-
-@lru_cache(maxsize=64)
-def _host_named(scheme: str, header: str) -> str:
-    """As the request's own `host`, worked out once for a header."""
-    return get_host(scheme, header)
-
-
-@lru_cache(maxsize=64)
-def _host_url(scheme: str, host: str) -> str:
-    """As the request's own `host_url`, worked out once for a host."""
-    return get_current_url(scheme, host).rstrip("/")
 
 
 def bank_root_of(request: Request) -> str:

@@ -9,7 +9,6 @@ from flask import Flask, Request, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import MapAdapter
 
-from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
@@ -20,10 +19,10 @@ from sandbox.web.api import initiations
 from sandbox.web.api.call import Answer, Call, View
 from sandbox.web.api.call_lines import Announce, Listener, Observers
 from sandbox.web.api.call_record import asked_as, record_call
-from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import http_refusal, tell
 from sandbox.web.api.fault_replies import answered, stand
 from sandbox.web.api.gate import judge, judge_openly
+from sandbox.web.api.headers import client_named
 from sandbox.web.api.surprises import cut_in_pieces, dress, surprised
 from sandbox.web.api.target import Route, Segment, WorldPath, has_dots, is_readable, text_of
 from sandbox.world.beginning import nth_id
@@ -141,16 +140,11 @@ def check_certificate(worlds: Worlds, trust: "Trust | None") -> None:
     settings = environ["sandbox.terms"].settings
     if settings.client_certificates == "off":
         return
-    client = world.ask(client_by, environ, operation)
+    client = world.ask(lambda bank: bank.clients.get(client_named(bank, environ, operation) or ""))
     role = operation.role if operation else None
     from sandbox.web.api.certificates import demand_certificate  # with the cryptography that most banks never need
 
     demand_certificate(environ, settings, trust, client, role, world.certificate_time())
-
-
-def client_by(bank: Bank, environ: dict[str, Any], operation: Operation | None) -> Client | None:
-    """The client that a call names, if the bank knows it."""
-    return bank.clients.get(client_named(bank, environ, operation) or "")
 
 
 def here(worlds: Worlds) -> World:
@@ -181,11 +175,15 @@ def perform(view: View, call: Call) -> Response:
     """A call is judged and answered at one moment of its world, which it enters once. What a view returns instead of
     an answer is done after that: long work without the world's lock, and the change that a read turned out to need."""
     judge_openly(call)
-    if call.world.holds.by_name:
-        return _perform_in_steps(view, call)
     door = call.world.ask if call.operation.method == "GET" else call.world.enter  # a read waits for no long file
-    answer = door(_answer, view, call)
-    return answer if isinstance(answer, Response) else answer()
+    if not call.world.holds.by_name:
+        return _complete(door(_answer, view, call))
+    call.world.ask(judge, call)
+    stand(call, "before_act")  # as at each barrier, not under the world's lock
+    try:
+        return _complete(door(view, call))
+    finally:
+        stand(call, "after_act")
 
 
 def _answer(bank: Bank, view: View, call: Call) -> Answer:
@@ -193,16 +191,8 @@ def _answer(bank: Bank, view: View, call: Call) -> Answer:
     return view(bank, call)
 
 
-def _perform_in_steps(view: View, call: Call) -> Response:
-    """The same between barriers, none of them under the world's lock."""
-    call.world.ask(judge, call)
-    stand(call, "before_act")
-    try:
-        door = call.world.ask if call.operation.method == "GET" else call.world.enter
-        answer = door(view, call)
-        return answer if isinstance(answer, Response) else answer()
-    finally:
-        stand(call, "after_act")
+def _complete(answer: Answer) -> Response:
+    return answer if isinstance(answer, Response) else answer()
 
 
 def refusable(view: View, call: Call) -> Response:

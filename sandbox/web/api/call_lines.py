@@ -17,7 +17,7 @@ from sandbox.banking.money import Money
 from sandbox.contract.errors import Error
 from sandbox.contract.variants import AXES, EVERYWHERE
 from sandbox.web.api.call_record import CallRecord, Content, content_of
-from sandbox.web.api.credentials import client_named
+from sandbox.web.api.headers import client_named
 from sandbox.world.calls import Exchange, NumberedCall, Recent, shortened
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World

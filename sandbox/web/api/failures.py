@@ -18,7 +18,7 @@ from sandbox.contract.products import XB
 from sandbox.web.api.addresses import consent_address
 from sandbox.web.api.call import Call
 from sandbox.web.api.gate import UUID_4
-from sandbox.web.api.negotiation import languages_asked, screen_language
+from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.api.replies import MEDIA
 from sandbox.world.world import World
 

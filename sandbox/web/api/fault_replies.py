@@ -15,8 +15,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.operations import GATEWAY
 from sandbox.web.api.call import Call
-from sandbox.web.api.credentials import client_named
 from sandbox.web.api.failures import RETRY_AFTER, refusal_response
+from sandbox.web.api.headers import client_named
 from sandbox.web.api.replies import MEDIA, json_response
 from sandbox.world.faults import EDGES, LINE, Answer, Fault, Line
 from sandbox.world.holds import HeldCall, Wait

@@ -16,8 +16,14 @@ from sandbox.files.admission import FILE_BYTES_MAX
 from sandbox.web.api import addresses, rate_limits
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Call
-from sandbox.web.api.credentials import bearer_of, client_of_token
-from sandbox.web.api.negotiation import languages_asked, names_no_version, screen_language, versions_asked
+from sandbox.web.api.headers import (
+    bearer_of,
+    client_of_token,
+    languages_asked,
+    names_no_version,
+    screen_language,
+    versions_asked,
+)
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
 

@@ -14,7 +14,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.languages import SCREENS
 from sandbox.web.api.access import VARIANTS
 from sandbox.web.api.addresses import bank_root_of, is_registered, root_of
-from sandbox.web.api.negotiation import languages_asked, screen_language
+from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.controls.request_bodies import refuse
 from sandbox.world.world import World
 

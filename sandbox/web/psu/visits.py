@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 from flask import Request, Response
 
 from sandbox.contract.languages import SCREENS, Language, pages_of
-from sandbox.web.api.negotiation import languages_asked, screen_language
+from sandbox.web.api.headers import languages_asked, screen_language
 from sandbox.web.html import pages
 from sandbox.world.world import World
 
