@@ -28,9 +28,8 @@ def announcer(kind: str, machine_time: Callable[[], float]) -> Announce | None:
             "world": world,
             "duration_ms": round(seconds * 1000, 3),
         }
-        for name, value in zip(Exchange._fields, exchange, strict=True):
-            if name != "at":
-                row[name] = value[:LONGEST] if isinstance(value, str) else value
+        more = {name: value for name, value in exchange._asdict().items() if name != "at"}
+        row |= {name: value[:LONGEST] if isinstance(value, str) else value for name, value in more.items()}
         row["error_code"] = error_of(exchange)["error_code"]
         _write(orjson.dumps(row).decode() + "\n")
 

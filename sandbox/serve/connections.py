@@ -72,9 +72,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
     def received(self, data: bytes) -> int:
         taken: int = super().received(data)
-        lines = self.body_rcv
-        endless = self.chunked and lines is not None and is_endless(lines)
-        if endless and not self.completed:
+        lines = self.body_rcv if self.chunked and not self.completed else None
+        if lines is not None and (len(lines.control_line) > CONTROL_LINE_MAX or len(lines.trailer) > TRAILER_MAX):
             self.error = RequestHeaderFieldsTooLarge("the size line or the trailer of a chunked body")
             self.completed = True
         return taken
@@ -82,10 +81,6 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     @property
     def held(self) -> int:
         return int(self.header_bytes_received + self.body_bytes_received)
-
-
-def is_endless(lines: Any) -> bool:
-    return len(lines.control_line) > CONTROL_LINE_MAX or len(lines.trailer) > TRAILER_MAX
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]

@@ -12,7 +12,9 @@ def demand_framing(head: bytes, version: str) -> None:
     lower = head.lower()
     if version == "1.1" and lower.count(b"\nhost:") == 1 and b"\ntransfer-encoding:" not in lower:
         return  # as nearly all are
-    sent = Counter(names_of(head))
+    # A line that begins with a space belongs to the one before.
+    lines = [line for line in lower.split(b"\r\n")[1:] if line and line[:1] not in b" \t"]
+    sent = Counter(line.partition(b":")[0] for line in lines)
     if version not in VERSIONS:
         raise Refusal(Error.INPUT_INVALID, input="request", why="its version is neither HTTP/1.1 nor HTTP/1.0")
     if sent[b"transfer-encoding"] and (sent[b"content-length"] or version == "1.0"):
@@ -22,9 +24,3 @@ def demand_framing(head: bytes, version: str) -> None:
         raise Refusal(Error.HEADER_INVALID, input="Host", why="it is there twice")  # RFC 9112, 3.2
     if not sent[b"host"] and version != "1.0":
         raise Refusal(Error.HEADER_MISSING, input="Host")
-
-
-def names_of(head: bytes) -> list[bytes]:
-    """The names of the headers in small letters; a line that begins with a space belongs to the one before."""
-    lines = head.split(b"\r\n")[1:]
-    return [line.partition(b":")[0].lower() for line in lines if line and line[:1] not in b" \t"]

@@ -165,37 +165,36 @@ class Workers(ThreadedTaskDispatcher):  # type: ignore[misc]
             self.queue.append(channel)
             self.queue_cv.notify()
 
-    def wait(self, seconds: float) -> None:
-        extra = self._count(+1)
-        try:
-            self._ending.wait(seconds)
-        finally:
-            if extra:
-                self._count(-1)
-
-    def hold(self, event: threading.Event, seconds: float) -> bool:
-        """Waits for the event, or not at all where no worker is left for others."""
-        if not self._count(+1):
-            return False
-        self._held.add(event)
-        try:
-            event.wait(0 if self._ending.is_set() else seconds)
-        finally:
-            self._held.discard(event)
-            self._count(-1)
-        return True
-
     @contextmanager
-    def beside(self) -> Iterator[bool]:
-        """While a call is at another server, which may hand one of its own to this one: False where no worker is left
-        for that."""
+    def _extra(self) -> Iterator[bool]:
+        """One worker more meanwhile; False where none is left for others."""
         has_room = self._count(+1)
-        self._ready = min(READY_MAX, max(self._ready, self.waiting))
         try:
             yield has_room
         finally:
             if has_room:
                 self._count(-1)
+
+    def wait(self, seconds: float) -> None:
+        with self._extra():
+            self._ending.wait(seconds)
+
+    def hold(self, event: threading.Event, seconds: float) -> bool:
+        """Waits for the event, or not at all where no worker is left for others."""
+        with self._extra() as has_room:
+            if has_room:
+                self._held.add(event)
+                event.wait(0 if self._ending.is_set() else seconds)
+                self._held.discard(event)
+            return has_room
+
+    @contextmanager
+    def beside(self) -> Iterator[bool]:
+        """While a call is at another server, which may hand one of its own to this one: False where no worker is left
+        for that."""
+        with self._extra() as has_room:
+            self._ready = min(READY_MAX, max(self._ready, self.waiting))
+            yield has_room
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = ENDS_WITHIN) -> bool:
         """Those who wait are answered at once: the server ends within 2 s (choice 12)."""

@@ -16,7 +16,7 @@ from sandbox.bank.records import Account
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.money import Money
 from sandbox.web.api.call import Call
-from sandbox.web.api.replies import Link, json_response
+from sandbox.web.api.replies import json_response, links
 
 Balance = Callable[[str, str], Money]
 Linker = Callable[[str], dict[str, Any]]
@@ -40,8 +40,8 @@ class Number(fields.Decimal):
     """A JSON number with the decimals of its currency, written as they are."""
 
 
-class SelfLink(Schema):
-    self = fields.Nested(Link)
+SelfLink = links("SelfLink", "self")
+AccountLinks = links("AccountLinks", "self", "transactions")
 
 
 class AccountRow(Schema):
@@ -56,11 +56,6 @@ class AccountRow(Schema):
 class Compartment(Schema):
     currency = fields.String()
     balance = Number()
-
-
-class AccountLinks(Schema):
-    self = fields.Nested(Link)
-    transactions = fields.Nested(Link)
 
 
 class AccountReply(Schema):

@@ -24,7 +24,6 @@ from sandbox.web.api.call import Answer, Call
 from sandbox.web.api.replies import json_response
 
 PAGE_SIZE_MAX = 50  # service 4.10
-SCA_TOKEN = "sca_token"  # the query parameter, where an axis puts it there
 DAY = Day()
 SEAL = 16  # bytes of the key of a next page
 
@@ -41,12 +40,12 @@ class Asked(NamedTuple):
 
 
 def accounts(bank: Bank, call: Call) -> Response:
-    consent = statements.consent_of(bank, grant_of(call))
+    consent = statements.consent_of(bank, call.token_grant)
     return replies.accounts_reply(statements.open_accounts(bank, consent), call.link)
 
 
 def account(bank: Bank, call: Call) -> Answer:
-    grant, logical_id = grant_of(call), call.path["logical_id"]
+    grant, logical_id = call.token_grant, call.path["logical_id"]
     found = statements.account_of(bank, grant, logical_id)
     if statements.sca_is_due(bank, grant) and call.variant("balance_after_90_days") == "401":
         return partial(demand_sca, call, too_old(bank))
@@ -57,7 +56,8 @@ def account(bank: Bank, call: Call) -> Answer:
 
 def transactions(bank: Bank, call: Call) -> Answer:
     """A page; where the PSU must authenticate again, the no makes a fresh address."""
-    asked, sca_token = read_asked(call), sca_token_of(call)
+    asked, in_header = read_asked(call), call.variant("sca_token_request") == "header"
+    sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
     if sca_token is not None and call.variant("sca_token_uses") == "one":
         return partial(_use_sca_token, call, asked, sca_token)
     page = _transactions(bank, call, asked, sca_token)
@@ -72,7 +72,7 @@ def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Response:
 
 
 def demand_sca(call: Call, why: str) -> NoReturn:
-    consent_id = grant_of(call).consent_id
+    consent_id = call.token_grant.consent_id
     assert consent_id is not None
     call.world.act(consents.demand_sca, consent_id, call.redirect_uri, call.language, why)
     raise AssertionError("an act that always refuses")
@@ -82,15 +82,9 @@ def too_old(bank: Bank) -> str:
     return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
 
 
-def sca_token_of(call: Call) -> str | None:
-    """Sent in the header, or where an axis says so in the query."""
-    in_header = call.variant("sca_token_request") == "header"
-    return call.header("SCA-Token") if in_header else call.query(SCA_TOKEN)
-
-
 def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -> Response | str:
     """The page, or why the PSU must authenticate again."""
-    grant, logical_id = grant_of(call), call.path["logical_id"]
+    grant, logical_id = call.token_grant, call.path["logical_id"]
     held = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, held.iban, asked)
     fresh = statements.is_fresh(bank, grant, sca_token)
@@ -115,11 +109,6 @@ def _old_dates(bank: Bank, psu_involved: bool) -> str | None:
     if decided == "403":
         raise Refusal(Error.ACCESS_DENIED, input="date_from", why=why)
     return why if decided == "401" else None
-
-
-def grant_of(call: Call) -> Grant:
-    assert call.grant is not None
-    return call.grant
 
 
 def read_asked(call: Call) -> Asked:

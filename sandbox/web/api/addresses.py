@@ -40,10 +40,6 @@ def bank_root_of(request: Request) -> str:
     return bank + str(request.environ.get("SCRIPT_NAME", ""))
 
 
-def sca_address(request: Request, token: str) -> str:
-    return f"{root_of(request)}/psu/sign/{token}"
-
-
 def consent_address(request: Request, token: str) -> str:
     return f"{root_of(request)}/psu/consent/{token}"
 

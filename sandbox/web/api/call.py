@@ -82,6 +82,12 @@ class Call:
         return self.operation.kind
 
     @property
+    def token_grant(self) -> Grant:
+        """What the token allows, of a call that needs one."""
+        assert self.grant is not None
+        return self.grant
+
+    @property
     def origin(self) -> Origin:
         customer = None if self.grant is None else self.grant.customer
         return Origin(self.client.id, self.redirect_uri, self.language, self.challenge, customer)

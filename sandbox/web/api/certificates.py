@@ -49,8 +49,15 @@ def demand_certificate(
         _demand_role(bearer, role)
     except Untrusted as fault:
         raise no(str(fault), fault.decided) from None
-    if client is not None:
-        _demand_organisation(bearer, client)
+    if client is None:
+        return
+    if not client.organisation:
+        raise no(f"the client {client.id} has registered no organisation")
+    if bearer.organisation != client.organisation:
+        raise no(
+            f"it is of the organisation {bearer.organisation[:100]!a}, and the client {client.id} "
+            f"is registered as {client.organisation!a}"
+        )
 
 
 def _presented(environ: dict[str, Any], settings: Settings) -> bytes:
@@ -107,16 +114,6 @@ def _demand_role(bearer: Bearer, role: str | None) -> None:
         raise Untrusted(f"the call needs the role {ROLE_OF[role]}, and it bears {borne}")
     if not set(ROLE_OF.values()) & set(bearer.statements.roles):
         raise Untrusted(f"it bears neither PSP_PI nor PSP_AI, but {borne}")
-
-
-def _demand_organisation(bearer: Bearer, client: Client) -> None:
-    if not client.organisation:
-        raise no(f"the client {client.id} has registered no organisation")
-    if bearer.organisation != client.organisation:
-        raise no(
-            f"it is of the organisation {bearer.organisation[:100]!a}, and the client {client.id} "
-            f"is registered as {client.organisation!a}"
-        )
 
 
 def seal_key(trust: Trust | None, client: Client, role: str | None, now: Callable[[], datetime], der: bytes) -> Key:

@@ -8,7 +8,6 @@ from flask import Response
 from markupsafe import escape
 
 from sandbox.web.api.fault_replies import pause
-from sandbox.world.faults import Fault
 from sandbox.world.world import World
 
 ALTERED = "altered-by-a-fault-rule"
@@ -45,10 +44,6 @@ def way_back(world: World, address: str) -> WayBack:
         pause(fault.delay)
     arrival = world.variant("callback_arrival") if fault is None else fault.callback
     return ARRIVALS.get(arrival, WayBack)(address)
-
-
-def page_fault(world: World) -> Fault | None:
-    return world.fault_for("psu_page", None)
 
 
 def browser_sent(world: World, response: Response) -> Response:

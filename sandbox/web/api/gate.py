@@ -29,7 +29,11 @@ UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9
 
 
 REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)
-
+# Query inputs by a name that an axis gives them, with the axis and its value.
+OWN_PARAMETERS = {
+    ("transactions", "sca_token"): ("sca_token_request", "query"),
+    ("consent_addresses", "account"): ("caf_account", "account"),
+}
 Applies = Callable[[Operation], bool]
 
 # The versions that each operation has for each of its products, newest first; and whether the service names none.
@@ -225,21 +229,11 @@ def query(call: Call, bank: Bank) -> None:
     if not call.environ.get("QUERY_STRING"):
         return
     for name, values in call.request.args.lists():
-        if name not in call.operation.query and not _is_own_parameter(call, name):
+        axis, value = OWN_PARAMETERS.get((call.operation.name, name), ("", ""))
+        if name not in call.operation.query and not (axis and call.variant(axis) == value):
             raise invalid(name[:100], "it is unknown")
         if len(values) > 1:
             raise invalid(name[:100], "it is given twice")
-
-
-def _is_own_parameter(call: Call, name: str) -> bool:
-    """A query input by a name that an axis gives it."""
-    match call.operation.name, name:
-        case "transactions", "sca_token":
-            return call.variant("sca_token_request") == "query"
-        case "consent_addresses", "account":
-            return call.variant("caf_account") == "account"
-        case _:
-            return False
 
 
 def attendance(call: Call, bank: Bank) -> None:

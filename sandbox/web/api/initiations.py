@@ -18,7 +18,7 @@ from sandbox.contract import kinds
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.kinds import Kind
 from sandbox.web.api import bodies, replies
-from sandbox.web.api.addresses import sca_address
+from sandbox.web.api.addresses import root_of
 from sandbox.web.api.body_reader import AMOUNTS, invalid
 from sandbox.web.api.body_schemas import order_fields
 from sandbox.web.api.call import Call
@@ -94,7 +94,7 @@ def own(bank: Bank, call: Call, customer: str | None) -> Initiation:
 
 def details(bank: Bank, call: Call) -> Response:
     """The fields of service 2.4, and every other one of the initiation."""
-    found = own(bank, call, whose(call)[1])
+    found = own(bank, call, call.token_grant.customer)
     assert not isinstance(found, Bulk)
     call.subject = found.id
     content: dict[str, Any] = {"payment_id": found.id, "status": found.status.value}
@@ -105,10 +105,10 @@ def details(bank: Bank, call: Call) -> Response:
 
 
 def cancellation(bank: Bank, call: Call) -> Response:
-    external = is_external(call)
-    call.subject = None if external else call.path["payment_id"]
+    external, payment_id, customer = is_external(call), call.path["payment_id"], call.token_grant.customer
+    call.subject = None if external else payment_id
     with without_conflict(call):
-        call.world.do(ROWS[call.kind].cancel, *whose(call), call.product, call.path["payment_id"], external)
+        call.world.do(ROWS[call.kind].cancel, call.client.id, customer, call.product, payment_id, external)
     return replies.no_content()
 
 
@@ -123,12 +123,6 @@ def without_conflict(call: Call) -> Iterator[None]:
         if call.variant("ambiguous_delete") == "404":
             raise Refusal(Error.NOT_FOUND, input=refusal.facts["input"]) from None
         raise invalid(str(refusal.facts["input"]), "it fits several initiations") from None
-
-
-def whose(call: Call) -> tuple[str, str]:
-    """The client, and the PSU whom its token speaks for."""
-    assert call.grant is not None
-    return call.client.id, call.grant.customer
 
 
 def body_of(call: Call) -> bytes:
@@ -153,7 +147,7 @@ def is_external(call: Call) -> bool:
 
 def signing_address(call: Call, token: str) -> str:
     """The SCA address: on the API's host, without a query, unless an axis says otherwise."""
-    address = sca_address(call.request, token)
+    address = f"{root_of(call.request)}/psu/sign/{token}"
     if call.variant("sca_host") == "other":
         scheme, _, rest = address.partition("://")
         host, slash, path = rest.partition("/")

@@ -20,18 +20,21 @@ class Link(Schema):
     templated = fields.Boolean(required=True)
 
 
+def links(name: str, *relations: str) -> type[Schema]:
+    """The links of a reply, under the name of their schema in the documents."""
+    return Schema.from_dict({relation: fields.Nested(Link) for relation in relations}, name=name)
+
+
+InitiationLinks = links("InitiationLinks", "sca_redirect", "self", "status")
+BulkLinks = links("BulkLinks", "status")
+
+
 class StatusReply(Schema):
     """Fields of a status (choice 5)."""
 
     payment_id = fields.String(required=True)
     status = fields.String(required=True)
     reason = fields.String()
-
-
-class InitiationLinks(Schema):
-    sca_redirect = fields.Nested(Link)
-    self = fields.Nested(Link)
-    status = fields.Nested(Link)
 
 
 class InitiationReply(Schema):
@@ -60,10 +63,6 @@ class EarlierInitiationReply(Schema):
 
     payment_id = fields.String(required=True)
     transaction_ref = fields.String(required=True)
-
-
-class BulkLinks(Schema):
-    status = fields.Nested(Link)
 
 
 class BulkInitiationReply(Schema):

@@ -12,7 +12,6 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.lazy import load
 from sandbox.web.api.app import here
-from sandbox.web.api.edge_faults import page_fault
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.html.static_files import content_of, serve
 from sandbox.web.psu.consent_views import tpp_name
@@ -132,7 +131,7 @@ def see_file(visit: Visit) -> Response:
 def answer(worlds: Worlds, name: str, path: dict[str, str]) -> Response:
     request.max_content_length = FORM_BYTES_MAX
     visit, view = Visit(here(worlds), request, path), load(name)
-    fault = None if view is see_file else page_fault(visit.world)
+    fault = None if view is see_file else visit.world.fault_for("psu_page", None)
     try:
         response: Response = view(visit) if fault is None else answered(fault, lambda: view(visit))
     except Lost:
