@@ -22,8 +22,10 @@ _missing = partial(Row, 400, "MISSING_INPUT")
 _invalid = partial(Row, 400, "INVALID_INPUT")
 _insecure = partial(Row, 401, "FAILED_SECURITY_VALIDATION")
 _denied = partial(Row, 403, "ACCESS_DENIED")
-_no_account = partial(Row, 403, "INVALID_ACCOUNT")
+_no_account = partial(Row, 403, "INVALID_ACCOUNT", "B14800ZZ-3002-000000")
+_not_acceptable = partial(Row, 406, "NOT_ACCEPTABLE")
 _conflict = partial(Row, 409, "CONFLICT")
+_too_many = partial(Row, 429, "TOO_MANY_REQUESTS", "SBX-0429-000001")
 _unavailable = partial(Row, 503, "SERVICE_UNAVAILABLE")
 
 
@@ -69,11 +71,9 @@ class Error(Enum):
         401, "SCA_REQUIRED", "B14800ZZ-0PLC-REDRCT", "The customer must authenticate again: {why}.", "service 4.10"
     )
     TPP_INVALID = Row(403, "INVALID_TPP", "B14663ZZ-2100-000000", "The client {client} {why}.", "choice 2")
-    ACCOUNT_FOREIGN = _no_account("B14800ZZ-3002-000000", "'{input}' is no account of this bank.", "choice 5")
-    ACCOUNT_SAVINGS = _no_account(
-        "B14800ZZ-3002-000000", "'{input}' is a savings account, from which no payment leaves.", "choice 5"
-    )
-    ACCOUNT_CLOSED = _no_account("B14800ZZ-3002-000000", "'{input}' is closed.", "choice 10")
+    ACCOUNT_FOREIGN = _no_account("'{input}' is no account of this bank.", "choice 5")
+    ACCOUNT_SAVINGS = _no_account("'{input}' is a savings account, from which no payment leaves.", "choice 5")
+    ACCOUNT_CLOSED = _no_account("'{input}' is closed.", "choice 10")
     ACCESS_DENIED = _denied("B14800ZZ-3004-000000", "Access to '{input}' is refused: {why}.", "choice 2")
     CHANNEL_CLOSED = Row(
         403,
@@ -105,28 +105,19 @@ class Error(Enum):
     METHOD_NOT_ALLOWED = Row(
         405, "METHOD_NOT_ALLOWED", "SBX-0405-000001", "The method {method} is not offered here.", "service 7.2"
     )
-    NOT_ACCEPTABLE = Row(
-        406,
-        "NOT_ACCEPTABLE",
-        "SBX-0406-000001",
-        "The header 'Accept' names no version that this operation has: {why}.",
-        "service 9.1",
+    NOT_ACCEPTABLE = _not_acceptable(
+        "SBX-0406-000001", "The header 'Accept' names no version that this operation has: {why}.", "service 9.1"
     )
-    LANGUAGE_NOT_ACCEPTABLE = Row(
-        406, "NOT_ACCEPTABLE", "SBX-0406-000002", "The header 'Accept-Language' names no known language.", "service 7.3"
+    LANGUAGE_NOT_ACCEPTABLE = _not_acceptable(
+        "SBX-0406-000002", "The header 'Accept-Language' names no known language.", "service 7.3"
     )
     REQUEST_TIMEOUT = Row(408, "REQUEST_TIMEOUT", "SBX-0408-000001", "The request took too long.")
     CONFLICT = _conflict("SBX-0409-000001", "The external reference '{input}' fits several initiations.", "choice 5")
     UNSUPPORTED_MEDIA_TYPE = Row(
         415, "UNSUPPORTED_MEDIA_TYPE", "SBX-0415-000001", "The header 'Content-Type' must be {expected}.", "service 4.0"
     )
-    TOO_MANY_REQUESTS = Row(
-        429, "TOO_MANY_REQUESTS", "SBX-0429-000001", "Too many requests; try again after {seconds} seconds."
-    )
-    FILES_WAITING = Row(
-        429,
-        "TOO_MANY_REQUESTS",
-        "SBX-0429-000001",
+    TOO_MANY_REQUESTS = _too_many("Too many requests; try again after {seconds} seconds.")
+    FILES_WAITING = _too_many(
         "{count} files wait for their validation, and more than {most} bytes of them do not fit; "
         "try again after {seconds} seconds.",
         "choice 7",

@@ -69,8 +69,8 @@ class Field:
     uses: str = ""  # a letter for each column of the body: r required, o optional, - n/a
     note: str = ""  # of the reference
     clause: str = "choice 5"
-    attribute: str = ""  # of the record; the path where left out
-    words: tuple[str, ...] = ()  # of a scenario step and of the client
+    attribute: str = ""  # of the record; left out, the path without `_account`
+    called: tuple[str, ...] | None = None  # in a scenario step and by the client; left out, as in the record
     demanded: bool = False  # must be there whenever its object is, whatever the product
     default: str = ""  # the value of a field that was left out
     label: str = ""  # of a line on the signing page, where no view composes that line
@@ -86,7 +86,14 @@ class Field:
     @property
     def record(self) -> str:
         """The attribute of the record that holds the value."""
-        return self.attribute or self.path
+        return self.attribute or self.path.replace("_account.", ".")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Of a scenario step and of the client."""
+        if self.called is None:
+            return (self.record.replace(".", "_"),) if self.uses else ()
+        return self.called
 
     @property
     def always(self) -> bool:

@@ -26,7 +26,7 @@ MORNING = "2027-03-01T09:00:00+01:00"
 ROW = """\
         Field(
             "project_code", Text(4, "[A-Z]{4}", "it must be four letters"), "o-o", "The project that pays.",
-            words=("project_code",), label="project",
+            label="project",
         ),
 """
 ADDITIONS = {
