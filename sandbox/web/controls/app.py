@@ -1,14 +1,19 @@
-"""Routes the controls and calls their views: they are no part of the bank (choice 10). Their table is rows.py."""
+"""Routes the controls and calls their views: they are no part of the bank (choice 10). Their table is rows.py.
+
+And the public files of the PKI, for checks of certificates: no key is needed, also where the controls are off.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Request, Response, request
 
+from sandbox.contract.errors import Error, Refusal
+from sandbox.pki import PLACE
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
@@ -17,6 +22,9 @@ from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
+
+if TYPE_CHECKING:
+    from sandbox.pki.folder import Folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +90,16 @@ def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
         return outcome if isinstance(outcome, Response) else json_response(outcome, row.success)
 
     return endpoint
+
+
+def route_pki(app: Flask, folder: "Folder") -> None:
+    """Lists and authorities at the addresses that the certificates name."""
+
+    def file(name: str) -> Response:
+        found = folder.public_file(name)
+        if found is None:
+            raise Refusal(Error.NOT_FOUND, input=name[:100])
+        content, media_type = found
+        return Response(content, content_type=media_type)
+
+    add_route(app, "GET", f"{PLACE}<name>", "file of the PKI", file)

@@ -23,10 +23,6 @@ def _roles(value: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _redirect_uris(value: Any) -> tuple[str, ...]:
-    return tuple(_redirect_uri(item) for item in _list(value))
-
-
 def _redirect_uri(value: Any) -> str:
     """An absolute https or http address that is compared as it stands, or a loopback pattern (choice 2)."""
     if not isinstance(value, str) or not 0 < len(value) <= 2000 or re.search(r"[^!-~]|[\\<>\"#]", value):
@@ -86,7 +82,7 @@ CLIENT = {
     "name": name(),
     "roles": Read(_roles, shape=_array(type="string", enum=[*ROLES])),
     "active": Flag("it is true or false"),
-    "redirect_uris": Read(_redirect_uris, shape=_array(type="string")),
+    "redirect_uris": Read(lambda value: tuple(map(_redirect_uri, _list(value))), shape=_array(type="string")),
     "keys": Read(_keys, about="Public JWKs, each with a kid.", shape=_array(type="object")),
     "organisation": matching(
         ORGANISATION,

@@ -45,7 +45,7 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
         endpoint = None if request.url_rule is None else request.url_rule.endpoint
         if endpoint in bank or (endpoint is None and not is_beside_the_bank(request.environ)):
             return None
-        demand_host(request.environ, lock.hosts)
+        demand_host(request.environ.get("HTTP_HOST"), lock.hosts)
         demand_own_page(request.environ)
         if endpoint in pages:
             return None
@@ -97,9 +97,8 @@ def print_of(key: str) -> str:
     return blake2b(key.encode(), person=b"sandbox key", digest_size=24).hexdigest()
 
 
-def demand_host(environ: dict[str, Any], hosts: Hosts) -> None:
+def demand_host(host: str | None, hosts: Hosts) -> None:
     """A page of another site can let its own name lead to this address; browsers then take the sandbox for its own."""
-    host = environ.get("HTTP_HOST")
     if host is not None and not hosts.allow(host):
         raise Refusal(Error.HOST_FOREIGN, host=host[:100])
 

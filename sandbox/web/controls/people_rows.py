@@ -38,10 +38,6 @@ def _euros(value: Any) -> Money:
     return money
 
 
-def _euros_or_none(value: Any) -> Money | None:
-    return None if value is None else _euros(value)
-
-
 def _countries_or_all(value: Any) -> tuple[str, ...] | None:
     """Codes of countries; null is all."""
     found = [] if value is None else read_texts(value)
@@ -77,7 +73,8 @@ def _is_own_iban(iban: str) -> bool:
 
 def _limit(about: str, option: str) -> Read:
     """An amount in euro; null is none."""
-    return Read(_euros_or_none, about=about, option=option, shape={"type": ["string", "null"]})
+    shape = {"type": ["string", "null"]}
+    return Read(lambda value: None if value is None else _euros(value), about=about, option=option, shape=shape)
 
 
 CUSTOMER = {

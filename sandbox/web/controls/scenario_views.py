@@ -57,20 +57,15 @@ def add_fault(worlds: Worlds, world: World, take_body: TakeBody) -> list[dict[st
         raise refuse("fault", f"there are {FAULTS_MAX} already")
     content = take_body()
     fault: Fault = reading(lambda: read_fault(content, title, world.beginning.fixtures), "fault")
-    if fault.connection is not None:
-        demand_line(worlds.line, fault.connection)
+    if fault.connection is not None and not worlds.line.is_served:
+        raise refuse("connection", "this bank is called without a server of its own, so it has no connections")
+    if fault.connection == "handshake" and not worlds.line.speaks_tls:
+        raise refuse("connection", "the server speaks no TLS: start it with --tls")
     if fault.connection is not None and fault.when == When():
         worlds.line.order(fault.connection, fault.seconds)  # at once, and of the whole server: no rule of this world
     else:
         world.order_fault(fault)
     return faults(world)
-
-
-def demand_line(line: Line, kind: str) -> None:
-    if not line.is_served:
-        raise refuse("connection", "this bank is called without a server of its own, so it has no connections")
-    if kind == "handshake" and not line.speaks_tls:
-        raise refuse("connection", "the server speaks no TLS: start it with --tls")
 
 
 def drop_faults(world: World) -> None:
