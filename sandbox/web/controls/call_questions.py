@@ -42,14 +42,13 @@ Find = Callable[[int], Content | None]
 
 
 def misfits(matcher: Matcher, exchange: Exchange) -> list[str]:
-    """What of a call does not fit, but for headers and body."""
-    found = [(name, getattr(exchange, "client_id" if name == "client" else name)) for name in matcher.call]
-    return [f"{name} {value}" for name, value in found if not fits_text(matcher.call[name], value)]
-
-
-def fits_text(expected: Any, found: Any) -> bool:
-    """A status may be a pattern too: 4*."""
-    return same(expected, str(found) if isinstance(expected, str) and isinstance(found, int) else found)
+    """What of a call does not fit, but for headers and body. A status may be a pattern too: 4*."""
+    wrong = []
+    for name, expected in matcher.call.items():
+        found = getattr(exchange, "client_id" if name == "client" else name)
+        if not same(expected, str(found) if isinstance(expected, str) and isinstance(found, int) else found):
+            wrong.append(f"{name} {found}")
+    return wrong
 
 
 def content_misfits(matcher: Matcher, content: Content | None) -> list[str] | None:
@@ -213,11 +212,8 @@ def _demand_order(matchers: Sequence[Matcher], calls: list[Exchange], contents: 
 def _demand_contents(found: Iterable[tuple[Exchange, bool]]) -> None:
     unsure = sum(not is_sure for _, is_sure in found)
     if unsure:
-        why = (
-            f"headers and bodies of {unsure} calls that fit otherwise are not kept, or not whole: "
-            f"raise the setting contents_kept, or ask earlier"
-        )
-        raise refuse("body", why)
+        kept = f"headers and bodies of {unsure} calls that fit otherwise are not kept, or not whole"
+        raise refuse("body", f"{kept}: raise the setting contents_kept, or ask earlier")
 
 
 def _list_calls(calls: Sequence[Exchange]) -> str:
