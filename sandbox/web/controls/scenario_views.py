@@ -19,7 +19,7 @@ from sandbox.scenario.reading import read_changes, read_fault, shipped_scenarios
 from sandbox.web.api.fault_replies import waiting_of
 from sandbox.web.controls.request_bodies import TakeBody, reading, refuse, sent_scenario
 from sandbox.web.controls.world_views import shown
-from sandbox.world.faults import Fault, Line, When
+from sandbox.world.faults import Fault, When
 from sandbox.world.holds import Hold
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
