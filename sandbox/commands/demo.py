@@ -1,5 +1,7 @@
 """The command `bank-sandbox demo`: a shop that is paid by bank, with a bank beside it (choice 12)."""
 
+from typing import Any
+
 import click
 
 PORTS = click.IntRange(0, 65535)
@@ -8,7 +10,9 @@ PORTS = click.IntRange(0, 65535)
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--port", default=9000, type=PORTS, show_default=True, help="The shop's port; 0 for a free one.")
 @click.option("--bank-port", default=8080, type=PORTS, show_default=True, help="The bank's; 0 for a free one.")
-@click.option("--bank", metavar="URL", help="A sandbox, or a world of one, that runs already; none is started then.")
+@click.option(
+    "--bank", "url", metavar="URL", help="A sandbox, or a world of one, that runs already; none is started then."
+)
 @click.option("--key", envvar="SANDBOX_KEY", help="The key of the bank's controls; with --lan one is drawn.")
 @click.option("--lan", is_flag=True, help="Let phones in the same network in, and print a QR code of the shop.")
 @click.option(
@@ -16,15 +20,13 @@ PORTS = click.IntRange(0, 65535)
 )
 @click.option("--client-id", help="The shop's registration at the bank; default: it registers itself.")
 @click.option("--secret", envvar="SHOP_SECRET", help="The secret of --client-id; better as SHOP_SECRET.")
-def demo(
-    port: int, bank_port: int, bank: str | None, key: str | None, lan: bool, rate: float | None,
-    client_id: str | None, secret: str | None,
-) -> None:  # fmt: skip
+def demo(**given: Any) -> None:
     """Starts a shop that is paid by bank and shows accounts, with a guided tour, and a bank beside it."""
     from sandbox.shop.starting import DemoOptions, run
 
-    if client_id and not secret:
+    options = DemoOptions(**given)
+    if options.client_id and not options.secret:
         raise click.UsageError("--client-id needs --secret, or SHOP_SECRET.")
-    if lan and bank is not None:
+    if options.lan and options.url is not None:
         raise click.UsageError("--lan starts a bank of its own; leave --bank out.")
-    run(DemoOptions(port, bank_port, bank, key, lan, rate, client_id, secret))
+    run(options)

@@ -1,15 +1,14 @@
 """The commands `docs`, `collection`, `openapi` and `tables`, and the page that lists all commands."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 import click
 import orjson
 
+from sandbox.commands.bulk import brussels_today
 from sandbox.commands.screen import table
-from sandbox.machine import machine_time
 
 PROGRAM = "bank-sandbox"
 
@@ -34,34 +33,29 @@ def docs(context: click.Context, output: Path) -> None:
 
 def commands_page(group: click.Command) -> str:
     """Every command with its options, as Markdown."""
-    return (
-        "\n\n".join(
-            ["# Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM)]
-        )
-        + "\n"
-    )
+    from sandbox.web.docs.generated import page
+
+    return page("Commands", "Each option of `serve` is also a variable, `SANDBOX_` and its name.", *_of(group, PROGRAM))
 
 
 def _of(command: click.Command, name: str) -> Iterator[str]:
     """A command and those below it."""
+    from sandbox.web.docs.generated import markdown_table
+
     if isinstance(command, click.Group):
         for word in sorted(command.commands):
             yield from _of(command.commands[word], f"{name} {word}")
         if not command.invoke_without_command:
             return
-    arguments = " ".join(
-        one.make_metavar(click.Context(command)) for one in command.params if isinstance(one, click.Argument)
-    )
-    yield f"## {name}\n\n`{f'{name} {arguments}'.strip()}`: {' '.join((command.help or '').split())}"
+    arguments = (one.make_metavar(click.Context(command)) for one in command.params if isinstance(one, click.Argument))
+    yield f"## {name}\n\n`{' '.join([name, *arguments])}`: {' '.join((command.help or '').split())}"
     rows = [
-        (", ".join(f"`{text}`" for text in one.opts), (one.help or "").replace("|", "\\|"))
+        (", ".join(f"`{text}`" for text in one.opts), one.help or "")
         for one in command.params
         if isinstance(one, click.Option) and not one.hidden
     ]
     if rows:
-        yield "\n".join(
-            ["| option | what it does |", "| --- | --- |", *(f"| {names} | {words} |" for names, words in rows)]
-        )
+        yield markdown_table(("option", "what it does"), rows)
 
 
 @click.command()
@@ -92,12 +86,10 @@ def collection(kind: str, target: Path, url: str, vendor: str) -> None:
 @click.option("--controls", is_flag=True, help="The sandbox's controls instead of the bank's interface.")
 def openapi(output: IO[bytes], url: str, vendor: str, controls: bool) -> None:
     """Writes the bank's interface as an OpenAPI 3.1 document."""
-    from sandbox.banking.calendar import brussels_date
     from sandbox.web.docs.views import bank_document, controls_document
 
-    today = brussels_date(datetime.fromtimestamp(machine_time(), UTC))
     root = url.rstrip("/")
-    document = orjson.loads(controls_document(root) if controls else bank_document(root, vendor, today))
+    document = orjson.loads(controls_document(root) if controls else bank_document(root, vendor, brussels_today()))
     output.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
 

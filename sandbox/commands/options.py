@@ -5,11 +5,12 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import field, fields
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+
+from sandbox.lazy import load
 
 URL = "http://127.0.0.1:8080"  # of a sandbox that was started without options
 
@@ -72,16 +73,22 @@ def write_file(path: Path, content: bytes) -> None:
         raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
-class Span(click.ParamType[timedelta]):
-    name = "duration"
+class Read(click.ParamType[Any]):
+    """A text that a function reads, which is imported when an option needs it; its ValueError says why not."""
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> timedelta:
-        from sandbox.banking.durations import read_duration
+    def __init__(self, name: str, reader: str) -> None:
+        self.name, self.reader = name, reader
 
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         try:
-            return read_duration(value)
+            return load(self.reader)(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+SPAN = Read("duration", "sandbox.banking.durations:read_duration")
+INSTANT = Read("time", "sandbox.banking.durations:read_instant")
+SEED = Read("seed", "sandbox.commands.options:read_seed")
 
 
 class Seed(NamedTuple):
@@ -94,25 +101,9 @@ class Seed(NamedTuple):
         return f"{self.number}-{self.secret}" if self.secret else str(self.number)
 
 
-class SeedText(click.ParamType[Seed]):
-    """A seed as text: a number, or a number and a secret joined by a hyphen."""
-
-    name = "seed"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Seed:
-        found = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(value))
-        if found is None or int(found[1]) >= 2**53:
-            self.fail(f"{value!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it", param, ctx)
-        return Seed(int(found[1]), found[2] or "")
-
-
-class Instant(click.ParamType[datetime]):
-    name = "time"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
-        from sandbox.banking.durations import read_instant
-
-        try:
-            return read_instant(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def read_seed(text: object) -> Seed:
+    """A number, or a number and a secret joined by a hyphen."""
+    found = re.fullmatch(r"([0-9]{1,16})(?:-([0-9a-f]{32}))?", str(text))
+    if found is None or int(found[1]) >= 2**53:
+        raise ValueError(f"{text!r:.60} is neither a number below 2^53 nor a seed as `serve` shows it")
+    return Seed(int(found[1]), found[2] or "")

@@ -1,13 +1,14 @@
 """The command `bank-sandbox pki`: a test PKI that lives in a folder."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sandbox.commands.options import Instant
+from sandbox.commands.options import INSTANT, option_row, options_of
 from sandbox.machine import machine_time
 from sandbox.pki import FAULTS
 
@@ -63,46 +64,43 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
 
 
+@dataclass(frozen=True)
+class IssueOptions:
+    """What a certificate says."""
+
+    path: Path
+    name: str
+    organisation: str = option_row("The organisation identifier, such as PSDBE-NBB-1234567890.", required=True)
+    kind: str = option_row(type=click.Choice(["qwac", "qseal", "both"]), default="both", show_default=True)
+    roles: str = option_row("PIS, AIS, or PSP_AS, PSP_PI, PSP_AI, PSP_IC.", default="PIS,AIS", show_default=True)
+    authority_name: str = option_row(default="Sandbox national authority", show_default=True)
+    authority_id: str | None = option_row("Such as BE-NBB; default: taken from the organisation.", default=None)
+    key: str = option_row(type=click.Choice(["ec", "rsa"]), default="ec", show_default=True)
+    begins: datetime | None = option_row("Start of the validity; default: now.", "--from", type=INSTANT, default=None)
+    days: int = option_row("Days of validity.", type=click.IntRange(1, 3650), default=199, show_default=True)
+    hosts: tuple[str, ...] = option_row(
+        "A name or address for the subject's alternative names.", "--host", multiple=True
+    )
+    fault: str | None = option_row(type=click.Choice([*FAULTS]), default=None)
+
+
 @pki.command(epilog="With --fault the certificate is wrong in that one way.")
 @directory
 @click.argument("name")
-@click.option("--organisation", required=True, help="The organisation identifier, such as PSDBE-NBB-1234567890.")
-@click.option("--kind", type=click.Choice(["qwac", "qseal", "both"]), default="both", show_default=True)
-@click.option("--roles", default="PIS,AIS", show_default=True, help="PIS, AIS, or PSP_AS, PSP_PI, PSP_AI, PSP_IC.")
-@click.option("--authority-name", default="Sandbox national authority", show_default=True)
-@click.option("--authority-id", default=None, help="Such as BE-NBB; default: taken from the organisation.")
-@click.option("--key", type=click.Choice(["ec", "rsa"]), default="ec", show_default=True)
-@click.option("--from", "begins", type=Instant(), default=None, help="Start of the validity; default: now.")
-@click.option("--days", type=click.IntRange(1, 3650), default=199, show_default=True, help="Days of validity.")
-@click.option("--host", "hosts", multiple=True, help="A name or address for the subject's alternative names.")
-@click.option("--fault", type=click.Choice([*FAULTS]), default=None)
-def issue(
-    path: Path,
-    name: str,
-    organisation: str,
-    kind: str,
-    roles: str,
-    authority_name: str,
-    authority_id: str | None,
-    key: str,
-    begins: datetime | None,
-    days: int,
-    hosts: tuple[str, ...],
-    fault: str | None,
-) -> None:
+@options_of(IssueOptions, "order")
+def issue(order: IssueOptions) -> None:
     """Makes the certificates of a TPP in the folder NAME: .pem, .key, -chain.pem, and the public key as .jwk."""
     from sandbox.pki.extensions import QSEAL, QWAC, Qualified
     from sandbox.pki.folder import Folder
     from sandbox.pki.making import CertificateRequest
 
-    start = begins or now() - timedelta(minutes=5)
-    identifier = authority_id or explain_failure(authority_of, organisation)
-    for each in (QWAC, QSEAL) if kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[kind],):
-        statements = Qualified(each, explain_failure(read_roles, roles), authority_name, identifier)
-        request = CertificateRequest(
-            name, organisation, statements, start, start + timedelta(days=days, seconds=-1), key, hosts
-        )
-        click.echo(explain_failure(Folder(path).issue, request, fault, now()))
+    start = order.begins or now() - timedelta(minutes=5)
+    end = start + timedelta(days=order.days, seconds=-1)
+    identifier = order.authority_id or explain_failure(authority_of, order.organisation)
+    for each in (QWAC, QSEAL) if order.kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[order.kind],):
+        statements = Qualified(each, explain_failure(read_roles, order.roles), order.authority_name, identifier)
+        request = CertificateRequest(order.name, order.organisation, statements, start, end, order.key, order.hosts)
+        click.echo(explain_failure(Folder(order.path).issue, request, order.fault, now()))
 
 
 def read_roles(text: str) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ rich is imported when it is needed, so that no command starts slower for it."""
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sandbox.contract.moves import LOOKS
 
@@ -76,15 +76,11 @@ def limited(rows: list[Item], limit: int | None) -> tuple[list[Item], str]:
     return rows[-limit:], f"{len(rows) - limit:,} earlier ones are left out; --limit 0 shows all"
 
 
-class Step(Protocol):
-    """So many more are done; what is done, and how many there are in all, may be another by now."""
-
-    def __call__(self, count: int, /, *, total: int | None = None, label: str | None = None) -> None: ...
-
-
 @contextmanager
-def meter(label: str, total: int | None, unit: str = "") -> Iterator[Step]:
-    """Draws how much is done and the time left, on a terminal only. Without a total: the time that went."""
+def meter(label: str, total: int | None, unit: str = "") -> Iterator[Callable[..., None]]:
+    """Draws how much is done and the time left, on a terminal only. Without a total: the time that went.
+
+    The function that it gives takes how many more are done; and `total` and `label`, where they change meanwhile."""
     if not sys.stderr.isatty():
         yield lambda count, **changes: None
         return

@@ -17,7 +17,7 @@ import click
 
 from sandbox.commands.access_options import AccessOptions
 from sandbox.commands.docs import commands_page
-from sandbox.commands.options import URL, Instant, Seed, SeedText, option, options_of
+from sandbox.commands.options import INSTANT, SEED, URL, Seed, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
 from sandbox.world.long_work import collector_at_rest, tend
@@ -41,11 +41,11 @@ EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}  # listens th
 @option("--scenario", default="default", help="A shipped scenario by its name, or a file.")
 @option(
     "--seed",
-    type=SeedText(),
+    type=SEED,
     default=None,
     help="Same seed, same bytes. Left out, one is drawn; on a network its secret part is not shown.",
 )
-@option("--at", type=Instant(), default=None, help="Start time of the bank's clock, such as 2027-03-01T09:00.")
+@option("--at", type=INSTANT, default=None, help="Start time of the bank's clock, such as 2027-03-01T09:00.")
 @option("--frozen", is_flag=True, help="Freeze the bank's clock until it is moved.")
 @option(
     "--threads",

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sandbox.commands.access_options import KEY_LENGTH_MIN
-from sandbox.commands.options import Span, env_row
+from sandbox.commands.options import SPAN, Read, env_row
 from sandbox.machine import machine_time, seconds_since_boot, stopwatch
 
 if TYPE_CHECKING:
@@ -26,14 +26,17 @@ PLAIN = re.compile(r"[!-~]+")
 LEASE_MIN, LEASE_MAX = timedelta(seconds=1), timedelta(minutes=5)
 
 
-class Lease(Span):
+def read_lease(text: object) -> timedelta:
     """A span in which a server may be silent before others take its worlds."""
+    from sandbox.banking.durations import read_duration
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> timedelta:
-        found = super().convert(value, param, ctx)
-        if not LEASE_MIN <= found <= LEASE_MAX:
-            self.fail(f"{value!r} is not between 1s and 5m", param, ctx)
-        return found
+    found = read_duration(text)
+    if not LEASE_MIN <= found <= LEASE_MAX:
+        raise ValueError(f"{text!r} is not between 1s and 5m")
+    return found
+
+
+LEASE = Read("duration", "sandbox.commands.state_options:read_lease")
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class StateOptions:
         type=click.Choice(["normal", "full"]),
     )
     lease: timedelta = env_row(
-        "With --state URL: others take the worlds of a server that is silent for this long.", default="5s", type=Lease()
+        "With --state URL: others take the worlds of a server that is silent for this long.", default="5s", type=LEASE
     )
     advertise: str | None = env_row(
         "With --state URL: where other servers reach this one; default: the address it listens on.", metavar="URL"
@@ -129,9 +132,7 @@ class CapacityOptions:
         default=10_000,
         type=click.IntRange(1, 1_000_000),
     )
-    put_away_after: timedelta = env_row(
-        "With --state: unload a world after this idle time.", default="30m", type=Span()
-    )
+    put_away_after: timedelta = env_row("With --state: unload a world after this idle time.", default="30m", type=SPAN)
     history_mb: int = env_row(
         "Megabytes of calls, acts and waiting files in memory; the oldest are dropped, payments never.",
         default=500,

@@ -12,7 +12,7 @@ from sandbox.app import assemble
 from sandbox.bank.mint import Mint
 from sandbox.banking.durations import read_instant
 from sandbox.commands.access_options import AccessOptions
-from sandbox.commands.options import Seed, SeedText
+from sandbox.commands.options import Seed, read_seed
 from sandbox.commands.serve import beginning_of, seed_shown
 from sandbox.world.beginning import secret_of, seed_of
 from sandbox.world.log.state_hash import state_hash
@@ -28,7 +28,7 @@ HEXADECIMAL = re.compile(r"[0-9a-f]{32}")
 
 def started(seed: str | None, guarded: bool = False, scenario: str = "default", path: Path | None = None) -> Worlds:
     """A server's worlds as `serve` makes them with this --seed; `guarded`: on a network without one."""
-    given = None if seed is None else SeedText().convert(seed, None, None)
+    given = None if seed is None else read_seed(seed)
     beginning = beginning_of(scenario, given, read_instant(MORNING), True, guarded)
     return Worlds(beginning, lambda: 0.0, None if path is None else Store(path), guarded=guarded)
 
