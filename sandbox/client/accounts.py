@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from sandbox.client.bodies import day
@@ -77,10 +76,8 @@ class Accounts:
             extra={"SCA-Token": proof} if in_header and proof is not None else None,
         )
         embedded = field(reply, "_embedded", dict)
-        found = field(reply, "transactions", list, embedded)
-        return Page(
-            tuple(_transaction(reply, entry) for entry in found), maybe(reply, "next_page_key", within=embedded), reply
-        )
+        found = tuple(_transaction(reply, entry) for entry in field(reply, "transactions", list, embedded))
+        return Page(found, maybe(reply, "next_page_key", within=embedded), reply)
 
     def pages(self, logical_id: str, tokens: Tokens, **query: Any) -> Iterator[Page]:
         """Every page of what `transactions` takes. The filters go with each key: the service does not say that the key
@@ -105,17 +102,14 @@ def _path(logical_id: str) -> str:
     return f"/accounts/{segment(logical_id)}"
 
 
-def _signed(reply: Reply, entry: Any) -> Decimal:
-    """The amount, below 0 for a debit, also where a word beside it says so (service 2.8 does not show it)."""
-    amount = number(reply, "amount", entry)
-    return -abs(amount) if maybe(reply, "credit_debit_indicator", within=entry) == "DBIT" else amount
-
-
 def _transaction(reply: Reply, entry: Any) -> Transaction:
     entry = {snake(name): value for name, value in entry.items()} if isinstance(entry, dict) else entry
+    amount = number(reply, "amount", entry)
+    # Below 0 for a debit, also where a word beside it says so (service 2.8 does not show it).
+    is_debit = maybe(reply, "credit_debit_indicator", within=entry) == "DBIT"
     return Transaction(
         field(reply, "transaction_ref", within=entry),
-        _signed(reply, entry),
+        -abs(amount) if is_debit else amount,
         field(reply, "currency", within=entry),
         field(reply, "execution_date", within=entry)[:DATE],
         (maybe(reply, "value_date", within=entry) or "")[:DATE] or None,

@@ -38,10 +38,10 @@ class ClockControl:
 
     def advance(self, span: str | timedelta) -> ClockFace:
         """`61m`, `PT1H`, or a timedelta; all that falls due on the way happens."""
-        return self._change(advance=span_text(span))
+        return self._change(advance=time_text(span))
 
     def set(self, at: str | datetime) -> ClockFace:
-        return self._change(set=instant_text(at))
+        return self._change(set=time_text(at))
 
     def freeze(self) -> ClockFace:
         return self._change(mode="frozen")
@@ -181,9 +181,8 @@ def _face(reply: Reply) -> ClockFace:
     )
 
 
-def span_text(span: str | timedelta) -> str:
-    return f"{span.total_seconds():f}s" if isinstance(span, timedelta) else span
-
-
-def instant_text(at: str | datetime) -> str:
-    return at.isoformat() if isinstance(at, datetime) else at
+def time_text(value: str | timedelta | datetime) -> str:
+    """A span or an instant as the controls read it."""
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds():f}s"
+    return value.isoformat() if isinstance(value, datetime) else value

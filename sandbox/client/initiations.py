@@ -160,11 +160,10 @@ class Initiations:
 
     def _on(self, verb: str, method: str, target: Target, token: Token, end: str = "") -> Reply:
         """A call on something that was initiated."""
-        bulk_reference = target.reference if isinstance(target, Initiation) else target
-        version = VERSIONS[bulk_reference.operation(verb)]
-        return self.caller.call(
-            method, f"{bulk_reference.path}{end}", version, token=access_of(token), query=bulk_reference.query
-        )
+        reference = target.reference if isinstance(target, Initiation) else target
+        version = VERSIONS[reference.operation(verb)]
+        path = f"{reference.path}{end}"
+        return self.caller.call(method, path, version, token=access_of(token), query=reference.query)
 
 
 def _bulk(reply: Reply, found: Any) -> Bulk:

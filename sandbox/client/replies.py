@@ -7,9 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from sandbox.client.flows import Flow
-from sandbox.client.languages import languages_of
 from sandbox.client.reply import Reply
-from sandbox.client.transport import segment
+from sandbox.client.transport import languages_of, segment
 from sandbox.contract import kinds
 
 

@@ -12,7 +12,6 @@ from uuid import uuid4
 import httpx
 
 from sandbox.client.flows import Flow, new_flow
-from sandbox.client.languages import accept_language
 from sandbox.client.reply import NotJson, Refused, Reply, Unreadable, read_json
 from sandbox.client.signing import Signer
 from sandbox.contract.operations import OPERATIONS
@@ -161,10 +160,11 @@ class Caller:
 
     def ask_token(self, form: Mapping[str, str], version: int) -> Reply:
         """POST /token: Basic credentials and a form, neither Client-ID nor language (service 4.8)."""
+        credentials = b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
         headers = {
             "Request-ID": str(uuid4()),
             "Accept": self.accept(version),
-            "Authorization": basic(self.client_id, self.secret),
+            "Authorization": f"Basic {credentials}",
             "Content-Type": "application/x-www-form-urlencoded",
         }
         return send(self.http, "POST", f"{self.base_url}/token", headers, {}, form_of(form))
@@ -173,10 +173,6 @@ class Caller:
 def segment(text: str) -> str:
     """One segment of a path: `/` is encoded, and so are the dots of `.` and `..`, which would shorten the path."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
-
-
-def basic(client_id: str, secret: str) -> str:
-    return f"Basic {b64encode(f'{client_id}:{secret}'.encode()).decode()}"
 
 
 def form_of(fields: Mapping[str, str]) -> bytes:
@@ -190,3 +186,34 @@ def query_text(query: Mapping[str, Any]) -> dict[str, str]:
         for name, value in query.items()
         if value is not None
     }
+
+
+def languages_of(text: str) -> tuple[str, ...]:
+    """The languages of an Accept-Language without their regions, by weight, highest first (service 4.0)."""
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        tag, _, weight = part.partition(";")
+        found.setdefault(tag.strip().partition("-")[0].lower(), _weight(weight.strip().removeprefix("q=")))
+    return tuple(sorted((tag for tag in found if tag), key=lambda tag: -found[tag]))
+
+
+def accept_language(text: str) -> str:
+    """The header. Behind a language with a region stands the language, as a bank may know no regions."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    named = {part.partition(";")[0].lower() for part in parts}
+    rows: list[str] = []
+    for part in parts:
+        tag, mark, weight = part.partition(";")
+        bare = tag.partition("-")[0].lower()
+        rows.append(part)
+        if bare not in named:
+            named.add(bare)
+            rows.append(f"{bare}{mark}{weight}")
+    return ", ".join(rows)
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text) if text else 1.0
+    except ValueError:
+        return 0.0

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sandbox.client import Client, Controls, Initiation, Manual, Refused, Signer
-from sandbox.client.controls import instant_text, span_text
+from sandbox.client.controls import given, time_text
 
 Subject = str | Initiation
 Rows = list[dict[str, Any]]
@@ -97,9 +97,8 @@ class Bank:
 
     def await_(self, subject: Subject, status: str, within: str | timedelta | None = None) -> Awaited:
         """Moves bank time until the status is reached; raises Refused (409) with the reason when it never can be."""
-        body = {"payment_id": _id_of(subject), "status": status}
-        if within is not None:
-            body["within"] = span_text(within)
+        within = None if within is None else time_text(within)
+        body = given(payment_id=_id_of(subject), status=status, within=within)
         content = self.controls.call("POST", "/await", body).body
         at, waited = datetime.fromisoformat(content["at"]), timedelta(seconds=float(content["waited"]))
         return Awaited(content["payment_id"], content["status"], at, waited)
@@ -143,7 +142,7 @@ class Bank:
         """Changes the named settings and returns all settings."""
         if not changes:
             return self._fetch("/settings")["settings"]  # type: ignore[no-any-return]
-        texts = {name: span_text(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
+        texts = {name: time_text(value) if isinstance(value, timedelta) else value for name, value in changes.items()}
         return self.controls.call("PATCH", "/settings", texts).body["settings"]  # type: ignore[no-any-return]
 
     def move(self, subject: Subject, status: str, reason: str | None = None) -> None:
@@ -169,9 +168,7 @@ class Bank:
         Refused (409) where a world of that name exists, unless `replace` is true.
         """
         name = name or f"{self.name[:58]}.{len(self._forks) + 1}"
-        body: dict[str, Any] = {"as": name} | ({"replace": True} if replace else {})
-        if at is not None:
-            body["at"] = instant_text(at)
+        body = {"as": name} | given(replace=replace or None, at=None if at is None else time_text(at))
         self._server.call("POST", f"/worlds/{quote(self.name, safe='')}/fork", body)
         twin = Bank(self._server, name)
         self._forks.append(twin)
@@ -179,16 +176,15 @@ class Bank:
 
     def drop(self) -> None:
         """Drops this world and its forks; the server's default world stays."""
-        for name in [*(fork.name for fork in self._all_forks()), *([] if self.name == "default" else [self.name])]:
+        for fork in self._forks:
+            fork.drop()
+        self._forks.clear()
+        if self.name != "default":
             try:
-                self._server.drop_world(name)
+                self._server.drop_world(self.name)
             except Refused as refused:
                 if refused.status != NOT_FOUND:  # a test may have dropped it
                     raise
-        self._forks.clear()
-
-    def _all_forks(self) -> "list[Bank]":
-        return [later for fork in self._forks for later in (fork, *fork._all_forks())]
 
     def _fetch(self, path: str) -> dict[str, Any]:
         return self.controls.call("GET", path).body  # type: ignore[no-any-return]

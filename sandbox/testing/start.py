@@ -11,7 +11,7 @@ from typing import Any
 from sandbox.app import first_beginning
 from sandbox.banking.durations import read_instant
 from sandbox.client import Controls
-from sandbox.client.controls import instant_text
+from sandbox.client.controls import time_text
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario.model import Scenario
 from sandbox.scenario.reading import load, read_content
@@ -44,7 +44,7 @@ def beginning_of(start: Start) -> Beginning:
     if start.seed is not None:
         beginning = replace(beginning, seed=start.seed)
     if start.at is not None:
-        beginning = replace(beginning, at=None if start.at == NOW else read_instant(instant_text(start.at)))
+        beginning = replace(beginning, at=None if start.at == NOW else read_instant(time_text(start.at)))
     if start.frozen is not None:
         beginning = replace(beginning, rate=0.0 if start.frozen else beginning.rate or 1.0)
     return beginning
@@ -55,7 +55,7 @@ def world_options(start: Start) -> dict[str, Any]:
     scenario = _read(start)
     clock: dict[str, Any] = {}
     if start.at is not None and start.at != NOW:
-        clock["at"] = instant_text(start.at)
+        clock["at"] = time_text(start.at)
     elif start.at is None and scenario.at is None:
         clock["at"] = OPENING
     if start.frozen is not None or scenario.rate is None:
