@@ -141,18 +141,16 @@ class AccessOptions:
 
     def open_bank(self, app: Any) -> tuple[str, Callable[[], None]]:
         """Makes a listening server; returns its address and the function that serves."""
-        from sandbox.serve.server import port_of, server_of
+        from sandbox.serve.server import port_of
 
-        if self.tls:
-            assert self.pki is not None
-            server = listen(lambda: self._tls_server(app), f"{self.host}:{self.port}")
-            return address_of("https", self.host, port_of(server)), server.run
-        server = listen(
-            lambda: server_of(app, self.host, self.port, self.threads, self.bounds), f"{self.host}:{self.port}"
-        )
-        return address_of("http", self.host, port_of(server)), server.run
+        server = listen(lambda: self._server_of(app), f"{self.host}:{self.port}")
+        return address_of("https" if self.tls else "http", self.host, port_of(server)), server.run
 
-    def _tls_server(self, app: Any) -> Any:
+    def _server_of(self, app: Any) -> Any:
+        from sandbox.serve.server import server_of
+
+        if not self.tls:
+            return server_of(app, self.host, self.port, self.threads, self.bounds)
         try:
             from sandbox.serve.tls import tls_server_of
         except ModuleNotFoundError as missing:

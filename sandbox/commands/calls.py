@@ -174,8 +174,7 @@ def referee(far: RemoteWorld, fail_on: str | None, waive: tuple[str, ...], kind:
 
 def fetch_text(far: RemoteWorld, path: str) -> str:
     """Fetches a reply as text."""
-    with far.kindly():
-        far.demand_world()
+    far.demand_world()
     return far.controls.http.get(f"{far.controls.base_url}/_sandbox{path}", headers=far.controls.headers).text
 
 

@@ -31,11 +31,10 @@ class RemoteWorld:
         self._is_there = False
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The body of the reply; a refusal or a missing sandbox ends the command with exit code 1."""
-        with self.kindly():
-            if method == "GET":
-                self.demand_world()
-            return self.controls.call(method, path, body).body
+        """The body of the reply."""
+        if method == "GET":
+            self.demand_world()
+        return self.controls.call(method, path, body).body
 
     def demand_world(self) -> None:
         """A command that reads never makes a world: one that is not there is an error (choice 12)."""
@@ -82,28 +81,28 @@ class RemoteWorld:
         from sandbox.client.reply import Refused, Reply, read_json
 
         headers = ({"Content-Type": "application/octet-stream"} if content is not None else {}) | self.controls.headers
-        with self.kindly():
-            if method == "GET":
-                self.demand_world()
-            url = f"{self.controls.base_url}/_sandbox{path}"
-            size = 0 if content is None else len(content)
-            with meter("sending" if size else "exporting", size or None, "bytes") as step:
-                if size:
-                    headers["Content-Length"] = str(size)
-                pieces = portions(content, step) if content else None
-                http = self.controls.http
-                with http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
-                    found = []
-                    for piece in answer.iter_bytes():
-                        found.append(piece)
-                        step(0 if size else len(piece))
-            body = b"".join(found)
-            if not answer.is_success:
-                raise Refused(Reply(answer.status_code, read_json(body), answer.headers, None, path))
-            return body
+        if method == "GET":
+            self.demand_world()
+        url = f"{self.controls.base_url}/_sandbox{path}"
+        size = 0 if content is None else len(content)
+        with meter("sending" if size else "exporting", size or None, "bytes") as step:
+            if size:
+                headers["Content-Length"] = str(size)
+            pieces = portions(content, step) if content else None
+            http = self.controls.http
+            with http.stream(method, url, headers=headers, content=pieces, timeout=CARRIED_WITHIN) as answer:
+                found = []
+                for piece in answer.iter_bytes():
+                    found.append(piece)
+                    step(0 if size else len(piece))
+        body = b"".join(found)
+        if not answer.is_success:
+            raise Refused(Reply(answer.status_code, read_json(body), answer.headers, None, path))
+        return body
 
     @contextmanager
     def kindly(self) -> Iterator[None]:
+        """A refusal or a missing sandbox ends the command with exit code 1."""
         import httpx
 
         from sandbox.client import Refused, Unreadable
@@ -149,7 +148,9 @@ def remote(command: Callable[..., None]) -> Callable[..., Any]:
         url, world, key, as_json = (_choose_world(name, given.pop(name)) for name in SHARED)
         with Controls(url, key=key) as server:
             there = server if world == "default" else server.world(world)
-            command(RemoteWorld(there, as_json), *words, **given)
+            far = RemoteWorld(there, as_json)
+            with far.kindly():
+                command(far, *words, **given)
 
     return cast(Callable[..., Any], driven)
 

@@ -97,23 +97,12 @@ def list_shipped(wants_json: bool) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def check(files: tuple[str, ...]) -> None:
     """Checks scenario files; reports errors by line and column. Exits with 1 when there are any."""
-    faults = [fault for file in files for fault in _faults(file)]
+    _, faults = _read(files)
     for fault in faults:
         click.echo(fault)
     if faults:
         sys.exit(FAILED)
     click.echo(f"{len(files)} read, nothing wrong")
-
-
-def _faults(file: str) -> list[str]:
-    from sandbox.player.runs import read_script
-    from sandbox.scenario import ScenarioErrors
-
-    try:
-        read_script(file)
-    except ScenarioErrors as errors:
-        return [str(error) for error in errors.errors]
-    return []
 
 
 @scenario.command()
@@ -185,7 +174,8 @@ def run(
 scenario.add_command(load)
 
 
-def _scripts(names: tuple[str, ...]) -> "list[Script]":
+def _read(names: tuple[str, ...]) -> "tuple[list[Script], list[str]]":
+    """Those that can be read, and what is wrong with the others."""
     from sandbox.player.runs import read_script
     from sandbox.scenario import ScenarioErrors
 
@@ -195,6 +185,11 @@ def _scripts(names: tuple[str, ...]) -> "list[Script]":
             scripts.append(read_script(name))
         except ScenarioErrors as errors:
             faults += [str(error) for error in errors.errors]
+    return scripts, faults
+
+
+def _scripts(names: tuple[str, ...]) -> "list[Script]":
+    scripts, faults = _read(names)
     for fault in faults:
         click.echo(fault, err=True)
     if faults:

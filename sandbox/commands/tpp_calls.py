@@ -37,17 +37,16 @@ def finish(
 ) -> None:
     """The customer's part, time, and what came of it."""
     tpp, found = tpp_of(far), dict[str, Any]()
-    with far.kindly():
-        address = address_of(far, initiation)
-        if unsigned:
-            found["address"] = address
-        elif address is not None:
-            act = far.controls.psu.refuse if refuse else far.controls.psu.approve
-            found["redirect"] = act(address, customer)
-        if until:
-            body = {"payment_id": initiation.reference.id, "status": until.upper(), "within": WITHIN}
-            far.controls.call("POST", "/await", body)
-        status = tpp.status(initiation)
+    address = address_of(far, initiation)
+    if unsigned:
+        found["address"] = address
+    elif address is not None:
+        act = far.controls.psu.refuse if refuse else far.controls.psu.approve
+        found["redirect"] = act(address, customer)
+    if until:
+        body = {"payment_id": initiation.reference.id, "status": until.upper(), "within": WITHIN}
+        far.controls.call("POST", "/await", body)
+    status = tpp.status(initiation)
     kind = initiation.reference.kind.row
     found = {kind.id: initiation.reference.id, "status": status.status, "reason": status.reason} | found
     found["console"] = console_of(far, initiation)
@@ -97,15 +96,14 @@ def pay(
     **ending: Any,
 ) -> None:  # fmt: skip
     """Initiates a payment as demo-tpp, and signs it as a customer."""
-    with far.kindly():
-        initiation = tpp_of(far).pay(
-            product,
-            creditor_name=name,
-            creditor_iban=iban,
-            amount=amount,
-            currency=currency,
-            requested_execution_date=on,
-        )
+    initiation = tpp_of(far).pay(
+        product,
+        creditor_name=name,
+        creditor_iban=iban,
+        amount=amount,
+        currency=currency,
+        requested_execution_date=on,
+    )
     finish(far, initiation, customer, **ending)
 
 
@@ -124,11 +122,10 @@ def order(
     """Initiates a standing order as demo-tpp, and signs it as a customer."""
     from datetime import timedelta
 
-    with far.kindly():
-        first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
-        initiation = tpp_of(far).pay_regularly(
-            creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start_date=first
-        )
+    first = start or (far.controls.clock.get().now + timedelta(days=1)).date().isoformat()
+    initiation = tpp_of(far).pay_regularly(
+        creditor_name=name, creditor_iban=iban, amount=amount, frequency=frequency.upper(), start_date=first
+    )
     finish(far, initiation, customer, **ending)
 
 
@@ -145,12 +142,11 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
     from sandbox.commands.bulk import kind_of
     from sandbox.files.samples import sample
 
-    with far.kindly():
-        if file is not None:
-            content = file.read()
-        else:
-            content = sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
-        initiation = tpp_of(far).send_file(content, kind_of(content), reference)
+    if file is not None:
+        content = file.read()
+    else:
+        content = sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
+    initiation = tpp_of(far).send_file(content, kind_of(content), reference)
     finish(far, initiation, customer, **ending)
 
 
@@ -160,16 +156,15 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
 @remote
 def consent(far: RemoteWorld, customer: str, refuse: bool) -> None:
     """Asks for a consent as demo-tpp, consents as a customer, and shows the tokens and accounts."""
-    with far.kindly():
-        tpp = tpp_of(far)
-        asked = tpp.consent_addresses()
-        if refuse:
-            found: dict[str, Any] = {"redirect": far.controls.psu.refuse(asked.address, customer)}
-        else:
-            callback = far.controls.psu.approve(asked.address, customer)
-            tokens = tpp.tokens_from(callback, asked.flow)
-            accounts = [{"iban": one.iban, "logical_id": one.logical_id} for one in tpp.accounts(tokens)]
-            found = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
+    tpp = tpp_of(far)
+    asked = tpp.consent_addresses()
+    if refuse:
+        found: dict[str, Any] = {"redirect": far.controls.psu.refuse(asked.address, customer)}
+    else:
+        callback = far.controls.psu.approve(asked.address, customer)
+        tokens = tpp.tokens_from(callback, asked.flow)
+        accounts = [{"iban": one.iban, "logical_id": one.logical_id} for one in tpp.accounts(tokens)]
+        found = {"access_token": tokens.access, "refresh_token": tokens.refresh, "accounts": accounts}
     far.tell(found, lambda: _consented(found))
 
 

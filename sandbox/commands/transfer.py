@@ -58,9 +58,8 @@ def film(far: RemoteWorld, name: str, output: Path) -> None:
 
     server = Controls(far.controls.base_url.partition("/worlds/")[0], far.controls.http, far.controls.key)
     filmed = RemoteWorld(server if name == "default" else server.world(name), far.as_json)
-    with far.kindly():
-        filmed.demand_world()
-        text = render_film(filmed.controls, f"World {name}")
+    filmed.demand_world()
+    text = render_film(filmed.controls, f"World {name}")
     write_file(output, text.encode())
     far.tell({"film": str(output)}, lambda: f"{output}: open it in a browser")
 

@@ -75,17 +75,16 @@ def trigger(far: RemoteWorld, name: str, kind: str | None, customer: str | None)
 
     one = named(name, kind)
     about = f"{one.value}: {one.effect}{f' ({one.plain_outcome})' if one.outcome else ''}"
-    with far.kindly():
-        try:
-            initiation = initiate(far, one, kind)
-        except Refused as no:
-            if one.rule.refuse is None:
-                raise
-            found = {"value": one.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
-            far.tell(found, lambda: f"{about}\n{found['status']} {found['refused']}, as it should be")
-            return
-        lead_on(far, one, initiation, customer or ("bakkerij" if one.kinds == ("bulk",) else "alice"))
-        status = tpp_of(far).status(initiation)
+    try:
+        initiation = initiate(far, one, kind)
+    except Refused as no:
+        if one.rule.refuse is None:
+            raise
+        found = {"value": one.value, "status": no.status, "refused": no.error, "error_code": no.error_code}
+        far.tell(found, lambda: f"{about}\n{found['status']} {found['refused']}, as it should be")
+        return
+    lead_on(far, one, initiation, customer or ("bakkerij" if one.kinds == ("bulk",) else "alice"))
+    status = tpp_of(far).status(initiation)
     shown = {"payment_id": initiation.reference.id, "status": status.status, "reason": status.reason}
     shown |= {"value": one.value, "console": console_of(far, initiation)}
     far.tell(shown, lambda: f"{about}\n{render_initiation(shown)}")

@@ -150,9 +150,8 @@ def begin_worlds(found: "Cover", options: CoverOptions) -> None:
     from sandbox.client import Controls
     from sandbox.commands.remote import RemoteWorld
 
-    with Controls(options.url, key=options.key) as server:
-        far = RemoteWorld(server, False)
+    with Controls(options.url, key=options.key) as server, RemoteWorld(server, False).kindly():
         for variant in found.variants:
             body = {"variants": dict(variant.changes), "seed": options.seed, "replace": options.replace}
-            far.call("PUT", f"/worlds/{variant.name}", body)
+            server.call("PUT", f"/worlds/{variant.name}", body)
     click.echo(f"{len(found.variants)} worlds begun at {options.url.rstrip('/')}/worlds/NAME", err=True)
