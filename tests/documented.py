@@ -15,8 +15,9 @@ from jsonschema import Draft202012Validator
 from sandbox.contract.operations import OPERATIONS
 from sandbox.contract.variants import Pairs
 from sandbox.web.api.call import Call
+from sandbox.web.docs.amendments import AMENDMENTS
 from sandbox.web.docs.controls_document import document as controls_document
-from sandbox.web.docs.document import AMENDMENTS, addresses_of, amended, usual_document
+from sandbox.web.docs.document import addresses_of, amended, usual_document
 
 LOOKS = 3  # at replies of the same form; one where a bank differs
 WORD = 10  # characters; a status, a scope

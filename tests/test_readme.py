@@ -16,7 +16,7 @@ from sandbox.contract.operations import OPERATIONS
 from sandbox.seed import load_fixtures
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.docs import generated
-from sandbox.web.docs.markdown import anchor_of
+from sandbox.web.docs.site import anchor_of
 from tests.deploy.proxies import free_port
 from tests.readme import (
     BLOCKS,

@@ -15,8 +15,9 @@ from sandbox.contract.variants import AXES, Pairs
 from sandbox.scenario.values import default_values
 from sandbox.web.api import account_replies, replies
 from sandbox.web.api.body_schemas import ContractBody, EarlierBody, PaymentBody
-from sandbox.web.docs import amendments_bodies, amendments_headers, reply_schemas
-from sandbox.web.docs.amending import Amend, Document
+from sandbox.web.docs import reply_schemas
+from sandbox.web.docs.amending import Document
+from sandbox.web.docs.amendments import AMENDMENTS
 from sandbox.web.docs.examples import Example, accept_of, order, steps
 from sandbox.web.docs.parameters import address_of, parameters_of
 from sandbox.web.docs.responses import responses_of
@@ -197,8 +198,6 @@ def body_name(product: str) -> str:
     return "".join(word.capitalize() for word in product.split("-")[:-2]) + "Payment"
 
 
-# One for each value that shows in the shape of a call or a reply.
-AMENDMENTS: dict[tuple[str, str], Amend] = amendments_headers.AMENDMENTS | amendments_bodies.AMENDMENTS
 LAST = ("error_codes", "other")  # it replaces also the codes that others bring
 
 

@@ -1,11 +1,13 @@
 """The documentation: which pages there are, in which order, and each as HTML, served or written to files."""
 
+import html
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 from jinja2 import Environment
@@ -14,8 +16,11 @@ from markupsafe import Markup, escape
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.docs import generated
 from sandbox.web.docs.added_pages import ADDED
-from sandbox.web.docs.markdown import html_of, title_of
 from sandbox.web.html.pages import environment_of
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 TREE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Tutorial", ("install", "first-payment", "first-test", "first-scenario")),
@@ -42,6 +47,7 @@ TITLES = {
     "variants": "Axes: how a bank could differ",
 }
 
+LANGUAGES = {"sh": "curl", "python": "Python", "js": "JavaScript", "yaml": "YAML", "": "text"}
 SLUGS = tuple(dict.fromkeys(slug for _, slugs in TREE for slug in slugs))
 
 
@@ -139,3 +145,65 @@ def reference(root: str, bank: str) -> str:
 @lru_cache(maxsize=ROOTS_KEPT)
 def trial(root: str) -> str:
     return templates().get_template("try.html").render(root=root)
+
+
+@cache
+def reader() -> "MarkdownIt":
+    """CommonMark and tables; HTML in a text is shown as text."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def anchor_of(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def title_of(text: str) -> str:
+    return text.partition("\n")[0].removeprefix("# ")
+
+
+def html_of(text: str, link: Callable[[str], str]) -> str:
+    """A page's HTML; `link` gives the address of what the text links to."""
+    tokens = reader().parse(text)
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", anchor_of(tokens[at + 1].content))
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")
+        for child in token.children or ():
+            for name in ("href", "src"):
+                if name in child.attrs:
+                    child.attrSet(name, link(str(child.attrs[name])))
+    made = reader()
+    return str(made.renderer.render(_with_tabs(tokens), made.options, {}))
+
+
+def _with_tabs(tokens: "list[Token]") -> "list[Token]":
+    """Blocks of code that follow each other in other languages are tabs of one box."""
+    from markdown_it.token import Token
+
+    groups: list[list[Token]] = []
+    for token in tokens:
+        taken = {one.info for one in groups[-1]} if groups and groups[-1][0].type == "fence" else {token.info}
+        if token.type == "fence" and token.info not in taken:
+            groups[-1].append(token)
+        else:
+            groups.append([token])
+    return [
+        Token("html_block", "", 0, content=_code(group)) if group[0].type == "fence" else group[0] for group in groups
+    ]
+
+
+def _code(group: "list[Token]") -> str:
+    """One block; or several, of which one is open at a time."""
+    if len(group) == 1:
+        return f'<pre tabindex="0"><code>{html.escape(group[0].content)}</code></pre>\n'
+    assert group[0].map is not None
+    name = f"tabs-{group[0].map[0]}"
+    boxes = (
+        f'<details name="{name}"{" open" if at == 0 else ""}><summary>{LANGUAGES.get(one.info, html.escape(one.info))}'
+        f'</summary><pre tabindex="0"><code>{html.escape(one.content)}</code></pre></details>\n'
+        for at, one in enumerate(group)
+    )
+    return f'<div class="tabs">{"".join(boxes)}</div>\n'
