@@ -11,7 +11,7 @@ DEFINED = {
     "bulk": "sandbox.commands.bulk:bulk",
     "clock": "sandbox.commands.actions:clock",
     "collection": "sandbox.commands.docs:collection",
-    "completion": "sandbox.commands.completion:completion",
+    "completion": "sandbox.cli:completion",
     "consent": "sandbox.commands.tpp_calls:consent",
     "count": "sandbox.commands.calls:count",
     "coverage": "sandbox.commands.calls:coverage",
@@ -80,3 +80,15 @@ class Commands(MutableMapping[str, click.Command]):
 @click.version_option(package_name="bank-sandbox")
 def main() -> None:
     """A sandbox of one Belgian bank, on a clock that you own."""
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Prints the completion script of SHELL. For bash: eval "$(bank-sandbox completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(context.find_root().command, {}, "bank-sandbox", "_BANK_SANDBOX_COMPLETE").source())
