@@ -175,7 +175,7 @@ scenario.add_command(load)
 
 
 def _read(names: tuple[str, ...]) -> "tuple[list[Script], list[str]]":
-    """Those that can be read, and what is wrong with the others."""
+    """The files that can be read, and what is wrong with the others."""
     from sandbox.player.runs import read_script
     from sandbox.scenario import ScenarioErrors
 
