@@ -15,14 +15,11 @@ from sandbox.shop.here import demand_proof, go, visitor
 from sandbox.shop.here import line as line_of
 from sandbox.shop.line import AccessEnded, BankBusy, BankSilent, Line
 from sandbox.shop.visitors import Errand, Visitors
+from sandbox.web.html.pages import policy_of
 
 COOKIE = "marloquin-{port}"  # browsers keep one jar for all ports of a machine
 CALLBACK = "/callback"
 FORM_BYTES_MAX = 10_000
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'; form-action 'self' {bank}"
-)
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",  # the callback's address holds a code
@@ -101,7 +98,8 @@ def refused_at_the_bank(errand: Errand) -> str:
 def guard(app: Flask, line: Line) -> None:
     """Finds the visitor, checks the form's proof, and sets the security headers."""
     home, bank = urlsplit(line.redirect_uri), urlsplit(line.base_url)
-    policy = POLICY.format(bank=f"{bank.scheme}://{bank.netloc}")
+    forms = f"'self' {bank.scheme}://{bank.netloc}"
+    policy = policy_of(forms, style="'self'", script="'self'", img="'self'", connect="'self'")
     visitors: Visitors = app.extensions["visitors"]
     cookie = COOKIE.format(port=home.port)
 
@@ -140,37 +138,31 @@ def guard(app: Flask, line: Line) -> None:
 
 
 def explain(app: Flask) -> None:
+    for kind in (BankBusy, BankSilent, AccessEnded, Refused, ForeignCallback, HTTPException):
+        app.register_error_handler(kind, explain_trouble)
+
+
+def explain_trouble(error: Exception) -> Response | tuple[str, int]:
     """Every trouble has a page of its own, and says whether it is worth trying again."""
-
-    @app.errorhandler(BankBusy)
-    def busy(error: BankBusy) -> Response:
-        text = f"Your bank asks for a little patience. Try again in {error.seconds} seconds."
-        page, status = trouble("The bank is busy", text, 503, again=True)
-        return Response(page, status, {"Retry-After": str(error.seconds)})
-
-    @app.errorhandler(BankSilent)
-    def silent(error: BankSilent) -> tuple[str, int]:
-        return trouble("The bank does not answer", "Nothing is lost. Try again in a moment.", 502, again=True)
-
-    @app.errorhandler(AccessEnded)
-    def ended(error: AccessEnded) -> tuple[str, int]:
-        """Tokens of a consent that is over are of no use, and are forgotten at once."""
-        visitor().link = None
-        return render_template("connect.html", ended=True), 403
-
-    @app.errorhandler(Refused)
-    def refused(error: Refused) -> tuple[str, int]:
-        text = f"The bank said: {error.error_description or error.error or error.status}"
-        return trouble("The bank refused", text, 502)
-
-    @app.errorhandler(ForeignCallback)
-    def foreign(error: ForeignCallback) -> tuple[str, int]:
-        return trouble("This return is not yours", "It does not fit what the bank was asked.", 400)
-
-    @app.errorhandler(HTTPException)
-    def missing(error: HTTPException) -> tuple[str, int]:
-        title, text = MISSING.get(error.code or 0, (error.name, "That cannot be done here."))
-        return trouble(title, text, error.code or 500)
+    match error:
+        case BankBusy():
+            text = f"Your bank asks for a little patience. Try again in {error.seconds} seconds."
+            page, status = trouble("The bank is busy", text, 503, again=True)
+            return Response(page, status, {"Retry-After": str(error.seconds)})
+        case BankSilent():
+            return trouble("The bank does not answer", "Nothing is lost. Try again in a moment.", 502, again=True)
+        case AccessEnded():  # tokens of a consent that is over are of no use, and are forgotten at once
+            visitor().link = None
+            return render_template("connect.html", ended=True), 403
+        case Refused():
+            text = f"The bank said: {error.error_description or error.error or error.status}"
+            return trouble("The bank refused", text, 502)
+        case ForeignCallback():
+            return trouble("This return is not yours", "It does not fit what the bank was asked.", 400)
+        case HTTPException():
+            title, text = MISSING.get(error.code or 0, (error.name, "That cannot be done here."))
+            return trouble(title, text, error.code or 500)
+    raise error
 
 
 def trouble(title: str, text: str, status: int, again: bool = False) -> tuple[str, int]:

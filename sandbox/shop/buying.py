@@ -1,5 +1,7 @@
 """The shelf, the basket, and orders that are paid by bank."""
 
+from secrets import token_hex
+
 from flask import Blueprint, Response, abort, render_template, request
 
 from sandbox.client import Refused
@@ -66,7 +68,7 @@ def order() -> Response | tuple[str, int]:
     if not owner.basket:  # as when the button was pressed twice
         return go("/orders" if owner.orders else "/basket")
     typed = request.form.get("iban", "")[:IBAN_MAX]
-    made = Order(paying.new_number(), dict(owner.basket), "".join(typed.split()).upper() or None)
+    made = Order(f"MQ-{token_hex(4).upper()}", dict(owner.basket), "".join(typed.split()).upper() or None)
     try:
         address = paying.begin(line(), owner, made, language())
     except Refused as refused:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import httpx
 from flask import Flask, Response, abort, request
 
-from sandbox.client import ClockFace, Controls, Refused, Unreadable
+from sandbox.client import Controls, Refused, Unreadable
 from sandbox.shop.here import go, visitor
 from sandbox.shop.line import TIMEOUT, machine_now
 from sandbox.shop.viewing import BANK_ZONE
@@ -16,13 +16,6 @@ from sandbox.shop.visitors import Visitor
 
 SPANS = {"1m": "1 minute", "1d": "1 day", "91d": "91 days"}
 LOST = (httpx.TransportError, Refused, Unreadable)
-
-
-class Bar(NamedTuple):
-    """What the bar shows: the bank's time, and how fast it goes."""
-
-    time: str
-    pace: str
 
 
 class Demo:
@@ -40,11 +33,14 @@ class Demo:
             self._ahead = self.controls.clock.get().now - machine_now()
         return machine_now() + self._ahead
 
-    def bar(self) -> Bar | None:
+    def bar(self) -> tuple[str, str] | None:
+        """The bank's time, and how fast it goes; None while the bank does not answer."""
         try:
-            return bar_of(self.controls.clock.get())
+            face = self.controls.clock.get()
         except LOST:
             return None
+        pace = "it stands still" if face.mode == "frozen" else "" if face.rate == 1 else f"{face.rate:g} times as fast"
+        return f"{face.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", pace
 
     def join(self, app: Flask) -> None:
         """Puts the bar above every page of the shop, and answers its buttons."""
@@ -70,11 +66,6 @@ class Demo:
             visitor().notice = "The bank’s clock could not be moved."
         back = request.form.get("back", "/")
         return go(back if back.startswith("/") and back.isprintable() and not back.startswith(("//", "/\\")) else "/")
-
-
-def bar_of(face: ClockFace) -> Bar:
-    pace = "it stands still" if face.mode == "frozen" else "" if face.rate == 1 else f"{face.rate:g} times as fast"
-    return Bar(f"{face.now.astimezone(BANK_ZONE):%a %-d %b %Y, %H:%M}", pace)
 
 
 class Step(NamedTuple):

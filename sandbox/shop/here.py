@@ -7,15 +7,11 @@ from flask import Response, abort, current_app, g, redirect, request
 
 from sandbox.contract.languages import SCREENS
 from sandbox.shop.line import Line
-from sandbox.shop.visitors import Visitor, Visitors
+from sandbox.shop.visitors import Visitor
 
 
 def line() -> Line:
     return cast(Line, current_app.extensions["line"])
-
-
-def visitors() -> Visitors:
-    return cast(Visitors, current_app.extensions["visitors"])
 
 
 def visitor() -> Visitor:

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from secrets import token_hex
 from threading import Event
 
 from sandbox.client import Initiation, Refused
-from sandbox.shop import paying
 from sandbox.shop.goods import SHOP, SHOP_IBAN
 from sandbox.shop.line import BankBusy, BankSilent, Line
 from sandbox.shop.visitors import Attempt, Errand, Order, Visitor, Visitors
@@ -14,6 +12,7 @@ from sandbox.shop.visitors import Attempt, Errand, Order, Visitor, Visitors
 LOOK_SECONDS = 1.0  # the bank is not asked more often than that
 NEXT_LOOKS = ((10, 2), (30, 5), (120, 15))  # up to so many looks, so many seconds until the next; then the shop stops
 LONG = 30
+EVERY = 5.0  # seconds between two rounds of the shop; each payment has its own, longer pause
 SETTLED_AFTER = timedelta(days=1)  # at some banks ACSP is the last status: money that left a day ago is here
 
 
@@ -177,22 +176,15 @@ def is_due(line: Line, attempt: Attempt) -> bool:
     return not attempt.is_final and (attempt.looked is None or line.ticks() - attempt.looked >= LONG)
 
 
-def new_number() -> str:
-    return f"MQ-{token_hex(4).upper()}"
-
-
-EVERY = 5.0  # seconds between two rounds; each payment has its own, longer pause
-
-
 def follow(line: Line, visitors: Visitors) -> None:
     """One round: whatever was not looked at for a while."""
     for visitor in visitors:
         with visitor.lock:
             for order in visitor.orders.values():
                 for attempt in order.attempts:
-                    if paying.is_due(line, attempt):
+                    if is_due(line, attempt):
                         try:
-                            paying.look(line, attempt)
+                            look(line, attempt)
                         except Refused:
                             continue
                         except (BankBusy, BankSilent):

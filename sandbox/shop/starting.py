@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 import click
 from waitress import create_server
@@ -56,7 +55,8 @@ def run(options: DemoOptions) -> None:
         home = f"http://{address}:{door.getsockname()[1]}"
         demo = Demo(bank_url, key, frozenset({HOST, address}))
         if options.rate is not None:
-            run_at(demo, options.rate)
+            with asking("the bank's clock could not be set: {}"):
+                demo.controls.clock.run(options.rate)
         line = line_of(demo, options, bank_url, f"{home}{CALLBACK}")
         app = create_app(line)
         demo.join(app)
@@ -76,7 +76,8 @@ def run(options: DemoOptions) -> None:
 
 def line_of(demo: Demo, options: DemoOptions, bank_url: str, callback: str) -> Line:
     """The shop's line to its bank, as the bank's manual has it; with signatures where the bank demands them."""
-    settings = settings_of(demo)
+    with asking("the bank's settings could not be read: {}"):
+        settings = demo.controls.call("GET", "/settings").body["settings"]
     signer = Signer(demo.now) if settings["signatures"] == "strict" else None
     client_id, secret = options.client_id, options.secret
     if client_id is None or secret is None:
@@ -112,18 +113,23 @@ def register(demo: Demo, callback: str, signer: Signer | None = None) -> tuple[s
     secret = secrets.token_urlsafe(24)
     client = {"secret": secret, "name": SHOP, "roles": ["PIS", "AIS"], "redirect_uris": [callback], "active": True}
     client["keys"] = [] if signer is None else [signer.public]
-    try:
+    with asking("the shop could not be registered at the bank: {}. Name its --key, or a --client-id."):
         try:
             demo.controls.call("POST", "/clients", {"client_id": CLIENT_ID, **client})
         except Refused as no:
             if no.status != 409:
                 raise
             demo.controls.call("PUT", f"/clients/{CLIENT_ID}", client)
-    except LOST as lost:
-        raise click.ClickException(
-            f"the shop could not be registered at the bank: {lost}. Name its --key, or a --client-id."
-        ) from None
     return CLIENT_ID, secret
+
+
+@contextmanager
+def asking(trouble: str) -> Iterator[None]:
+    """Calls of the bank's controls, without which the shop cannot start."""
+    try:
+        yield
+    except LOST as lost:
+        raise click.ClickException(trouble.format(lost)) from None
 
 
 def lan_address() -> str:
@@ -158,21 +164,6 @@ def bank_at(options: DemoOptions, listens: str, address: str, key: str | None) -
     bank = assemble(worlds, lock=Lock(key if options.lan else None, hosts=Hosts(bound="")))
     with in_background(bank, listens, options.bank_port) as served:
         yield f"http://{address}:{served.rpartition(':')[2]}"
-
-
-def settings_of(demo: Demo) -> dict[str, Any]:
-    """What a third party reads in its bank's manual: how this bank decided where the service is silent."""
-    try:
-        return demo.controls.call("GET", "/settings").body["settings"]  # type: ignore[no-any-return]
-    except LOST as lost:
-        raise click.ClickException(f"the bank's settings could not be read: {lost}") from None
-
-
-def run_at(demo: Demo, rate: float) -> None:
-    try:
-        demo.controls.clock.run(rate)
-    except LOST as lost:
-        raise click.ClickException(f"the bank's clock could not be set: {lost}") from None
 
 
 def _stop(number: int, frame: object) -> None:

@@ -83,26 +83,21 @@ def entries_of(link: Link) -> list[AccountEntry]:
     return link.entries
 
 
-def balance_of(link: Link, entry: AccountEntry) -> Account:
-    """The account with its balance."""
+def balance_if_shown(link: Link, entry: AccountEntry) -> Account | None:
+    """The account with its balance; None where the bank wants the customer to authenticate before, as some do."""
+    if link.blind and renewal_of(link) is not None:
+        return None
     earlier = link.accounts.get(entry.logical_id)
     if earlier is not None and line().now() < earlier[0] + KEPT:
         return earlier[1]
-    found = line().ask_with(link.keys, "account", lambda tokens: line().tpp().account(entry.logical_id, tokens))
-    link.accounts[entry.logical_id] = line().now(), found
-    return found
-
-
-def balance_if_shown(link: Link, entry: AccountEntry) -> Account | None:
-    """The same; None where the bank wants the customer to authenticate before it shows a balance, as some do."""
-    if link.blind and renewal_of(link) is not None:
-        return None
     try:
-        return balance_of(link, entry)
+        found = line().ask_with(link.keys, "account", lambda tokens: line().tpp().account(entry.logical_id, tokens))
     except Refused as refused:
         ask_for_renewal(link, refused)
         link.blind = True
         return None
+    link.accounts[entry.logical_id] = line().now(), found
+    return found
 
 
 def statement_of(link: Link, entry: AccountEntry, days: int, currency: str) -> Statement:

@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from secrets import token_urlsafe
 from threading import Lock, RLock
+from typing import TypeVar
 
 from sandbox.client import Account, AccountEntry, Consent, Flow, Initiation, Transaction
 from sandbox.shop.goods import GOODS
 from sandbox.shop.line import Keys
 
+T = TypeVar("T")
 VISITORS_MAX = 500  # the one who was away longest is forgotten first
 ERRANDS_MAX = 20
 ORDERS_MAX = 50
@@ -117,19 +119,23 @@ class Visitor:
     lock: RLock = field(default_factory=RLock)  # one act of a visitor at a time: no payment twice, no refresh twice
 
     def remember(self, errand: Errand) -> None:
-        self.errands[errand.flow.state] = errand
-        while len(self.errands) > ERRANDS_MAX:
-            self.errands.popitem(last=False)
+        put(self.errands, errand.flow.state, errand, ERRANDS_MAX)
 
     def keep(self, order: Order) -> None:
-        self.orders[order.number] = order
-        while len(self.orders) > ORDERS_MAX:
-            self.orders.popitem(last=False)
+        put(self.orders, order.number, order, ORDERS_MAX)
 
     def take_notice(self) -> str:
         """The notice, once."""
         notice, self.notice = self.notice, ""
         return notice
+
+
+def put(kept: OrderedDict[str, T], name: str, value: T, most: int) -> None:
+    """The last that was put in stands at the end; the first are forgotten."""
+    kept[name] = value
+    kept.move_to_end(name)
+    while len(kept) > most:
+        kept.popitem(last=False)
 
 
 class Visitors:
@@ -142,10 +148,7 @@ class Visitors:
     def of(self, name: str) -> Visitor:
         with self._lock:
             visitor = self._by_name.get(name) or Visitor()
-            self._by_name[visitor.name] = visitor
-            self._by_name.move_to_end(visitor.name)
-            while len(self._by_name) > VISITORS_MAX:
-                self._by_name.popitem(last=False)
+            put(self._by_name, visitor.name, visitor, VISITORS_MAX)
             return visitor
 
     def __iter__(self) -> Iterator[Visitor]:
