@@ -4,6 +4,7 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
+from sandbox.banking.durations import write_instant
 from sandbox.contract.errors import Error, Refusal
 from sandbox.lazy import load
 from sandbox.web.api.app import here
@@ -11,7 +12,7 @@ from sandbox.web.console import settings_page
 from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.control_calls import curl_of, done
 from sandbox.web.console.desk import Desk, Notice
-from sandbox.web.console.formats import clock_text, machine
+from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
 from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
@@ -115,7 +116,7 @@ def live(visit: Visit) -> Response:
     found = {
         "mark": mark,
         "now": clock_text(now),
-        "machine": machine(now),
+        "machine": write_instant(now),
         "calls": world.exchanges_made,
         "moves": moves,
     }

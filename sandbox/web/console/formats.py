@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.banking.durations import write_instant
 from sandbox.banking.iban import grouped
 from sandbox.banking.money import Money
 
@@ -18,11 +17,6 @@ def moment(instant: datetime) -> str:
     """`2027-03-01 09:00:00`, Brussels time; parts of a second only where there are any."""
     there = instant.astimezone(BRUSSELS)
     return f"{there:%Y-%m-%d %H:%M:%S}" + (f".{there.microsecond // 1000:03}" if there.microsecond else "")
-
-
-def machine(instant: datetime) -> str:
-    """For the machine to read."""
-    return write_instant(instant)
 
 
 def local(instant: datetime) -> str:

@@ -9,7 +9,7 @@ from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.console.inbox import cosigning_of
-from sandbox.web.console.initiations import KINDS, PartRow, lines_of, part_of, register_of, row_of
+from sandbox.web.console.initiations import KINDS, PartRow, lines_of, part_of, row_of
 from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
 from sandbox.web.console.visits import Facts, Visit
@@ -25,8 +25,8 @@ def initiation(visit: Visit) -> Facts:
 
 
 def view_of(bank: Bank, kind: str, name: str) -> Facts:
-    found = register_of(bank, kind).get(name)
-    if found is None:
+    found = bank.initiation(name)
+    if found is None or found.kind.list != kind:
         raise Refusal(Error.NOT_FOUND, input=KINDS[kind].lower())
     history = found.history
     return {
@@ -42,12 +42,8 @@ def view_of(bank: Bank, kind: str, name: str) -> Facts:
         "occurrences": occurrences_of(bank, found),
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
-        "cosigning": cosigning_of(bank, found) if is_partly_signed(found) else None,
+        "cosigning": cosigning_of(bank, found) if found.signatures and found.status is Status.PATC else None,
     }
-
-
-def is_partly_signed(found: Initiation) -> bool:
-    return bool(found.signatures) and found.status is Status.PATC
 
 
 def clause_of(found: Initiation, fact: Fact) -> str:

@@ -1,6 +1,6 @@
 """Payments, standing orders and files as the console lists them. Each reads the bank inside its door."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -45,13 +45,10 @@ class Listed(NamedTuple):
     total: int
 
 
-def register_of(bank: Bank, kind: str) -> Mapping[str, Initiation]:
-    return bank.register_of(BY_LIST[kind])
-
-
 def kind_of(bank: Bank, name: str) -> str | None:
     """None for what is no initiation of its own: a customer, an account, a bulk within a file."""
-    return next((kind for kind in BY_LIST if name in register_of(bank, kind)), None)
+    found = bank.initiation(name)
+    return found.kind.list if found else None
 
 
 def page_of(found: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T], bool]:
@@ -62,21 +59,17 @@ def page_of(found: Iterable[T], number: int, size: int = PAGE) -> tuple[list[T],
 
 def rows_of(bank: Bank, kind: str, number: int, status: str, sought: str) -> Listed:
     """Newest first; only the page's own are looked at unless something is sought."""
-    register = register_of(bank, kind)
+    register = bank.register_of(BY_LIST[kind])
     found: Iterable[Initiation] = reversed(register.values())  # type: ignore[call-overload]
     if status or sought:
-        found = sifted(found, status, sought.casefold())
+        found = (one for one in found if fits(one, status, sought.casefold()))
     rows, more = page_of(found, number)
     return Listed([row_of(one) for one in rows], more, len(register))
 
 
-def sifted(found: Iterable[Initiation], status: str, sought: str) -> Iterator[Initiation]:
-    for one in found:
-        if status and one.status.value != status:
-            continue
-        if sought and not any(sought in text.casefold() for text in SUMMARIES[one.kind].searched(one)):
-            continue
-        yield one
+def fits(one: Initiation, status: str, sought: str) -> bool:
+    texts = SUMMARIES[one.kind].searched(one)
+    return status in ("", one.status.value) and any(sought in text.casefold() for text in texts)
 
 
 def row_of(one: Initiation) -> Row:

@@ -97,7 +97,9 @@ def after(visit: Visit, step: str, form: Form, answer: Answer) -> list[Next]:
             kind = {"pay": "payments", "order": "standing-orders", "file": "bulk-payments"}[step]
             return of_initiation(visit, kind, str(answer.at("payment_id") or answer.at("payment_file_id")))
         case "consent":
-            return [_consenting(visit, answer)]
+            token = next((str(row["consent_uri"]) for row in answer.body), "").rpartition("/")[2]
+            link = address_of(visit, "consents", token[:12], token, callback_of(visit.request))
+            return [Next("Consent as the customer", "Log in, choose accounts, confirm.", link=link)]
         case "token":
             return _with_tokens(visit, form, answer)
         case "accounts":
@@ -112,13 +114,6 @@ def after(visit: Visit, step: str, form: Form, answer: Answer) -> list[Next]:
             found = of_initiation(visit, form.get("kind", ""), form.get("id", ""))
             return [one for one in found if one.step != "status"]
     return []
-
-
-def _consenting(visit: Visit, answer: Answer) -> Next:
-    address = next((str(row["consent_uri"]) for row in answer.body), "")
-    token = address.rpartition("/")[2]
-    link = address_of(visit, "consents", token[:12], token, callback_of(visit.request))
-    return Next("Consent as the customer", "Log in, choose accounts, confirm.", link=link)
 
 
 def _with_tokens(visit: Visit, form: Form, answer: Answer) -> list[Next]:

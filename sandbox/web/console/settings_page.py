@@ -23,18 +23,18 @@ NO_FORM: Mapping[str, str] = {}
 
 def settings(visit: Visit, form: Mapping[str, str] = NO_FORM, refused: Mapping[str, str] = NO_FORM) -> Facts:
     """By topic; after a refusal with what was typed, and the reason at each field."""
-    now, first = typed(visit.world.ask(lambda bank: settings_row(bank.settings))), typed(settings_row(Settings()))
+    now, first = visit.world.ask(lambda bank: settings_row(bank.settings)), settings_row(Settings())
     topics: dict[Topic, list[Facts]] = {topic: [] for topic in Topic}
     for field in fields(Settings):
         name = field.name
-        was = form.get(WAS + name, now[name])
+        was = form.get(WAS + name, typed(now[name]))
         row = {
             **field.metadata,
             "name": name,
             "title": name.replace("_", " "),
             "value": form.get(name, was),  # what was typed, where that was refused
             "was": was,
-            "default": first[name],
+            "default": typed(first[name]),
             "words": WORDS.get(name, ()),
             "is_list": name in LISTS,
             "refused": refused.get(name, ""),
@@ -64,12 +64,8 @@ def reasons(body: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def typed(values: Mapping[str, Any]) -> dict[str, str]:
-    """As a person types them: a list has a line for each."""
-    return {name: _typed(value) for name, value in values.items()}
-
-
-def _typed(value: Any) -> str:
+def typed(value: Any) -> str:
+    """As a person types it: a list has a line for each."""
     if isinstance(value, dict):
         return "\n".join(f"{name}: {one}" for name, one in value.items())
     return "\n".join(value) if isinstance(value, tuple | list) else str(value)

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from sandbox.bank.records import METHODS
 from sandbox.bank.state import Bank
+from sandbox.banking.durations import write_instant
 from sandbox.contract.languages import SCREENS
 from sandbox.contract.moves import LOOKS, Status
 from sandbox.contract.operations import ANSWERS
@@ -99,8 +100,11 @@ READS = {row.path: row for row in CONTROLS if row.method == "GET"}  # of which p
 @cache
 def templates() -> Environment:
     made = environment_of(ROOM)
-    names = ("moment", "machine", "local", "took", "wall", "clock_text", "span", "account", "short")
-    made.filters |= {name: getattr(formats, name) for name in names} | {"money": formats.amount}
+    names = ("moment", "local", "took", "wall", "clock_text", "span", "account", "short")
+    made.filters |= {name: getattr(formats, name) for name in names} | {
+        "money": formats.amount,
+        "machine": write_instant,
+    }
     made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
     made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES, "KINDS": KINDS}
     made.globals |= {"menu": MENU, "style": style(), "brand": brand(), "prints": prints()}

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
+from sandbox.bank.subjects import Initiation
 from sandbox.banking.calendar import BRUSSELS
 from sandbox.banking.durations import read_instant
 from sandbox.contract.moves import LOOKS, Status, Trigger
 from sandbox.web.console.formats import moment
-from sandbox.web.console.initiations import kind_of, register_of, row_of
+from sandbox.web.console.initiations import row_of
 from sandbox.web.console.visits import Facts, Visit
 from sandbox.world.calls import Exchange
 from sandbox.world.paced import ClockMove
@@ -117,9 +118,9 @@ def picture_of(bank: Bank, calls: Sequence[Exchange], moves: Sequence[ClockMove]
     facts: Sequence[Fact] = bank.journal[first:last] if count <= FACTS_MAX else ()
     moves = [move for move in moves if move.end >= window.begin and move.begin <= window.end]
     by_customers = [fact for fact in facts if fact.trigger in CUSTOMERS]
-    named = [(name, kind_of(bank, name)) for name in dict.fromkeys(fact.subject for fact in reversed(facts))]
-    own = [(name, kind) for name, kind in named if kind]
-    bars = [bar_of(bank, kind, name, place, window) for place, (name, kind) in enumerate(own[:BARS_MAX])]
+    subjects = map(bank.initiation, dict.fromkeys(fact.subject for fact in reversed(facts)))
+    own = [found for found in subjects if found]
+    bars = [bar_of(found, place, bank.clock.now, window) for place, found in enumerate(own[:BARS_MAX])]
     events = events_of(calls, facts, moves)
     changes = lane([(fact.at, tone_of(fact), words_of_fact(fact)) for fact in facts], window)
     if count and not facts:
@@ -180,16 +181,15 @@ def place_of(bank: Bank, at: datetime) -> int:
     return bisect_left(bank.journal, at, key=at_of)
 
 
-def bar_of(bank: Bank, kind: str, name: str, place: int, window: Window) -> Facts:
-    """An initiation: a piece for each status that it had."""
-    found = register_of(bank, kind)[name]
+def bar_of(found: Initiation, place: int, now: datetime, window: Window) -> Facts:
+    """A piece for each status that it had."""
     row = row_of(found)
     return {
-        "kind": kind,
-        "id": name,
+        "kind": row.kind,
+        "id": row.id,
         "label": f"{row.amount or row.product} {row.creditor}".strip(),
         "y": HEAD + ROW * (4 + place),
-        "pieces": pieces_of(found.history, bank.clock.now, window),
+        "pieces": pieces_of(found.history, now, window),
     }
 
 

@@ -102,5 +102,6 @@ def session_of(request: Request) -> str:
 
 
 def keep(visit: Visit, response: Response, cookie: str, value: str) -> None:
-    """For every world of this sandbox, and for nobody else."""
-    pages.keep_cookie(visit.request, response, cookie, value, path=visit.prefix or "/", same_site="Strict")
+    """For every world of this sandbox, and for nobody else; no script reads it."""
+    secure, path = visit.request.is_secure, visit.prefix or "/"
+    response.set_cookie(cookie, value, path=path, secure=secure, httponly=True, samesite="Strict")

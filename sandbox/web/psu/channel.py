@@ -14,7 +14,7 @@ from sandbox.web.psu.papers import from_accounts, headline
 from sandbox.web.psu.sights import session_at
 from sandbox.web.psu.steps import ENDS, Verb, draw_sight, read_code
 from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, drop, go, keep
+from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, go, keep
 
 Show = Callable[[Visit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)
@@ -100,7 +100,7 @@ def log_out(visit: Visit) -> Response:
     session_id, _ = visit.form(CHANNEL_COOKIE)
     visit.world.act(signing_sessions.leave_channel, session_id)
     response = go(visit.to("/channel"))
-    drop(visit, response, CHANNEL_COOKIE)
+    response.delete_cookie(CHANNEL_COOKIE, **visit.guards)
     return response
 
 

@@ -18,7 +18,7 @@ from sandbox.web.psu.answering import Ending, end
 from sandbox.web.psu.consent_views import ConsentView
 from sandbox.web.psu.sights import Sight, session_at, sight_of
 from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import Visit, address_cookie, drop, form_targets, go, keep
+from sandbox.web.psu.visits import Visit, address_cookie, form_targets, go, keep
 
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
@@ -198,7 +198,7 @@ def leave(visit: Visit, callback: str) -> Response:
     if not callback:
         return end(visit, Ending("cancelled", 200))
     response = go(callback)
-    drop(visit, response, address_cookie(visit.path["token"]))
+    response.delete_cookie(address_cookie(visit.path["token"]), **visit.guards)
     return browser_sent(visit.world, response)
 
 

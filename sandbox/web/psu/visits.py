@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from hmac import compare_digest
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from flask import Request, Response
@@ -62,6 +63,11 @@ class Visit:
             query["lang"] = self.chosen
         return f"{self.root}{path}?{urlencode(query)}" if query else f"{self.root}{path}"
 
+    @property
+    def guards(self) -> dict[str, Any]:
+        """Of a cookie: for this world's own pages; no script reads it."""
+        return {"path": self.root, "secure": self.request.is_secure, "httponly": True, "samesite": "Lax"}
+
     def session_id(self, cookie: str) -> str:
         """The session that the browser holds, whether or not the bank knows it."""
         return self.request.cookies.get(cookie, "")
@@ -91,21 +97,8 @@ def proof_of(session_id: str) -> str:
 def keep(visit: Visit, response: Response, cookie: str, session_id: str) -> Response:
     """Gives the browser its session. Browsers go by Max-Age; Expires is the bank's time, as all its times."""
     expires = visit.world.ask(lambda bank: bank.clock.now) + timedelta(seconds=COOKIE_SECONDS)
-    pages.keep_cookie(
-        visit.request,
-        response,
-        cookie,
-        session_id,
-        path=visit.root,
-        same_site="Lax",
-        max_age=COOKIE_SECONDS,
-        expires=expires,
-    )
+    response.set_cookie(cookie, session_id, COOKIE_SECONDS, expires, **visit.guards)
     return response
-
-
-def drop(visit: Visit, response: Response, cookie: str) -> None:
-    pages.drop_cookie(visit.request, response, cookie, path=visit.root, same_site="Lax")
 
 
 def form_targets(callback: str) -> str:
