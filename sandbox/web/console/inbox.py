@@ -1,15 +1,15 @@
 """What waits for a PSU, and what will happen next."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import NamedTuple
 
 from sandbox.bank import signing, timeline
-from sandbox.bank.grants import Consent
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Initiation, Part
 from sandbox.web.console.initiations import Row, page_of, row_of
+from sandbox.web.console.visits import Facts
 
 
 class Waiting(NamedTuple):
@@ -24,42 +24,17 @@ class Waiting(NamedTuple):
     callback: str  # where the customer is sent back to
 
 
-class Cosigning(NamedTuple):
-    """A payment that needs further signatures."""
-
-    row: Row
-    by: tuple[str, ...]
-    signers: tuple[str, ...]
-
-
-class Due(NamedTuple):
-    """Something that will happen."""
-
-    at: datetime
-    after: timedelta
-    trigger: str
-    subject: str
-    row: Row | None
-
-
-class Inbox(NamedTuple):
-    waiting: list[Waiting]
-    more: bool
-    cosigning: list[Cosigning]
-    consents: list[Consent]  # that stand
-    customers: list[tuple[str, str]]
-
-
-def inbox_of(bank: Bank, number: int, size: int) -> Inbox:
+def inbox_of(bank: Bank, number: int, size: int) -> Facts:
     waiting, more = page_of(waiting_of(bank), number, size)
     partly = (bank.initiation(name) for name in islice(bank.partly_signed, size))
-    return Inbox(
-        waiting,
-        more,
-        [cosigning_of(bank, one) for one in partly if one],
-        [one for one in reversed(bank.consents.values()) if one.ended is None and one.until > bank.clock.now],
-        [(customer.id, customer.name) for customer in bank.customers.values()],
-    )
+    standing = [one for one in reversed(bank.consents.values()) if one.ended is None and one.until > bank.clock.now]
+    return {
+        "waiting": waiting,
+        "more": more,
+        "cosigning": [cosigning_of(bank, one) for one in partly if one],
+        "consents": standing,
+        "customers": [(customer.id, customer.name) for customer in bank.customers.values()],
+    }
 
 
 def waiting_of(bank: Bank) -> Iterator[Waiting]:
@@ -96,17 +71,19 @@ def likely_of(bank: Bank, found: Initiation) -> str | None:
     return next(iter(signing.left_to_sign(bank, found)), None)
 
 
-def cosigning_of(bank: Bank, found: Initiation) -> Cosigning:
-    return Cosigning(row_of(found), found.signatures, signing.left_to_sign(bank, found))
+def cosigning_of(bank: Bank, found: Initiation) -> Facts:
+    """A payment that needs further signatures."""
+    return {"row": row_of(found), "by": found.signatures, "signers": signing.left_to_sign(bank, found)}
 
 
-def due_of(bank: Bank, number: int, size: int) -> tuple[list[Due], bool]:
+def due_of(bank: Bank, number: int, size: int) -> tuple[list[Facts], bool]:
     """What the timeline holds, soonest first."""
     promises, more = page_of(timeline.coming(bank), number, size)
     found = []
     for promise in promises:
         subject = bank.find_subject(promise.subject_id)
         whole = bank.bulks[subject.bulk_id] if isinstance(subject, Part) else subject
-        trigger, row = promise.trigger.value.replace("_", " "), row_of(whole) if whole else None
-        found.append(Due(promise.at, promise.at - bank.clock.now, trigger, promise.subject_id, row))
+        due = {"at": promise.at, "after": promise.at - bank.clock.now, "subject": promise.subject_id}
+        due |= {"trigger": promise.trigger.value.replace("_", " "), "row": row_of(whole) if whole else None}
+        found.append(due)
     return found, more

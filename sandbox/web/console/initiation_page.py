@@ -1,19 +1,17 @@
 """One payment, standing order or file: its picture, its history, and what may be done with it."""
 
-from typing import Any
-
 from sandbox.bank.records import Fact
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Bulk, Initiation, Part, StandingOrder
+from sandbox.bank.subjects import Bulk, Initiation, StandingOrder
 from sandbox.contract import moves
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.console.inbox import cosigning_of
-from sandbox.web.console.initiations import KINDS, PartRow, lines_of, part_of, row_of
+from sandbox.web.console.initiations import KINDS, lines_of, part_of, row_of
 from sandbox.web.console.next_steps import of_initiation
 from sandbox.web.console.state_picture import picture_of
 from sandbox.web.console.visits import Facts, Visit
-from sandbox.web.controls.initiations import occurrences_of as occurrences_of_order
+from sandbox.web.controls.initiations import occurrences_of
 
 PARTS_MAX = 50
 FACTS_MAX = 200
@@ -28,7 +26,7 @@ def view_of(bank: Bank, kind: str, name: str) -> Facts:
     found = bank.initiation(name)
     if found is None or found.kind.list != kind:
         raise Refusal(Error.NOT_FOUND, input=KINDS[kind].lower())
-    history = found.history
+    history, parts = found.history, found.parts if isinstance(found, Bulk) else []
     return {
         "kind": kind,
         "row": row_of(found),
@@ -36,10 +34,10 @@ def view_of(bank: Bank, kind: str, name: str) -> Facts:
         "picture": picture_of(found.path, history),
         "facts": [(fact, clause_of(found, fact)) for fact in history[-FACTS_MAX:]],
         "more_facts": max(0, len(history) - FACTS_MAX),
-        "parts": parts_of(found),
-        "more_parts": max(0, len(found.parts) - PARTS_MAX) if isinstance(found, Bulk) else 0,
+        "parts": [part_of(part) for part in parts[:PARTS_MAX]],
+        "more_parts": max(0, len(parts) - PARTS_MAX),
         "findings": [(one.place, one.code, one.text) for one in found.findings] if isinstance(found, Bulk) else [],
-        "occurrences": occurrences_of(bank, found),
+        "occurrences": occurrences_of(bank, found)[-40:] if isinstance(found, StandingOrder) else [],
         "targets": targets_of(bank, found),
         "ahead": sorted(moves.reachable(found.path, found.status) - {found.status}),
         "cosigning": cosigning_of(bank, found) if found.signatures and found.status is Status.PATC else None,
@@ -58,15 +56,3 @@ def targets_of(bank: Bank, found: Initiation) -> list[str]:
     """Where it may be forced to now."""
     rows = [row for row in moves.MOVES[found.path] if row.source is found.status and row.target is not row.source]
     return sorted({row.target.value for row in rows if bank.can(found, row.trigger)})
-
-
-def parts_of(found: Initiation) -> list[tuple[PartRow, Any]]:
-    parts: list[Part] = found.parts[:PARTS_MAX] if isinstance(found, Bulk) else []
-    return [(part_of(part), picture_of(part.path, part.history)) for part in parts]
-
-
-def occurrences_of(bank: Bank, found: Initiation) -> list[dict[str, Any]]:
-    """Of a standing order: what was executed, and what comes."""
-    if not isinstance(found, StandingOrder):
-        return []
-    return occurrences_of_order(bank, found)[-40:]

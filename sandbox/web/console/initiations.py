@@ -13,7 +13,8 @@ from sandbox.contract.kinds import BULK, BY_LIST, PAYMENT, STANDING_ORDER, Kind
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.report import Batch
 from sandbox.web.console.formats import account, amount
-from sandbox.web.console.state_picture import Dot, dots
+from sandbox.web.console.state_picture import Dot, dots, picture_of
+from sandbox.web.console.visits import Facts
 
 T = TypeVar("T")
 PAGE = 50
@@ -176,27 +177,18 @@ SUMMARIES: dict[Kind, Summary] = {
 }
 
 
-class PartRow(NamedTuple):
+def part_of(part: Part) -> Facts:
     """A bulk of a file."""
-
-    status: str
-    reason: str | None
-    findings: list[tuple[str, str, str]]
-    more_findings: int
-    debtor: str = ""
-    amount: str = ""
-    transfers: int = 0
-    day: str = ""
-
-
-def part_of(part: Part) -> PartRow:
-    batch, first = part.batch, [(finding.place, finding.code, finding.text) for finding in part.findings]
-    row = PartRow(part.status.value, part.reason, first, part.findings.count - len(first))
-    if not isinstance(batch, Batch):
-        return row
-    return row._replace(
-        debtor=account(batch.debtor_iban),
-        amount=amount(Money(batch.control_sum, batch.debtor_currency)),
-        transfers=len(batch.transfers),
-        day=str(part.executes_on or batch.execution_date),
-    )
+    batch = part.batch if isinstance(part.batch, Batch) else None
+    first = [(finding.place, finding.code, finding.text) for finding in part.findings]
+    return {
+        "status": part.status.value,
+        "reason": part.reason,
+        "debtor": account(batch.debtor_iban) if batch else "",
+        "amount": amount(Money(batch.control_sum, batch.debtor_currency)) if batch else "",
+        "transfers": len(batch.transfers) if batch else 0,
+        "day": str(part.executes_on or batch.execution_date) if batch else "",
+        "findings": first,
+        "more_findings": part.findings.count - len(first),
+        "picture": picture_of(part.path, part.history),
+    }

@@ -65,7 +65,7 @@ def pages(visit: Visit, more: bool, **query: object) -> dict[str, Any]:
 
 def inbox(visit: Visit) -> Facts:
     messages = visit.world.ask(inbox_of, visit.number, PAGE)
-    return {"inbox": messages, "pages": pages(visit, messages.more)}
+    return {"inbox": messages, "pages": pages(visit, messages["more"])}
 
 
 FILTERS = ("operation", "status", "client", "text")

@@ -1,51 +1,18 @@
 """A picture of the way through the states, made from the moves table (service 3.1, 3.2)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from sandbox.bank.records import Fact
 from sandbox.contract.moves import LOOKS, MOVES, Move, Status, statuses_of
 from sandbox.web.console.formats import moment
+from sandbox.web.console.visits import Facts
 
 ENDS = tuple(status for status, look in LOOKS.items() if look.tone in ("bad", "gone"))
 
 WIDE, HIGH, STEP = 104, 34, 168  # of a state, and from one to the next
 LEFT, TOP, DEEP = 12, 62, 172
-
-
-class Node(NamedTuple):
-    """A state at its place."""
-
-    status: str
-    x: float
-    y: float
-    at: tuple[str, str] | None = None  # date and time of the first arrival
-    times: int = 0
-    been: bool = False
-    current: bool = False
-
-    @property
-    def middle(self) -> float:
-        return self.x + WIDE / 2
-
-
-class Edge(NamedTuple):
-    """A move, or several between the same two states."""
-
-    line: str
-    says: str
-    taken: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    width: float
-    height: float
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    says: str
 
 
 @lru_cache(maxsize=32)
@@ -61,32 +28,40 @@ def places(path: str) -> dict[Status, tuple[float, float]]:
     return found
 
 
-def picture_of(path: str, history: Sequence[Fact]) -> Picture:
+def picture_of(path: str, history: Sequence[Fact]) -> Facts:
     where = places(path)
     taken = {(fact.source, fact.target) for fact in history}
     current = history[-1].target if history else None
-    nodes = tuple(_node(status, *place, history, current) for status, place in where.items())
     pairs: dict[tuple[Status, Status], list[Move]] = {}
     for row in MOVES[path]:
         pairs.setdefault((row.source, row.target), []).append(row)
-    edges = [Edge(_line(where, *pair), _describe(rows), pair in taken) for pair, rows in pairs.items()]
-    edges.sort(key=lambda edge: edge.taken)  # the lit ones are drawn last, above the others
+    edges = [(_line(where, *pair), _describe(rows), pair in taken) for pair, rows in pairs.items()]
+    edges.sort(key=lambda edge: edge[2])  # the lit ones are drawn last, above the others
     width = max(x for x, _ in where.values()) + WIDE + LEFT
     says = ", then ".join(f"{fact.target} at {moment(fact.at)}" for fact in history[:20])
-    return Picture(width, DEEP + HIGH + 34, nodes, tuple(edges), says or "nothing happened yet")
+    return {
+        "width": width,
+        "height": DEEP + HIGH + 34,
+        "nodes": [_node(status, *place, history, current) for status, place in where.items()],
+        "edges": edges,
+        "says": says or "nothing happened yet",
+    }
 
 
-def _node(status: Status, x: float, y: float, history: Sequence[Fact], current: Status | None) -> Node:
-    first = next((fact for fact in history if fact.target is status), None)
-    times = sum(fact.target is status for fact in history)
-    at = None
-    if first is not None:
-        day, _, clock = moment(first.at).partition(" ")
-        at = day, clock
-    been = times > 0 or any(
-        fact.source is status for fact in history[:1]
-    )  # a bulk in a file is born before its first line
-    return Node(status.value, x, y, at, times, been, status is current)
+def _node(status: Status, x: float, y: float, history: Sequence[Fact], current: Status | None) -> Facts:
+    """A state at its place, with date and time of the first arrival."""
+    arrivals = [fact.at for fact in history if fact.target is status]
+    born = any(fact.source is status for fact in history[:1])  # a bulk in a file is born before its first line
+    return {
+        "status": status.value,
+        "x": x,
+        "y": y,
+        "middle": x + WIDE / 2,
+        "at": moment(arrivals[0]).split(" ") if arrivals else None,
+        "times": len(arrivals),
+        "been": bool(arrivals) or born,
+        "current": status is current,
+    }
 
 
 def _describe(rows: Iterable[Move]) -> str:

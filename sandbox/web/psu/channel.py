@@ -8,7 +8,7 @@ from sandbox.bank import confirmations, consent_sessions, signing_sessions
 from sandbox.bank.records import METHODS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.channel_views import LISTS, OwnPage, answer_of, folder, in_channel
+from sandbox.web.psu.channel_views import LISTS, answer_of, folder, in_channel
 from sandbox.web.psu.consent_views import standing_one
 from sandbox.web.psu.papers import from_accounts, headline
 from sandbox.web.psu.sights import session_at
@@ -132,10 +132,10 @@ def number_of(visit: Visit, name: str) -> int:
     return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 and int(asked) else 1
 
 
-def address_of(visit: Visit, page: OwnPage, number: int) -> str:
+def address_of(visit: Visit, name: str, number: int) -> str:
     """The same folder with another page of one list."""
     others = {name: str(number_of(visit, name)) for name in LISTS if name in visit.request.args}
-    return visit.to("/channel", **others | {page.name: str(number)})
+    return visit.to("/channel", **others | {name: str(number)})
 
 
 def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
@@ -148,9 +148,9 @@ def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
         "folder" if view.customer else "channel_login",
         session_id=session_id,
         folder=view,
-        headline=lambda one: headline(language, one.view),
+        headline=lambda view: headline(language, view),
         from_accounts=from_accounts,
-        page_at=lambda page, number: address_of(visit, page, number),
+        page_at=lambda name, number: address_of(visit, name, number),
         news=news if news in NEWS else None,
         wrong=wrong,
     )

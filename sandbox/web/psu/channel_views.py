@@ -1,38 +1,17 @@
 """What the pages of the bank's own channel show."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.bank import consents, signing, signing_sessions
 from sandbox.bank.records import Customer
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import Initiation
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
 from sandbox.web.psu.consent_views import Allowed, Choice, allowed_by, choices_of, tpp_name
-from sandbox.web.psu.initiation_views import InitiationView, listed_view
+from sandbox.web.psu.initiation_views import listed_view
 from sandbox.web.psu.sights import Sight, sight_of
 
 LISTS = ("orders", "payments")
-
-
-class Own(NamedTuple):
-    """An initiation that leaves from one of the customer's accounts."""
-
-    id: str
-    view: InitiationView
-    tpp: str
-    status: Status
-    may_cancel: bool
-    kind: str  # which words speak of it
-
-
-class OwnPage(NamedTuple):
-    """A page of a list, and the numbers of the pages with newer and older lines."""
-
-    name: str
-    lines: list[Own]
-    newer: int
-    older: int
 
 
 class Folder(NamedTuple):
@@ -43,7 +22,7 @@ class Folder(NamedTuple):
     waiting: list[Sight]
     allowed: list[Allowed]
     held: list[Choice]
-    own: list[OwnPage]
+    own: list[dict[str, Any]]  # a page of each list
 
 
 def folder(bank: Bank, session_id: str, pages: dict[str, int]) -> Folder:
@@ -92,12 +71,18 @@ def answer_of(bank: Bank, session_id: str, subject_id: str) -> str:
     return "refused" if found.reason == signing.PSU_REFUSED else ""
 
 
-def _own_page(bank: Bank, customer: str, name: str, number: int) -> OwnPage:
+def _own_page(bank: Bank, customer: str, name: str, number: int) -> dict[str, Any]:
+    """Initiations that leave from the customer's accounts, and the numbers of the pages with newer and older ones."""
     found, more = signing_sessions.own_initiations(bank, customer, name, number)
-    return OwnPage(name, [_own(bank, one, customer) for one in found], number - 1, number + 1 if more else 0)
-
-
-def _own(bank: Bank, found: Initiation, customer: str) -> Own:
-    may_cancel = signing_sessions.may_cancel(bank, found, customer)
-    tpp = tpp_name(bank, found.origin.client_id)
-    return Own(found.id, listed_view(bank, found), tpp, found.status, may_cancel, found.kind.words)
+    lines = [
+        {
+            "id": one.id,
+            "view": listed_view(bank, one),
+            "tpp": tpp_name(bank, one.origin.client_id),
+            "status": one.status,
+            "may_cancel": signing_sessions.may_cancel(bank, one, customer),
+            "kind": one.kind.words,
+        }
+        for one in found
+    ]
+    return {"name": name, "lines": lines, "newer": number - 1, "older": number + 1 if more else 0}
