@@ -124,20 +124,15 @@ def _links(address: str | None) -> dict[str, Any]:
     return {"_links": {"sca_redirect": {"href": address}}} if address else {}
 
 
-def initiate_payment(done: Done) -> Calls:
-    order = done.given["order"]
-    return _initiate(done, f"payments/{order.product}", order_fields(order, order.debtor))
+def initiate(kind: kinds.Kind, name: str) -> Make:
+    def answer(done: Done) -> Calls:
+        order = done.given[name]
+        product = order.product if kind is kinds.PAYMENT else kind.products[0]
+        reply = {"payment_id": done.result.payment_id, "status": "RCVD"} | _links(done.result.sca_token)
+        headers = _from(done, done.given["origin"])
+        return [call("POST", f"{kind.path}/{product}", order_fields(order, order.debtor), 201, reply, headers)]
 
-
-def initiate_order(done: Done) -> Calls:
-    contract = done.given["contract"]
-    path = f"{kinds.STANDING_ORDER.path}/{kinds.STANDING_ORDER.products[0]}"
-    return _initiate(done, path, order_fields(contract, contract.debtor))
-
-
-def _initiate(done: Done, path: str, body: Fields) -> Calls:
-    reply = {"payment_id": done.result.payment_id, "status": "RCVD"} | _links(done.result.sca_token)
-    return [call("POST", path, body, 201, reply, _from(done, done.given["origin"]))]
+    return answer
 
 
 def initiate_bulk(done: Done) -> Calls:

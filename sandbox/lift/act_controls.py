@@ -3,6 +3,7 @@
 from typing import Any
 
 from sandbox.bank.signing_sessions import CHANNEL
+from sandbox.contract import kinds
 from sandbox.contract.moves import Status
 from sandbox.lift import act_calls
 from sandbox.lift.act_calls import Calls, Done, Make, control, fields_of, filled, plain_fields
@@ -136,7 +137,7 @@ CALLS: dict[str, Make] = {
     "customers.register": add("customers", "customer", "customer"),
     "forcing.force": move,
     "payments.cancel": act_calls.cancel("payments"),
-    "payments.initiate": act_calls.initiate_payment,
+    "payments.initiate": act_calls.initiate(kinds.PAYMENT, "order"),
     "screens.answer_in_app": on_page,
     "screens.cancel_in_channel": move,
     "screens.confirm": on_page,
@@ -148,7 +149,7 @@ CALLS: dict[str, Make] = {
     "signing.refuse_in_channel": in_channel("refuse"),
     "signing.sign_in_channel": in_channel("sign"),
     "standing_orders.delete": act_calls.cancel("periodic-payments"),
-    "standing_orders.initiate": act_calls.initiate_order,
+    "standing_orders.initiate": act_calls.initiate(kinds.STANDING_ORDER, "contract"),
     "statements.book_by_hand": book,
     "tokens.exchange": act_calls.ask_token,
     "tokens.refresh": act_calls.ask_token,

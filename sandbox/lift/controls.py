@@ -63,7 +63,7 @@ def _step(found: Lift, call: Recorded, words: tuple[str, ...]) -> dict[str, Any]
             return {"add": body | ({"name": found.names.name(body["name"])} if "name" in body else {})}
         case ("POST", "accounts"):
             name = found.new_name("account")
-            found.names.add_own(str(call.outcome.get("iban")), name)
+            found.names.own[str(call.outcome.get("iban"))] = name
             return {"add": body | {"account": name}}
         case ("PATCH", "customers", customer):
             return {"change": {"customer": unquote(customer)} | body}

@@ -74,22 +74,17 @@ def lift(calls: Iterable[Recorded], names: Pseudonyms, has_controls: bool = Fals
     """Lifts each call to a step, or lists it as unexplained."""
     record = list(calls)
     controls = [call.path[1:] for call in record if call.path[0] == "_sandbox"]
+    answered = [call for call in record if call.method == "POST" and call.status == 201]
+    times = Counter(call.headers.get("request-id", "") for call in answered)
     found = Lift(
         names,
-        twins=_twins(record),
+        twins=[request_id for request_id in times if request_id and times[request_id] > 1],
         has_controls=has_controls or bool(controls),
         has_barriers=any(path[:1] == ("holds",) for path in controls),
     )
     for group in together([call for call in record if not is_question(call)]):
         lift_group(found, group, partial(_lift_one, found, record))
     return found
-
-
-def _twins(record: Sequence[Recorded]) -> list[str]:
-    """The Request-IDs of initiations that were answered more than once."""
-    answered = [call for call in record if call.method == "POST" and call.status == 201]
-    count = Counter(call.headers.get("request-id", "") for call in answered)
-    return [request_id for request_id, times in count.items() if request_id and times > 1]
 
 
 def _lift_one(found: Lift, record: Sequence[Recorded], call: Recorded) -> None:
@@ -200,11 +195,9 @@ def wrong_headers(row: Operation, call: Recorded) -> dict[str, str | None]:
         *(PKCE if row.pkce and call.token is None else ()),
     ]
     found |= {name: None for name in demanded if name.lower() not in call.headers}
-    return found or _bad_value(call)
-
-
-def _bad_value(call: Recorded) -> dict[str, str | None]:
-    """Which header the error names; its value stays in the record."""
+    if found:
+        return found
+    # Which header the error names; its value stays in the record.
     text = str(call.outcome.get("error_description", ""))
     values = {"Redirect-URI": ELSEWHERE, "Code-Challenge-Method": "none", "Code-Challenge": "short"}
     return {name: value for name, value in values.items() if f"'{name}'" in text}

@@ -24,8 +24,10 @@ VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 def order_words(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:
     """The words of a body, under other names."""
     body, words = call.json, {}
+    # Version 1 has one field for both communications: the word that does not fit its type.
+    other = "unstructured" if body.get("communication_type") == STRUCTURED else "structured"
     for word, path in table.paths.items():
-        if table is VERSION_1 and word == _other_communication(body):
+        if table is VERSION_1 and word == other:
             continue
         value: Any = body
         for part in path.split("."):
@@ -39,11 +41,6 @@ def order_words(found: Lift, call: Recorded, table: Body) -> dict[str, Any]:
     }
     rest = _rest(found.names, table, body, fill(table, words))
     return content | ({"body": rest} if rest else {})
-
-
-def _other_communication(body: dict[str, Any]) -> str:
-    """Version 1 has one field for both; the word that does not fit its type."""
-    return "unstructured" if body.get("communication_type") == STRUCTURED else "structured"
 
 
 def _is_text(table: Body, path: str, value: Any) -> bool:
@@ -89,11 +86,9 @@ NOT_JSON = "{not JSON"
 PRODUCTS = frozenset(name for kind in kinds.KINDS.values() for name in kind.products)
 
 
-def _left_out(table: Body) -> tuple[str, ...]:
-    return FILLED if table is not STANDING_ORDER else (*FILLED, "frequency", "start_date")
-
-
 def initiation(word: str, table: Body) -> Make:
+    filled = (*FILLED, "frequency", "start_date") if table is STANDING_ORDER else FILLED
+
     def step(found: Lift, call: Recorded) -> Step:
         earlier = "version=1" in call.headers.get("accept", "") and table is PAYMENT
         if not call.json:
@@ -104,9 +99,7 @@ def initiation(word: str, table: Body) -> Make:
         if earlier:
             content["version"] = 1
         content |= dict.fromkeys(
-            name
-            for name in _left_out(table)
-            if name not in content and not ("creditor_bban" in content and "iban" in name)
+            name for name in filled if name not in content and not ("creditor_bban" in content and "iban" in name)
         )
         if call.path[1] != SCT:
             content["product"] = call.path[1]

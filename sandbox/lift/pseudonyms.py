@@ -27,7 +27,7 @@ class Pseudonyms:
     """Names of the sandbox stay: its accounts, and the names that its rules look at."""
 
     def __init__(self, fixtures: Fixtures, patterns: tuple[str, ...] = ()) -> None:
-        self._own = {iban: name for name, iban in fixtures.names.items()}
+        self.own = {iban: name for name, iban in fixtures.names.items()}
         rules = load("default").rules
         self._patterns = (*patterns, *(rule.when.creditor_name for rule in rules if rule.when.creditor_name))
         self._names: dict[str, str] = {}
@@ -38,10 +38,6 @@ class Pseudonyms:
         self.debtors: dict[str, str] = {}
         self.business: set[str] = set()  # those that sent a file
 
-    def add_own(self, iban: str, name: str) -> None:
-        """An account that a step of the scenario adds."""
-        self._own[iban] = name
-
     def name(self, text: str) -> str:
         if any(fnmatchcase(text, pattern) for pattern in self._patterns):
             return text
@@ -49,20 +45,20 @@ class Pseudonyms:
 
     def iban(self, text: str) -> str:
         """A beneficiary's: one of the same country, from a seed that does not depend on it."""
-        if text in self._own:
-            return self._own[text]
+        if text in self.own:
+            return self.own[text]
         if text == EXAMPLE:
             return text
         if text in self.debtors:
             return self.debtors[text]
         if text not in self._ibans:
             number = len(self._ibans) + 1
-            self._ibans[text] = _iban_like(text, number) if is_iban(text) else _wrong_iban(text, number)
+            self._ibans[text] = _iban_like(text, number)
         return self._ibans[text]
 
     def iban_itself(self, text: str) -> str:
         """For a file, in which an account has no name."""
-        if text in self._own:
+        if text in self.own:
             return text
         if text in self.debtors:
             return make_belgian(BANK_CODE, FIRST_NUMBER + list(self.debtors).index(text))
@@ -70,8 +66,8 @@ class Pseudonyms:
 
     def debtor(self, text: str, is_business: bool = False) -> str:
         """The account of the scenario that pays in its place."""
-        if text in self._own:
-            return self._own[text]
+        if text in self.own:
+            return self.own[text]
         name = self.debtors.setdefault(text, f"elsewhere-{len(self.debtors) + 1}")
         if is_business:
             self.business.add(name)
@@ -116,7 +112,11 @@ def _shaped(text: str, other: str) -> str:
 
 
 def _iban_like(iban: str, number: int) -> str:
-    """An IBAN of the same country and shape, with valid check digits; its seed does not depend on the original."""
+    """One of the same country and shape, as right or wrong; its seed does not depend on the original.
+
+    Check digits of 00 are never right; what does not even look like an IBAN keeps its country alone."""
+    if not is_iban(iban):
+        return f"{iban[:2]}00{number:0{len(iban) - 4}}" if SHAPE.fullmatch(iban) else iban[:2]
     random = Random(number)
     for _ in range(TRIES):
         bban = "".join(random.choice(digits if sign.isdigit() else ascii_uppercase) for sign in iban[4:])
@@ -125,10 +125,3 @@ def _iban_like(iban: str, number: int) -> str:
         if is_iban(other):
             return other
     return EXAMPLE
-
-
-def _wrong_iban(text: str, number: int) -> str:
-    """Check digits of 00 are never right; what does not even look like an IBAN keeps its country alone."""
-    if SHAPE.fullmatch(text) is None:
-        return text[:2]
-    return f"{text[:2]}00{number:0{len(text) - 4}}"

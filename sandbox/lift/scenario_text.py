@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sandbox.bank.records import Account, Client, Customer
+from sandbox.bank.records import Account, Customer
 from sandbox.bank.rules import Added, Psu, Rule, Then, When
 from sandbox.contract.settings import Settings
 from sandbox.lift.act_calls import fields_of, filled, plain, plain_fields
@@ -132,7 +132,7 @@ def bank_words(fixtures: Fixtures, base: Fixtures | None) -> Words:
         "accounts": {
             names[iban]: _account(one, fixtures.profiles[iban], names) for iban, one in fixtures.accounts.items()
         },
-        "clients": {name: _client(one) for name, one in fixtures.clients.items()},
+        "clients": {name: fields_of(one, but=("id", "keys")) for name, one in fixtures.clients.items()},
     }
     if base is None:
         return rows
@@ -174,10 +174,6 @@ def _account(one: Account, past: Profile, names: Mapping[str, str]) -> Words:
     row |= {"income": past.income.text()} if past.income.number else {}
     row |= {"keeps": past.keeps.text()} if past.keeps is not None else {}
     return row | filled(saves_to=names.get(past.saves_to or ""), goes_on=past.goes_on)
-
-
-def _client(one: Client) -> Words:
-    return fields_of(one, but=("id", "keys"))
 
 
 def rule_words(rule: Rule, fixtures: Fixtures) -> Words:

@@ -22,7 +22,6 @@ from sandbox.world.log.memory_log import Act
 from sandbox.world.transfer.form import FORMAT, exact
 from sandbox.world.transfer.importer import read_life
 from sandbox.world.transfer.stripping import named
-from sandbox.world.world import Life
 
 REASONED = (Status.RJCT, Status.CANC)  # statuses of which a reply names the reason (choice 5)
 
@@ -68,7 +67,10 @@ def read_world(content: bytes) -> WorldRecord:
     timeline.advance(bank, now)
     calls += _moved(at, now)
     calls += _statuses(bank)
-    unexplained += [*_faults(life), *_refused(life.exchanges, refused_at)]
+    if ordered := life.faults[0]:
+        left_out = "left out, as the calls stand for what was done behind them"
+        unexplained.append(f"{len(ordered)} faults were ordered: {left_out}")
+    unexplained += _refused(life.exchanges, refused_at)
     return WorldRecord(beginning, [replace(one, number=number) for number, one in enumerate(calls, 1)], unexplained)
 
 
@@ -101,12 +103,6 @@ def _statuses(bank: Bank) -> Iterator[Recorded]:
             reason = subject.reason if subject.status in REASONED else None
             reply = filled(status=subject.status.value, reason=reason)
             yield call("GET", place, None, 200, reply, {"Client-ID": subject.origin.client_id})
-
-
-def _faults(life: Life) -> Iterator[str]:
-    ordered = life.faults[0]
-    if ordered:
-        yield f"{len(ordered)} faults were ordered: left out, as the calls stand for what was done behind them"
 
 
 def _refused(exchanges: list[Exchange], lasting: set[datetime]) -> Iterator[str]:

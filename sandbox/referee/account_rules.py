@@ -19,11 +19,6 @@ NIGHT_ENDS = 5  # o'clock in Brussels
 NIGHTS = 3
 
 
-def filters_of(event: Observation) -> dict[str, str]:
-    """The query parameters without the page key."""
-    return {name: value for name, value in event.query.items() if name != "next"}
-
-
 def _stopped(own: Own, bank: Bank) -> Iterator[Open]:
     for exchange, pages, *_ in own.values():
         yield exchange, f"{pages} page{'s were' if pages > 1 else ' was'} read, and the last one said that more follow"
@@ -52,7 +47,7 @@ def filters_changed(event: Observation, own: Own) -> str | None:
 
     Send next alone: it contains the whole query, and other parameters are ignored.
     """
-    filters = filters_of(event)
+    filters = {name: value for name, value in event.query.items() if name != "next"}
     first = own.pop((event.client, event.asked_next), None) if event.asked_next else filters
     if event.given_next is not None and first is not None:
         own[event.client, event.given_next] = first

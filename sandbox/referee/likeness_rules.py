@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sandbox.bank.records import Order, Payment
+from sandbox.bank.records import Order
 from sandbox.contract.moves import Status
 from sandbox.referee.kinds import PSU_RETURNS
 from sandbox.referee.observations import Observation, apart
@@ -60,14 +60,12 @@ def again_while_recycled(event: Observation, own: Own) -> str | Proof | None:
     key = (event.client, found.customer, found.debtor, alike(found.order))
     before: tuple[str, Exchange] | None = own.replace(key, (found.id, event.exchange))
     earlier = event.bank.payments.get(before[0]) if before is not None else None
-    if before is None or earlier is None or earlier.id == found.id or not is_recycled(earlier):
+    if before is None or earlier is None or earlier.id == found.id:
+        return None
+    if earlier.tries == 0 or earlier.status not in (Status.PDNG, Status.ACSP):
         return None
     what = f"{earlier.id} of the same customer, beneficiary and amount is {earlier.status.value} and is tried again"
     return Proof(what, (before[1],), tuple(differences(earlier.order, found.order)))
-
-
-def is_recycled(payment: Payment) -> bool:
-    return payment.tries > 0 and payment.status in (Status.PDNG, Status.ACSP)
 
 
 def alike(order: Order) -> tuple[object, ...]:

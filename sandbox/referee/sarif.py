@@ -79,12 +79,9 @@ def _result(finding: Finding) -> dict[str, Any]:
 def _place(exchange: Exchange) -> dict[str, Any]:
     """Code hosts want a file and a line. The call stands for the file; its first line is the request line."""
     line = f"{exchange.method} {exchange.path} {exchange.status}"
+    # A relative reference (RFC 3986, 4.2): escapes stay, and no colon may look like a scheme.
+    uri = quote(LONE_PERCENT.sub("%25", exchange.path.lstrip("/")), safe="/%~", errors="replace") or "call"
     return {
-        "artifactLocation": {"uri": _relative(exchange.path)},
+        "artifactLocation": {"uri": uri},
         "region": {"startLine": 1, "snippet": {"text": line}},
     }
-
-
-def _relative(path: str) -> str:
-    """The path as a relative reference (RFC 3986, 4.2): escapes stay, and no colon may look like a scheme."""
-    return quote(LONE_PERCENT.sub("%25", path.lstrip("/")), safe="/%~", errors="replace") or "call"

@@ -170,14 +170,12 @@ class Search:
         key = test, smallest, len(self.rows)
         if key not in self.ripe:
             few = len(smallest.changes) <= FEW or Suspects(self.failure_of(test, smallest)).is_nearly_one
-            self.ripe[key] = few or self.hides_much(test)
+            # It hides much where most tests fail as this one does, or rows are lost for many tests in turn.
+            share = self.share_broken(smallest)
+            lost = list(takewhile(lambda row: not self.runs.passed(row, test), reversed(self.rows)))
+            most = share > MOST and len(self.runs.of(TODAY).tests) > 1
+            self.ripe[key] = few or most or share * len(lost) >= ROWS_LOST
         return self.ripe[key]
-
-    def hides_much(self, test: str) -> bool:
-        """Whether most tests fail as this one does, or rows are lost for many tests one after the other."""
-        share = self.share_broken(self.failures[test][0])
-        lost = list(takewhile(lambda row: not self.runs.passed(row, test), reversed(self.rows)))
-        return share > MOST and len(self.runs.of(TODAY).tests) > 1 or share * len(lost) >= ROWS_LOST
 
     def share_broken(self, variant: Variant) -> float:
         """The share of tests that fail there for no known cause."""
