@@ -12,13 +12,12 @@ from sandbox.contract.operations import OPERATIONS, Operation
 from sandbox.lift.controls import is_question, lift_control
 from sandbox.lift.har import Recorded
 from sandbox.lift.lifted import UNKNOWN, Lift, Make, Step, Subject, address_in
-from sandbox.lift.orders import bulk_file, initiation, on_initiation
+from sandbox.lift.orders import PRODUCTS, bulk_file, initiation, on_initiation
 from sandbox.lift.pseudonyms import Pseudonyms
 from sandbox.lift.tokens import account, accounts, consent, token, transactions
 from sandbox.web.api.gate import UUID_4
 
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
-PRODUCTS = frozenset(name for row in OPERATIONS for name in row.products)
 REFUSED_PATHS = (404, 405)
 OWN_CLIENT = "demo-tpp"
 BY_FAULT = (429, 500, 502, 503, 504)

@@ -105,24 +105,13 @@ def initiation(word: str, table: Body) -> Make:
             content["product"] = call.path[1]
         if call.token is not None:
             content["token"] = found.tokens.get(call.token, UNKNOWN)
-        subject = _subject_of(found, call, word, content)
-        return {word: content} | ({"as": subject.name} if subject is not None else {})
+        subject = Subject(word, str(call.outcome.get("status", "")), has_debtor="debtor" in content)
+        if call.headers.get("request-id") in found.twins and call.token is None:
+            subject.verifier = VERIFIER
+        reference = call.json.get("payment_id" if earlier else "endtoend_identification")
+        return _step(found, call, content, subject, "payment_id", reference)
 
     return step
-
-
-def _subject_of(found: Lift, call: Recorded, word: str, content: dict[str, Any]) -> Subject | None:
-    """What an initiation that was taken made; None where an earlier call of the record made it."""
-    if call.status != 201 or str(call.outcome["payment_id"]) in found.subjects:
-        return None
-    subject = Subject(found.new_name(word), str(call.outcome.get("status", "")), has_debtor="debtor" in content)
-    if call.headers.get("request-id") in found.twins and call.token is None:
-        subject.verifier = VERIFIER
-    keep_subject(found, call, subject, str(call.outcome["payment_id"]))
-    reference = call.json.get("payment_id" if content.get("version") == 1 else "endtoend_identification")
-    if isinstance(reference, str):
-        found.subjects[quote(reference, safe="")] = subject
-    return subject
 
 
 def bulk_file(found: Lift, call: Recorded) -> Step | None:
@@ -130,14 +119,20 @@ def bulk_file(found: Lift, call: Recorded) -> Step | None:
     if isinstance(content, str):
         found.unexplained.append(f"{call}: {content}")
         return None
-    if call.status != 201 or str(call.outcome["payment_file_id"]) in found.subjects:
-        return {"file": content}
-    subject = Subject(found.new_name("file"), has_debtor=True)
-    keep_subject(found, call, subject, str(call.outcome["payment_file_id"]))
-    reference = call.headers.get("paymentinformationid")
-    if reference:
+    subject = Subject("file", has_debtor=True)
+    return _step(found, call, content, subject, "payment_file_id", call.headers.get("paymentinformationid"))
+
+
+def _step(found: Lift, call: Recorded, content: Step, subject: Subject, id_name: str, reference: Any) -> Step:
+    """The step, with the name of what it made where it was taken and no earlier call of the record made that."""
+    word, subject_id = subject.name, str(call.outcome.get(id_name))
+    if call.status != 201 or subject_id in found.subjects:
+        return {word: content}
+    subject.name = found.new_name(word)
+    keep_subject(found, call, subject, subject_id)
+    if reference and isinstance(reference, str):
         found.subjects[quote(reference, safe="")] = subject
-    return {"file": content, "as": subject.name}
+    return {word: content, "as": subject.name}
 
 
 # Questions about an initiation

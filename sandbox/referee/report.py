@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.bank.state import Bank
 from sandbox.banking.durations import write_instant
 from sandbox.referee.rule import Found, Proof, Severity
-from sandbox.referee.stream import Referee, referee_of
+from sandbox.referee.stream import referee_of
 from sandbox.referee.table import BY_ID, TABLE
 from sandbox.world.calls import Exchange
 from sandbox.world.transfer.form import CarriedFinding
@@ -45,7 +45,7 @@ def read_waive(text: str) -> tuple[str, str]:
     name, _, reason = (part.strip() for part in text.partition(":"))
     if not name or not reason:
         raise ValueError("a finding is suppressed by `rule: reason`")
-    if all(row.id != name for row in TABLE):
+    if name not in BY_ID:
         raise ValueError(f"{name[:60]} is no rule of the referee")
     return name, reason
 
@@ -54,7 +54,7 @@ def report_of(world: World, waives: Iterable[str] = ()) -> Report:
     """The findings of a world up to now: the one function that a test plugin or a player needs."""
 
     def collect(bank: Bank) -> Report:
-        referee: Referee = referee_of(world)
+        referee = referee_of(world)
         reasons = dict(map(read_waive, (*check_waives(bank.settings.referee_waives), *waives)))
         found = referee.findings(bank)
         return Report(world.name, [Finding(row, reasons.get(row.rule.id)) for row in found], referee.unlisted_counts())
@@ -64,8 +64,7 @@ def report_of(world: World, waives: Iterable[str] = ()) -> Report:
 
 def check_waives(waives: Iterable[str]) -> list[str]:
     """The waives of a setting whose rules exist; other versions may have other rules."""
-    ids = {row.id for row in TABLE}
-    return [text for text in waives if text.partition(":")[0].strip() in ids]
+    return [text for text in waives if text.partition(":")[0].strip() in BY_ID]
 
 
 def call_of(exchange: Exchange) -> dict[str, Any]:

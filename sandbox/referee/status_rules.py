@@ -29,11 +29,16 @@ def too_fast(event: Observation, own: Own) -> str | None:
 
     Wait a second or more between two status calls, and longer as time goes on.
     """
+    return TOO_FAST if _polls_fast(event, own, PAUSE, FAST_MAX) else None
+
+
+def _polls_fast(event: Observation, own: Own, pause: float, most: int) -> bool:
+    """Whether so many calls for one subject came in a row, each within the pause after the one before."""
     key = f"{event.subject} {event.client}"
     at, ended, fast = own.get(key, NEVER)
-    fast = fast + 1 if event.began - ended < PAUSE and apart(event, at, ended) < PAUSE else 0
-    own[key] = event.exchange.at, event.ended, fast % FAST_MAX
-    return TOO_FAST if fast >= FAST_MAX else None
+    fast = fast + 1 if event.began - ended < pause and apart(event, at, ended) < pause else 0
+    own[key] = event.exchange.at, event.ended, fast % most
+    return fast >= most
 
 
 @rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
@@ -217,11 +222,8 @@ def bulk_fast(event: Observation, own: Own) -> str | None:
 
     Ask again a few seconds later: validation takes up to several minutes.
     """
-    key = (event.client, event.subject)
-    at, ended, fast = own.get(key, NEVER)
-    fast = fast + 1 if apart(event, at, ended) < BULK_PAUSE else 0
-    own[key] = event.at, event.ended, fast % BULK_FAST_MAX
-    return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if fast >= BULK_FAST_MAX else None
+    is_fast = _polls_fast(event, own, BULK_PAUSE, BULK_FAST_MAX)
+    return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if is_fast else None
 
 
 @rule("bulk-file-again", WARNING, "choice 7", ("bulk_initiation",))

@@ -35,14 +35,12 @@ def read_allowed(text: str, space: Space) -> list[Allowed]:
         line = line.strip()
         if not line or line.startswith("#"):
             continue
-        parts = LINE.match(line)
-        if parts is None:
-            raise ValueError(f"line {number}: expected AXIS=VALUE, the name of a test and # with a reason: {line[:80]}")
         try:
-            variant = read_variant(parts["axes"], space)
+            if (parts := LINE.match(line)) is None:
+                raise ValueError(f"expected AXIS=VALUE, the name of a test and # with a reason: {line[:80]}")
+            found.append(Allowed(read_variant(parts["axes"], space), parts["test"], parts["reason"] or REASON))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
-        found.append(Allowed(variant, parts["test"], parts["reason"] or REASON))
     return found
 
 

@@ -31,19 +31,17 @@ a{color:var(--move)}nav a{margin-right:1.2rem;white-space:nowrap}
 
 
 def as_page(verdict: Verdict, axes: Axes) -> str:
-    met, unmet = (
-        [(name, f"{axes[name].about} ({axes[name].clause})") for name in names]
-        for names in (verdict.withstood, verdict.never_met)
-    )
+    met, unmet = (count(names, "axis", "axes") for names in (verdict.withstood, verdict.never_met))
     causes = causes_of(verdict.breaks)
+    flaky = (_article("warning", test, f"<p>{_text(text)}</p>") for test, text in verdict.flaky.items())
     parts = [
         f"<h1>{_text(verdict.score)}</h1><p>{_text(rest_of_summary(verdict))}</p>",
         _contents(causes, verdict),
         _section("breaks", "What breaks", (_cause(found, axes, verdict.again) for found in causes)),
-        _section("flaky", "Flaky tests, for which nothing is blamed", (_flaky(*row) for row in verdict.flaky.items())),
+        _section("flaky", "Flaky tests, for which nothing is blamed", flaky),
         _section("ended", "Allowed breaks that break no longer", (f"<p>{_text(line)}</p>" for line in verdict.ended)),
-        _section("withstood", f"Withstood: {count(met, 'axis', 'axes')}", _axes(met)),
-        _section("unmet", f"Met by no call, so nothing is known: {count(unmet, 'axis', 'axes')}", _axes(unmet)),
+        _section("withstood", f"Withstood: {met}", _axes(verdict.withstood, axes)),
+        _section("unmet", f"Met by no call, so nothing is known: {unmet}", _axes(verdict.never_met, axes)),
     ]
     return whole_page(clean(verdict.score), STYLE, "".join(parts))
 
@@ -75,9 +73,13 @@ def _cause(found: list[Break], axes: Axes, again: str) -> str:
     if len(found) > 1:
         title = f"{len(found)} tests break when {describe_variant(first.variant, axes)}"
     lines = "".join(f"<p>{_text(line)}</p>" for line in describe_cause(first.variant, axes))
-    tests = "".join(map(_test, found, [len(found) == 1] * len(found)))
+    tests = "".join(_test(one, alone=len(found) == 1) for one in found)
     command = f"<p>Again: <code>{again} {_text(str(first.variant))}</code></p>"
-    return f'<article class="{kind}"><h2>{_text(title)}</h2>{lines}{command}{tests}</article>'
+    return _article(kind, title, f"{lines}{command}{tests}")
+
+
+def _article(kind: str, title: str, content: str) -> str:
+    return f'<article class="{kind}"><h2>{_text(title)}</h2>{content}</article>'
 
 
 def _test(found: Break, alone: bool) -> str:
@@ -90,12 +92,9 @@ def _test(found: Break, alone: bool) -> str:
     return f"<details><summary>{_text(found.test)}</summary>{said}{call}{reason}</details>"
 
 
-def _flaky(test: str, text: str) -> str:
-    return f'<article class="warning"><h2>{_text(test)}</h2><p>{_text(text)}</p></article>'
-
-
-def _axes(rows: Iterable[tuple[str, str]]) -> list[str]:
-    items = "".join(f"<div><dt><code>{_text(name)}</code></dt><dd>{_text(about)}</dd></div>" for name, about in rows)
+def _axes(names: Sequence[str], axes: Axes) -> list[str]:
+    about = {name: _text(f"{axes[name].about} ({axes[name].clause})") for name in names}
+    items = "".join(f"<div><dt><code>{_text(name)}</code></dt><dd>{about[name]}</dd></div>" for name in names)
     return [f"<dl>{items}</dl>"] if items else []
 
 
