@@ -40,7 +40,8 @@ def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
     else:
         calls, unexplained = read_har(content), []
         head = _loaded(calls)
-        fixtures = _fixtures(head)
+        people = {name: head[name] for name in ("extends", "bank") if name in head}
+        fixtures = read_content(people, "scenario").fixtures if people else load("default").fixtures
     patterns = [row["when"].get("creditor_name") for row in head.get("rules", ()) if isinstance(row.get("when"), dict)]
     names = Pseudonyms(fixtures, tuple(pattern for pattern in patterns if pattern))
     found = lift(calls, names, has_controls=is_world_file(content))
@@ -52,20 +53,11 @@ def _loaded(calls: Sequence[Recorded]) -> dict[str, Any]:
     """The scenario that the record loads, if it does."""
     for call in calls:
         if call.method == "PUT" and call.path == ("_sandbox", "scenario") and call.status == 200:
-            if call.json.get("name") in SHIPPED:
-                text = SHIPPED[str(call.json["name"])]
-            elif isinstance(call.json.get("scenario"), dict):
-                return {name: value for name, value in call.json["scenario"].items() if name in KEPT}
-            else:
-                text = call.sent
-            content = read_yaml(text, "scenario.yaml").plain()
-            return {name: value for name, value in (content or {}).items() if name in KEPT}
+            shipped, content = SHIPPED.get(str(call.json.get("name"))), call.json.get("scenario")
+            if shipped is not None or not isinstance(content, dict):
+                content = read_yaml(shipped or call.sent, "scenario.yaml").plain() or {}
+            return {name: value for name, value in content.items() if name in KEPT}
     return {}
-
-
-def _fixtures(began: Mapping[str, Any]) -> Any:
-    parts = {name: began[name] for name in ("extends", "bank") if name in began}
-    return read_content(parts, "scenario").fixtures if parts else load("default").fixtures
 
 
 def _text(title: str, began: Mapping[str, Any], found: Lift) -> str:

@@ -68,15 +68,13 @@ def foretold(event: Observation, own: Own) -> str | None:
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
-@rule("request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"))
+@rule("request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"), input="Request-ID")
 def wrong(event: Observation, own: Own) -> str | None:
     """Request-ID is missing, or no version 4 UUID.
 
     Send a random UUID (version 4) with every call.
     """
-    if event.input != "Request-ID" or event.why.startswith("it was used"):
-        return None
-    return event.why or "it is missing"
+    return None if event.why.startswith("it was used") else event.why or "it is missing"
 
 
 def is_old(kind: Kind) -> bool:

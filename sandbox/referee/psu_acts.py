@@ -32,8 +32,7 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
         yield from _by_control(environ, response, bank)
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
-            query = parse_qsl(environ.get("QUERY_STRING", "")[:QUERY_MAX], keep_blank_values=True)
-            yield from page_opening(bank, page[1], dict(query), response.status_code)
+            yield from page_opening(bank, page[1], environ.get("QUERY_STRING", ""), response.status_code)
         elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
             yield from page_return(bank, page[1], response.headers["Location"])
 
@@ -48,8 +47,8 @@ def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iter
     address = content.get("address") if isinstance(content, dict) else None
     if not isinstance(address, str) or response.status_code not in (200, GONE):
         return
-    token, query = end_of(address), urlsplit(address).query
-    yield from page_opening(bank, token, dict(parse_qsl(query, keep_blank_values=True)), response.status_code)
+    token = end_of(address)
+    yield from page_opening(bank, token, urlsplit(address).query, response.status_code)
     answer = content_of(response)
     if response.status_code == 200 and isinstance(answer, dict):
         yield from page_return(bank, token, str(answer.get("redirect", "")))
@@ -57,14 +56,13 @@ def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iter
 
 def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None:
     """An act at an address, with the client of that address; None for an unknown address."""
-    client = subject = None
     if (sca := bank.sca_addresses.get(token)) is not None:
         found = bank.initiation(sca.subject_id)
         assert found is not None
         client, subject = found.origin.client_id, found.id
     elif (consent := bank.consent_addresses.get(token)) is not None:
-        client = consent.client_id
-    if client is None:
+        client, subject = consent.client_id, None
+    else:
         return None
     place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
     event = Observation(place, bank, operation, client, subject)
@@ -73,10 +71,11 @@ def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None
     return event
 
 
-def page_opening(bank: Bank, token: str, query: dict[str, str], status: int) -> Iterator[Observation]:
+def page_opening(bank: Bank, token: str, text: str, status: int) -> Iterator[Observation]:
     event = act_at_address(bank, token, PSU_OPENS)
     if event is None:
         return
+    query = dict(parse_qsl(text[:QUERY_MAX], keep_blank_values=True))
     event.status = status
     event.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
     state = query.get("state")

@@ -72,8 +72,8 @@ class Rule:
     clause: str
     on: tuple[str, ...] = ()  # operations and acts; empty: every call
     refused: bool | None = None  # True: refused calls only; False: accepted ones
-    input: str = ""  # for `says`: what the refusal names
-    reason: str = ""  # and how its reason begins
+    input: str = ""  # it sees only refusals that name this input
+    reason: str = ""  # and whose reason begins so
     close: Close | None = None  # what is wrong with a matter that is still open when someone asks
     only: Sort | None = None  # it never hears calls of another kind
     begins: Sort | None = None  # while it remembers nothing, it hears calls of these kinds only
@@ -89,17 +89,18 @@ class Rule:
 
     def says(self, what: str, title: str, instead: str) -> None:
         """Adds a row that its conditions decide; the sentence may name what stands in the `event`."""
-
-        def see(event: Observation, own: Own) -> str | None:
-            is_it = self.input in ("", event.input) and event.why.startswith(self.reason)
-            return what.format(event=event) if is_it else None
-
-        self._add(title, instead, see)
+        self._add(title, instead, lambda event, own: what.format(event=event))
 
     def _add(self, title: str, instead: str, see: See) -> None:
         assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"
         assert title.endswith(".") and instead, f"{self.id} says not what to do instead"
-        RULES.append(replace(self, title=title[:-1], instead=instead, see=see))
+
+        def see_refusal(event: Observation, own: Own) -> str | Proof | None:
+            is_it = self.input in ("", event.input) and event.why.startswith(self.reason)
+            return see(event, own) if is_it else None
+
+        row_sees = see_refusal if self.input or self.reason else see
+        RULES.append(replace(self, title=title[:-1], instead=instead, see=row_sees))
 
     def applies_to(self, kind: Kind) -> bool:
         if kind.operation in ACTS:

@@ -47,9 +47,7 @@ def after_final(event: Observation, own: Own) -> str | None:
 
     Stop at RJCT, CANC or the settled status: it does not change any more.
     """
-    if event.subject is None:
-        return None
-    found = event.bank.find_subject(event.subject)
+    found = event.bank.find_subject(event.subject or "")
     if found is None or not (found.settled or is_final(found.path, found.status)):
         return None
     times = own.count((event.client, event.subject))

@@ -42,14 +42,12 @@ rule("token-foreign", ERROR, "choice 2", refused=True, reason="of another client
 )
 
 
-@rule("token-expired-again", ERROR, "service 3.5", refused=True, only=refused_as("ACCESS_TOKEN_REFUSED"))
+@rule("token-expired-again", ERROR, "service 3.5", only=refused_as("ACCESS_TOKEN_REFUSED"), reason="expired")
 def expired_again(event: Observation, own: Own) -> str | None:
     """An expired access token is used again after it was refused.
 
     Renew the token when its hour is over, or at the first 401.
     """
-    if event.why != "expired":
-        return None
     key = (event.client, event.bearer)
     if key in own:
         return f"it was told expired in call {own[key]}"
@@ -182,13 +180,13 @@ rule("token-chunked", ERROR, "service 4.8", TOKEN, refused=True, input="Transfer
 )
 
 
-@rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True)
+@rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True, reason="it does not go with")
 def mixed(event: Observation, own: Own) -> str | None:
     """A token call mixes the fields of both variants.
 
     Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.
     """
-    return f"{event.input} {event.why[3:]}" if event.why.startswith("it does not go with") else None
+    return f"{event.input} {event.why.removeprefix('it ')}"
 
 
 @rule("credentials-again", ERROR, "service 5.4", TOKEN)
@@ -203,12 +201,11 @@ def credentials_again(event: Observation, own: Own) -> str | None:
     return "the credentials were refused in the call before too" if own.count(event.client) > 1 else None
 
 
-@rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, refused=True, only=refused_as("ACCESS_TOKEN_REFUSED"))
+@rule("token-gone-initiation", WARNING, "choice 2", PAYMENTS, only=refused_as("ACCESS_TOKEN_REFUSED"), reason="unknown")
 def initiation_again(event: Observation, own: Own) -> str | None:
     """An initiation is sent again with a token that was refused.
 
     Renew the token, or leave it out and send the PKCE headers: the bank does not ignore a wrong token.
     """
-    if event.bearer is None or event.why != "unknown":
-        return None
-    return "the same token was refused as unknown before" if own.count((event.client, event.bearer)) > 1 else None
+    again = event.bearer is not None and own.count((event.client, event.bearer)) > 1
+    return "the same token was refused as unknown before" if again else None
