@@ -45,8 +45,7 @@ class Varied(VaryOptions):
         """What --variants says."""
         from sandbox.contract.variants import AXES
         from sandbox.player.runs import Differing
-        from sandbox.vary.allowed import read_variant
-        from sandbox.vary.space import space_of
+        from sandbox.vary.space import read_variant, space_of
 
         if self.variants is None:
             return Differing()

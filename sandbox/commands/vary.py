@@ -163,9 +163,8 @@ def trial_of(order: Order) -> Iterator["CommandRuns"]:
 def run_once(order: Order, variants: str) -> int:
     """Runs the command against one variant, in this terminal; gives its exit code."""
     from sandbox.contract.variants import AXES
-    from sandbox.vary.allowed import read_variant
     from sandbox.vary.command_runs import fill
-    from sandbox.vary.space import space_of
+    from sandbox.vary.space import read_variant, space_of
 
     try:
         variant = read_variant(variants, space_of(AXES, within=False))

@@ -11,9 +11,8 @@ from sandbox.commands.options import option_row
 from sandbox.commands.screen import as_json as written
 
 if TYPE_CHECKING:
-    from sandbox.vary.allowed import Allowed
     from sandbox.vary.space import Space
-    from sandbox.vary.verdict import Verdict
+    from sandbox.vary.verdict import Allowed, Verdict
 
 axes_row = partial(option_row, "Only these axes; a comma between.", default="", metavar="A,B")
 only_row = partial(
@@ -39,8 +38,8 @@ class VaryOptions:
     def allowed(self) -> "list[Allowed]":
         """The breaks that are known. A file that is yet to be written may be absent."""
         from sandbox.contract.variants import AXES
-        from sandbox.vary.allowed import read_allowed
         from sandbox.vary.space import space_of
+        from sandbox.vary.verdict import read_allowed
 
         if self.allow is None and self.allow_write:
             raise click.UsageError("--allow-write needs --allow FILE")
@@ -70,10 +69,10 @@ class VaryOptions:
     def tell(self, verdict: "Verdict", as_json: bool = False) -> bool:
         """Prints and writes the verdict; gives whether something breaks that is not allowed."""
         from sandbox.contract.variants import AXES
-        from sandbox.vary.allowed import allow, write_allowed
+        from sandbox.vary.report_files import as_json as json_of
         from sandbox.vary.report_files import write_report
-        from sandbox.vary.sentences import as_json as json_of
         from sandbox.vary.sentences import describe_verdict
+        from sandbox.vary.verdict import allow, write_allowed
 
         verdict = allow(verdict, self.allowed)
         try:

@@ -33,10 +33,8 @@ KEPT = ("extends", "seed", "clock", "bank", "settings", "rules", "faults")  # ke
 def lift_file(content: bytes, title: str) -> tuple[str, list[str]]:
     """The scenario of a HAR or of the sandbox's own export as YAML, and what could not be explained."""
     if is_world_file(content):
-        record = read_world(content)
-        head = beginning_words(record.beginning)
-        calls, unexplained = record.calls, record.unexplained
-        fixtures = record.beginning.fixtures
+        beginning, calls, unexplained = read_world(content)
+        head, fixtures = beginning_words(beginning), beginning.fixtures
     else:
         calls, unexplained = read_har(content), []
         head = _loaded(calls)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from io import BytesIO
 from typing import Any
@@ -26,22 +26,15 @@ from sandbox.world.transfer.stripping import named
 REASONED = (Status.RJCT, Status.CANC)  # statuses of which a reply names the reason (choice 5)
 
 
-@dataclass(frozen=True)
-class WorldRecord:
-    """What an export says: how the world began, and the calls that made it what it is."""
-
-    beginning: Beginning
-    calls: list[Recorded]
-    unexplained: list[str]
-
-
 def is_world_file(content: bytes) -> bool:
     """The first line of a plain one says so; a packed one begins as gzip does, and a HAR never does."""
     return content[:2] == b"\x1f\x8b" or FORMAT.encode() in content[:200]
 
 
-def read_world(content: bytes) -> WorldRecord:
-    """Raises ParcelError for a file that does not hold."""
+def read_world(content: bytes) -> tuple[Beginning, list[Recorded], list[str]]:
+    """How the world of an export began, the calls that made it what it is, and what no call can stand for.
+
+    Raises ParcelError for a file that does not hold."""
     _, life = read_life(BytesIO(content), lambda: 0.0)
     beginning = life.beginning
     assert beginning.at is not None
@@ -71,7 +64,7 @@ def read_world(content: bytes) -> WorldRecord:
         left_out = "left out, as the calls stand for what was done behind them"
         unexplained.append(f"{len(ordered)} faults were ordered: {left_out}")
     unexplained += _refused(life.exchanges, refused_at)
-    return WorldRecord(beginning, [replace(one, number=number) for number, one in enumerate(calls, 1)], unexplained)
+    return beginning, [replace(one, number=number) for number, one in enumerate(calls, 1)], unexplained
 
 
 def _moved(before: datetime, now: datetime) -> list[Recorded]:

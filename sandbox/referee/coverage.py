@@ -34,12 +34,8 @@ FIRST = (
     "status bulk_status RJCT",
 )
 # A fault rule answers without a refusal of the bank; these numbers tell the error by themselves.
-BY_FAULT = {
-    408: Error.REQUEST_TIMEOUT.name,
-    429: Error.TOO_MANY_REQUESTS.name,
-    500: Error.INTERNAL.name,
-    503: Error.UNAVAILABLE.name,
-}
+TOLD_BY_STATUS = (Error.REQUEST_TIMEOUT, Error.TOO_MANY_REQUESTS, Error.INTERNAL, Error.UNAVAILABLE)
+BY_FAULT = {error.value.status: error.name for error in TOLD_BY_STATUS}
 KINDS = ("operation", "status", "error", "move", "answer", "version")
 
 

@@ -1,8 +1,7 @@
 """Rules about initiations that are alike: the payment that is made a second time (service 2.1, 4.0)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 
 from sandbox.bank.records import Order
 from sandbox.contract.moves import Status
@@ -16,16 +15,6 @@ SAME_MAX = 3  # payments in a row with one reference
 NO_REFERENCE = "NOTPROVIDED"
 
 
-@dataclass(frozen=True, slots=True)
-class Doubtful:
-    """An initiation whose reply the client did not get."""
-
-    exchange: Exchange
-    reference: str
-    at: datetime
-    ended: float
-
-
 @rule("payment-again-after-doubt", ERROR, "service 4.0", PAYMENTS)
 def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
     """A payment whose reply was lost is made again under a new reference.
@@ -37,15 +26,15 @@ def again_after_doubt(event: Observation, own: Own) -> str | Proof | None:
         return None
     key = (event.client, like.order)
     if event.lost:
-        own[key] = Doubtful(event.exchange, like.reference, event.at, event.ended)
+        own[key] = event.exchange, like.reference, event.ended
         return None
-    doubt: Doubtful | None = own.pop(key, None)
-    if doubt is None or not event.accepted or apart(event, doubt.at, doubt.ended) > DOUBT_SECONDS:
+    first, reference, ended = own.pop(key, (None, "", 0.0))
+    if first is None or not event.accepted or apart(event, first.at, ended) > DOUBT_SECONDS:
         return None
-    if doubt.reference == like.reference or doubt.exchange.request_id == event.exchange.request_id:
+    if reference == like.reference or first.request_id == event.exchange.request_id:
         return None
-    changed = (f"endtoend_identification: {doubt.reference} -> {like.reference}",)
-    return Proof(f"call {doubt.exchange.request_id} may have made it already", (doubt.exchange,), changed)
+    changed = (f"endtoend_identification: {reference} -> {like.reference}",)
+    return Proof(f"call {first.request_id} may have made it already", (first,), changed)
 
 
 @rule("payment-again-while-recycled", ERROR, "service 3.3", (PSU_RETURNS,))

@@ -14,10 +14,9 @@ from sandbox.bank.state import Bank
 from sandbox.referee.call_reader import observe_call
 from sandbox.referee.kinds import ACTS, Key, Kind
 from sandbox.referee.observations import Observation
-from sandbox.referee.packing import pack, unpack
 from sandbox.referee.psu_acts import acts_of, scenario_acts
 from sandbox.referee.rule import INITIATIONS, Found, KindRules, Met, Own, Proof
-from sandbox.referee.table import TABLE
+from sandbox.referee.table import TABLE, pack, unpack
 from sandbox.web.api.call_lines import Calls
 from sandbox.world.world import World
 

@@ -11,13 +11,12 @@ from _pytest.runner import runtestprotocol
 
 from sandbox.contract.variants import AXES
 from sandbox.testing.bank import Bank
-from sandbox.vary.allowed import Allowed, allow, read_allowed, read_variant
 from sandbox.vary.meeting import axes_met, last_call, reference_of
 from sandbox.vary.report_files import demand_format, write_report
 from sandbox.vary.runs import FAILURE_MAX, Reference, Result, Run, Runs
 from sandbox.vary.sentences import describe_break, describe_details, describe_rest
-from sandbox.vary.space import TODAY, Space, Variant, space_of
-from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
+from sandbox.vary.space import TODAY, Space, Variant, read_variant, space_of
+from sandbox.vary.verdict import Allowed, FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed
 
 if TYPE_CHECKING:
     from sandbox.testing.start import Start

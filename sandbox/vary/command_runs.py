@@ -32,15 +32,6 @@ FAILED = ("failure", "error")
 PYTEST_ERROR = re.compile(r"^E {2,}(?=\S)(.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended: its exit code (None: it was stopped after so many seconds), and the end of its output."""
-
-    code: int | None
-    output: str
-    seconds: float
-
-
 @dataclass
 class CommandRuns:
     """The trial of `vary`: begins a world, runs the command, reads what it says and what it met, drops the world."""
@@ -71,21 +62,21 @@ class CommandRuns:
                 report = self.junit or Path(folder) / "junit.xml"
                 if self.junit is not None:
                     self.junit.unlink(missing_ok=True)
-                ended = self.execute(controls.base_url, world, report, Path(folder))
-                tests = self.results(ended, report)
+                code, output, seconds = self.execute(controls.base_url, world, report, Path(folder))
+                tests = self.results(code, output, report)
             calls = controls.listed("requests")
             met = axes_met(controls, calls)
             if variant == TODAY and not self.reference:
                 self.reference = reference_of(controls, calls)
             if not all(one.passed for one in tests.values()):
-                self.outputs[variant] = ended.output
+                self.outputs[variant] = output
                 if len(variant.changes) <= CAUSE_MAX:
                     tests = self.with_calls(tests, controls, calls, variant)
         finally:
             with suppress(Refused):
                 self.server.drop_world(world)
         reference = self.reference if variant == TODAY else ()
-        return Run(tests, met, ended.seconds, len(calls), self.name in tests, reference)
+        return Run(tests, met, seconds, len(calls), self.name in tests, reference)
 
     def with_calls(
         self, tests: dict[str, Result], controls: Controls, calls: Rows, variant: Variant
@@ -109,15 +100,17 @@ class CommandRuns:
         self.server.call("PUT", f"/worlds/{name}", body)
         return self.server.world(name)
 
-    def execute(self, url: str, world: str, report: Path, folder: Path) -> Ended:
-        """Runs the command to its end, with the address in its words and in its environment."""
+    def execute(self, url: str, world: str, report: Path, folder: Path) -> tuple[int | None, str, float]:
+        """Runs the command to its end, with the address in its words and in its environment.
+
+        Gives its exit code (None: its time was over), the end of its output, and how many seconds it took."""
         words = [fill(word, {"url": url, "world": world, "junit": str(report)}) for word in self.command]
         with (folder / "output").open("w+b") as output:
             started = self.stopwatch()
             code = self._wait(words, os.environ | self.environment(url), output)
             seconds = self.stopwatch() - started
             output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX))
-            return Ended(code, output.read().decode(errors="replace"), seconds)
+            return code, output.read().decode(errors="replace"), seconds
 
     def environment(self, url: str) -> dict[str, str]:
         """Where the command finds its bank, and the key of its controls."""
@@ -154,7 +147,7 @@ class CommandRuns:
         for one in alive:
             end_group(one)
 
-    def results(self, ended: Ended, report: Path) -> dict[str, Result]:
+    def results(self, code: int | None, output: str, report: Path) -> dict[str, Result]:
         """The tests of the report; without one the command is the test. A failure that no test explains is its own."""
         found: dict[str, Result] = {}
         if report.exists():
@@ -162,12 +155,12 @@ class CommandRuns:
                 found = read_report(report)
             except UnreadableReport as error:
                 return {self.name: Result(False, str(error)[:FAILURE_MAX])}
-        if ended.code is None:
+        if code is None:
             return found | {self.name: Result(False, f"it did not end within {self.patience:.0f} s")}
         explained = any(not one.passed for one in found.values())
-        if not found or (ended.code and not explained):
-            failure = "" if ended.code == 0 else f"{last_line(ended.output)} (exit code {ended.code})"
-            return found | {self.name: Result(ended.code == 0, failure)}
+        if not found or (code and not explained):
+            failure = "" if code == 0 else f"{last_line(output)} (exit code {code})"
+            return found | {self.name: Result(code == 0, failure)}
         return found
 
 

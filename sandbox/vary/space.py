@@ -120,3 +120,16 @@ def unknown(kind: str, name: str, names: Sequence[str]) -> str:
     """Says that a name is unknown, with the nearest one, or with all if they are few."""
     hint = suggestion(name, names)
     return f"no {kind} is called {quote(name)}" + (f" ({hint})" if hint else "")
+
+
+def read_variant(text: str, space: Space) -> Variant:
+    """`AXIS=VALUE,AXIS=VALUE`; raises ValueError with the nearest name."""
+    chosen: dict[str, str] = {}
+    for part in text.split(","):
+        axis, sign, value = part.strip().partition("=")
+        if axis not in space.axes:
+            raise ValueError(unknown("axis", axis, tuple(space.axes)))
+        if not sign or value not in space.axes[axis]:
+            raise ValueError(unknown(f"value of {axis}", value, space.axes[axis]))
+        chosen[axis] = value
+    return space.variant(chosen)

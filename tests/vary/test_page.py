@@ -7,8 +7,7 @@ from lxml import etree
 
 from sandbox.contract.variants import AXES
 from sandbox.vary.causes import Break
-from sandbox.vary.page import as_page
-from sandbox.vary.report_files import as_junit, as_sarif
+from sandbox.vary.report_files import as_junit, as_page, as_sarif
 from sandbox.vary.runs import Result
 from sandbox.vary.space import Variant, space_of
 from sandbox.vary.verdict import Verdict

@@ -5,12 +5,11 @@ from itertools import count
 import pytest
 
 from sandbox.contract.variants import AXES
-from sandbox.vary.allowed import allow, read_allowed, read_variant, write_allowed
 from sandbox.vary.causes import Failure, shrink
 from sandbox.vary.runs import Run, Runs
-from sandbox.vary.space import TODAY, Variant
+from sandbox.vary.space import TODAY, Variant, read_variant
 from sandbox.vary.space import space_of as space_of_axes
-from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, judge, merge
+from sandbox.vary.verdict import FailsToday, NothingMet, Verdict, allow, judge, merge, read_allowed, write_allowed
 from tests.vary.toys import Breaks, Toys, breaking, space_of, variant
 
 SPACE = space_of(2, 3, 2, 2, 3, 2, 2, 4, 2, 2)
