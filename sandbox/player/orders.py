@@ -52,11 +52,8 @@ def _body(stage: Stage, content: Content, tables: tuple[Body, ...]) -> Content:
                 value = stage.iban(value)
             if value is not None:
                 place(body, path, value)
-    for name, value in (content.get("body") or {}).items():
-        body[name] = value
-        if value is None:
-            del body[name]
-    return body
+    body |= content.get("body") or {}
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def amount(value: Any) -> str:

@@ -115,28 +115,24 @@ class Stage:
             raise ScriptFault(f"nothing was captured as {name!r}{values}")
         return self.captures[name]
 
-    def capture_of_initiation(self, name: Any) -> Capture:
+    def initiated(self, name: Any) -> tuple[Capture, Initiation]:
         found = self.capture(name)
         if found.initiation is None:
             raise ScriptFault(f"{name!r} is no payment, order or file that the bank took in")
-        return found
+        return found, found.initiation
 
     def reference(self, name: Any) -> Reference:
         """How an initiation is called."""
-        initiation = self.capture_of_initiation(name).initiation
-        assert initiation is not None
-        return initiation.reference
+        return self.initiated(name)[1].reference
 
-    def with_tokens(self, name: Any) -> Capture:
+    def with_tokens(self, name: Any) -> tuple[Capture, Tokens]:
         """The capture of that name, or the latest one with tokens."""
-        if name is not None:
-            found = self.capture(name)
-            if found.tokens is None:
-                raise ScriptFault(f"{name!r} has no tokens: there is a step `token: {name}`")
-            return found
-        if self.keys is None:
+        found = self.keys if name is None else self.capture(name)
+        if found is None:
             raise ScriptFault("no step brought tokens so far")
-        return self.keys
+        if found.tokens is None:
+            raise ScriptFault(f"{name!r} has no tokens: there is a step `token: {name}`")
+        return found, found.tokens
 
     def access(self, content: dict[str, Any], default: Capture | None = None) -> str | None:
         """The access token of a call: a captured one by its name, any other text as it is, or the default's."""
@@ -146,7 +142,7 @@ class Stage:
                 return None
             if name not in self.captures:
                 return name
-            default = self.with_tokens(name)
+            return self.with_tokens(name)[1].access
         return default.tokens.access if default is not None and default.tokens is not None else None
 
     def fill(self, value: Any) -> Any:

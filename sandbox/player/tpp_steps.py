@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from sandbox.client import Flow, Kind, Reference, Tokens, code_from
+from sandbox.client import Flow, Initiation, Kind, Reference, Tokens, code_from
 from sandbox.client.bodies import SCT
 from sandbox.client.reply import Reply
 from sandbox.client.transport import CONSENT_VERSIONS, VERSIONS, query_text, segment
@@ -55,12 +55,12 @@ def _resends(content: Content) -> bool:
 
 def status(stage: Stage, content: Content) -> Capture:
     """Asks for the status; for a bulk file it stores the address of the reply."""
-    found = stage.capture_of_initiation(content.get("of"))
+    found, initiation = stage.initiated(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
-    reply = tpp.status(_target(found, content), stage.access(content))
+    reply = tpp.status(_target(initiation, content), stage.access(content))
     found.address = reply.sca_address or found.address
     found.flow = reply.flow or found.flow
-    return Capture(reply.reply, tpp.caller.client_id, found.initiation, found.address, found.flow)
+    return Capture(reply.reply, tpp.caller.client_id, initiation, found.address, found.flow)
 
 
 def details(stage: Stage, content: Content) -> Reply:
@@ -73,20 +73,19 @@ def cancel(stage: Stage, content: Content) -> Reply:
 
 def _on(stage: Stage, content: Content, verb: str, method: str, end: str = "") -> Reply:
     """The client and tokens for a call on an initiation; `token` overrides the tokens."""
-    found = stage.capture_of_initiation(content.get("of"))
-    target = _target(found, content)
+    found, initiation = stage.initiated(content.get("of"))
+    target = _target(initiation, content)
     tpp = stage.tpp(content.get("client", found.client))
     token, version = stage.access(content, found), VERSIONS[target.operation(verb)]
     return tpp.caller.call(method, f"{target.path}{end}", version, token=token, query=target.query)
 
 
-def _target(found: Capture, content: Content) -> Reference:
-    assert found.initiation is not None
+def _target(initiation: Initiation, content: Content) -> Reference:
     if not content.get("external"):
-        return found.initiation.reference
-    if found.initiation.external_id is None:
+        return initiation.reference
+    if initiation.external_id is None:
         raise ScriptFault("it was sent without a reference of its own")
-    return found.initiation.external
+    return initiation.external
 
 
 def consent(stage: Stage, content: Content) -> Capture:
@@ -126,10 +125,9 @@ def _changed(flow: Flow, content: Content) -> Flow:
 
 def refresh(stage: Stage, content: Content) -> Capture:
     """The new pair stays with this step's name, and with what had the old one unless `keep` says no."""
-    found = stage.with_tokens(content.get("of"))
-    assert found.tokens is not None
+    found, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
-    fresh: Tokens = tpp.refresh(found.tokens, content.get("scope"), content.get("version"))
+    fresh = tpp.refresh(tokens, content.get("scope"), content.get("version"))
     held = Capture(fresh.reply, tpp.caller.client_id, None, None, found.flow, None, fresh, found.logical_ids)
     if not content.get("keep_old"):
         found.tokens = fresh
@@ -137,7 +135,7 @@ def refresh(stage: Stage, content: Content) -> Capture:
 
 
 def accounts(stage: Stage, content: Content) -> Reply:
-    found = stage.with_tokens(content.get("of"))
+    found, _ = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     return tpp.caller.call("GET", "/accounts", VERSIONS["accounts"], token=stage.access(content, found))
 
@@ -156,14 +154,13 @@ def transactions(stage: Stage, content: Content) -> Reply:
 
 
 def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[str, str]) -> Reply:
-    found = stage.with_tokens(content.get("of"))
-    assert found.tokens is not None
+    found, tokens = stage.with_tokens(content.get("of"))
     tpp = stage.tpp(content.get("client", found.client))
     sca = content.get("sca", True)
-    sca_token = found.tokens.sca_token if sca is True else sca
+    sca_token = tokens.sca_token if sca is True else sca
     return tpp.caller.call(
         "GET",
-        f"/accounts/{segment(logical_id(stage, found, content.get('account')))}{end}",
+        f"/accounts/{segment(logical_id(stage, found, tokens, content.get('account')))}{end}",
         VERSIONS[operation],
         token=stage.access(content, found),
         query=query,
@@ -171,21 +168,20 @@ def _read(stage: Stage, content: Content, operation: str, end: str, query: dict[
     )
 
 
-def logical_id(stage: Stage, found: Capture, name: Any) -> str:
+def logical_id(stage: Stage, found: Capture, tokens: Tokens, name: Any) -> str:
     """The logical id of a named account, or the only one of a CAF consent; else the text itself."""
-    assert found.tokens is not None
     if name is not None and not isinstance(name, str):
         raise ScriptFault("an account is a name, an IBAN or a logical-id")
     iban = None if name is None else stage.iban(name)
     if iban is not None and iban not in stage.people.accounts:
         return iban
-    if found.tokens.logical_id is not None:
-        return found.tokens.logical_id
+    if tokens.logical_id is not None:
+        return tokens.logical_id
     if iban is None:
         raise ScriptFault("say which account")
     if iban not in found.logical_ids:
         tpp = stage.tpp(found.client)
-        found.logical_ids |= {row.iban: row.logical_id for row in tpp.accounts(found.tokens)}
+        found.logical_ids |= {row.iban: row.logical_id for row in tpp.accounts(tokens)}
     if iban not in found.logical_ids:
         raise ScriptFault(f"the consent has no account {name!r}")
     return found.logical_ids[iban]

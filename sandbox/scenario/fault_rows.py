@@ -30,7 +30,6 @@ LATE_SECONDS = 5.0  # of a late callback without a delay of its own
 PAGE_KEYS = ("title", "when", "answer", "delay", "cut", "connection", "for")
 TOKEN = r"[A-Za-z0-9!#$&^_.+-]+"
 MEDIA_TYPE = text(rf'{TOKEN}/{TOKEN}( ?; ?{TOKEN}=({TOKEN}|"[A-Za-z0-9 .:/_-]*"))*', "text/html; charset=utf-8")
-STATUSES = sorted({status for statuses in ANSWERS.values() for status in statuses})
 
 
 WHEN = Table(
@@ -108,10 +107,8 @@ def _check_edge(when: When, rows: dict[str, Any], answer: Answer | None) -> None
 
 
 def _connection_seconds(rows: dict[str, Any]) -> float:
-    if "connection" not in rows:
-        if "for" in rows:
-            raise Wrong("only a connection has a time", "say connection: closed", "for")
-        return CONNECTION_SECONDS
+    if "for" in rows and "connection" not in rows:
+        raise Wrong("only a connection has a time", "say connection: closed", "for")
     seconds: float = rows["for"].total_seconds() if "for" in rows else CONNECTION_SECONDS
     if not 0 < seconds <= CONNECTION_SECONDS_MAX:
         raise Wrong(f"it lasts up to {CONNECTION_SECONDS_MAX} s of the machine's clock", key="for")
