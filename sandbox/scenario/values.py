@@ -7,11 +7,11 @@ from functools import cache
 from sandbox.bank.rules import Rule, Then
 from sandbox.banking.durations import write_duration
 from sandbox.contract.errors import Error
+from sandbox.contract.kinds import KINDS
 from sandbox.scenario.model import Scenario
+from sandbox.scenario.reading import load
 
 HEAD = ("write", "as the", "of a", "and", "which gives")
-KIND_WORDS = {"payment": "payment", "standing_order": "standing order", "bulk": "file", "consent": "consent"}
-ANY = "payment or standing order"  # where a rule names no kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class WellKnownValue:
 
     value: str
     field: str  # where to write it: creditor_name, or reference
-    kinds: tuple[str, ...]  # payment, standing_order, bulk
+    kinds: tuple[str, ...]  # payment, standing_order, bulk, consent, direct_debit
     product: str | None
     effect: str
     outcome: str  # statuses and codes, with the marks of Markdown
@@ -28,7 +28,7 @@ class WellKnownValue:
 
     @property
     def kind_words(self) -> str:
-        words = ANY if len(self.kinds) > 1 else KIND_WORDS[self.kinds[0]]
+        words = " or ".join(KINDS[kind].label if kind in KINDS else kind.replace("_", " ") for kind in self.kinds)
         return f"{words} ({self.product})" if self.product else words
 
     @property
@@ -52,8 +52,6 @@ def values_of(rules: Iterable[Rule]) -> Iterator[WellKnownValue]:
 @cache
 def default_values() -> tuple[WellKnownValue, ...]:
     """Those of the default scenario."""
-    from sandbox.scenario.reading import load
-
     return tuple(values_of(load("default").rules))
 
 

@@ -247,3 +247,8 @@ def test_a_name_that_is_none_of_them_goes_its_ordinary_way(url: str) -> None:
 
 def test_the_documentation_has_the_table_as_it_is() -> None:
     assert markdown(load("default")) in text_of("well-known-values")
+
+
+def test_a_rule_about_direct_debits_has_its_value_too() -> None:
+    text = "rules: [{title: Back, when: {kind: direct_debit, creditor_name: Telecom}, then: [{refund: MD06}]}]"
+    assert "| `Telecom` | `creditor_name` | direct debit | back |" in markdown(read_scenario(text, "debits"))
