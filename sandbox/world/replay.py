@@ -3,18 +3,14 @@
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from sandbox.bank import timeline
 from sandbox.bank.ledger import Lines
 from sandbox.bank.state import Bank
 from sandbox.bank.twin import twin_of
-from sandbox.contract.errors import Refusal
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.log import apart, checkpoint
-from sandbox.world.log.format import StateFileError
 from sandbox.world.log.memory_log import Act, MemoryLog, play
-from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.long_work import collector_at_rest, release, with_pauses
 
 ACTS_AT_ONCE = 50  # between two pauses
@@ -50,23 +46,10 @@ def second(bank: Bank, beginning: Beginning) -> Callable[[], Bank]:
     return read
 
 
-def bank_back(log: StoredLog, name: str, beginning: Beginning, opening: datetime) -> Bank:
-    """A bank from its checkpoint and the acts since."""
-    try:
-        bank = bank_of(beginning, opening)
-        log.revive(bank)
-        return bank
-    except (StateFileError, Refusal):  # a Refusal: the world is gone from the file
-        raise
-    except Exception as fault:  # whatever a damaged file leads to
-        raise StateFileError(f"the world {name} cannot be read from {log.store.path}: {fault!r}") from fault
-
-
-def release_bank(bank: Bank) -> None:
+def release_bank(bank: Bank, log: object) -> None:
     """For a caller that drops its own reference then; what another caller still uses is not taken from it."""
-    registers: list[dict[Any, Any] | list[Any]] = [
-        value for value in vars(bank).values() if isinstance(value, dict | list)
-    ]
+    registers = [value for value in vars(bank).values() if isinstance(value, dict | list)]
     lines = [lines.own for lines in bank.ledger.added().values() if isinstance(lines, Lines)]
-    registers += [bank.agenda.promises, *lines]
-    release(bank, registers)
+    release(bank, [*registers, bank.agenda.promises, *lines])
+    if isinstance(log, MemoryLog):
+        log.release()

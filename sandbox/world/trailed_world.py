@@ -57,9 +57,7 @@ class Loaded:
 
     def release(self) -> None:
         """Before it is dropped."""
-        release_bank(self.bank)
-        if isinstance(self.log, MemoryLog):
-            self.log.release()
+        release_bank(self.bank, self.log)
 
 
 class TrailedWorld(ABC):
@@ -68,7 +66,9 @@ class TrailedWorld(ABC):
     in_memory: Loaded | None = None  # None: unloaded; look here where a world must not be reloaded
     touched: Callable[[Any], None] | None = None  # whom it tells that something is to be kept
 
-    def _name(self, name: str, machine_time: Callable[[], float], store: "StateStore | None", row: int = 0) -> None:
+    def _name(
+        self, name: str, machine_time: Callable[[], float], store: "StateStore | None", row: int = 0, new: bool = False
+    ) -> None:
         self.name = name
         self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)
         self._store = store
@@ -78,7 +78,7 @@ class TrailedWorld(ABC):
         self._due_next: datetime | None = None
         self._stand_at(Backlog(row))
         self._waiting: list[NumberedCall[Any]] = []
-        self._new = False  # whether it may take no other's place
+        self._new = new  # whether it may take no other's place
         self.dropped = False
         self.holds = Holds()
         self.used = machine_time()  # when it was called last
@@ -91,16 +91,18 @@ class TrailedWorld(ABC):
         """The facts of a world that stay known while it is unloaded; faults are those ordered since it began."""
         self.beginning = beginning
         self.opening = opening
-        self.pace = pace
-        self.faults = Faults(beginning.seed, beginning.faults)
+        self.faults = Faults(beginning.seed)
+        self._go_on(self._backlog, pace, faults)
         self.holds.release_all()
-        if faults is not None:
-            self.faults.rules, self.faults.met = faults
-        if self._store is not None:
-            self.faults.keep = partial(self._store.writer.note, "faults", self._backlog)
         self.limits = Limits()
         self.axes = AxesMet()
         self.exchanges_made = self._calls_kept = 0
+
+    def _go_on(self, backlog: Backlog, pace: Pace, faults: Any) -> None:
+        rules, met = faults or (self.beginning.faults, {})
+        keep = self.faults.keep if self._store is None else partial(self._store.writer.note, "faults", backlog)
+        self.faults.restore(rules, met, keep)
+        self.pace, self._backlog = pace, backlog
 
     @property
     def is_unloaded(self) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +10,7 @@ from sandbox.bank import timeline
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world import files_ahead
-from sandbox.world.beginning import Pace
+from sandbox.world.beginning import Pace, bank_of
 from sandbox.world.calls import Exchange, Recent
 from sandbox.world.history import History
 from sandbox.world.log.format import StateFileError
@@ -19,7 +18,6 @@ from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.log.writer import Backlog
 from sandbox.world.long_work import collector_at_rest
 from sandbox.world.ownership import ElsewhereError
-from sandbox.world.replay import bank_back
 from sandbox.world.trailed_world import Kept, Loaded, Log, TrailedWorld, pack_each
 
 if TYPE_CHECKING:
@@ -56,7 +54,6 @@ class Unloadable(TrailedWorld):
             self.returned(self)
 
     def _reload(self) -> Loaded:
-        """Reads the checkpoint and does the acts since."""
         if self.dropped:
             raise Refusal(Error.NOT_FOUND, input="world")
         assert self._store is not None
@@ -64,13 +61,24 @@ class Unloadable(TrailedWorld):
         if self._store.is_shared:
             self._machine_time.rise()  # others may have answered at a later time
             self._go_on(*self._entered())
-        log = StoredLog(self._store, self._backlog)
-        bank = bank_back(log, self.name, self.beginning, self.opening)
+        bank, log = self._read_back(self._backlog)
         if self._store.ownership is not None:
             self._store.ownership.note_reload(self._store.connection.stopwatch() - began)
         self._hold(bank, log, *self._read_trail())
         assert self.in_memory is not None
         return self.in_memory
+
+    def _read_back(self, backlog: Backlog) -> tuple[Bank, StoredLog]:
+        """From its checkpoint and the acts since."""
+        assert self._store is not None
+        try:
+            log, bank = StoredLog(self._store, backlog), bank_of(self.beginning, self.opening)
+            log.revive(bank)
+            return bank, log
+        except (StateFileError, Refusal):  # a Refusal: the world is gone from the file
+            raise
+        except Exception as fault:  # whatever a damaged file leads to
+            raise StateFileError(f"the world {self.name} cannot be read from {self._store.path}: {fault!r}") from fault
 
     def unload(self, used: float) -> bool:
         """Gives the world's memory back, unless a call came since it was `used`."""
@@ -202,8 +210,7 @@ class Unloadable(TrailedWorld):
                 held.release()
             raise
         if held is not None:
-            log = StoredLog(store, backlog)
-            bank = bank_back(log, self.name, self.beginning, self.opening)
+            bank, log = self._read_back(backlog)
             self._packed()
             bank.met = self.axes.note
             held.bank, held.log = bank, log
@@ -218,9 +225,3 @@ class Unloadable(TrailedWorld):
         backlog = self._store.enter(self.row)
         _, pace, faults = self._store.kept(self.row)
         return backlog, pace, faults
-
-    def _go_on(self, backlog: Backlog, pace: Pace, faults: Any) -> None:
-        assert self._store is not None
-        rules, met = faults or (self.beginning.faults, {})
-        self.faults.restore(rules, met, partial(self._store.writer.note, "faults", backlog))
-        self.pace, self._backlog = pace, backlog

@@ -28,10 +28,6 @@ LAST = "SELECT count(*), max(number) FROM acts WHERE world = ?"
 Step = Callable[[int], None]
 
 
-def ignore(count: int) -> None:
-    """The default for `step`: nobody looks on."""
-
-
 class Copied:
     """What a copy came to."""
 
@@ -47,7 +43,7 @@ def each_world(store: StateStore) -> Iterator[Listed]:
         after = rows[-1].name
 
 
-def copy_banks(origin: StateStore, target: StateStore, step: Step = ignore) -> Copied:
+def copy_banks(origin: StateStore, target: StateStore, step: Step = lambda count: None) -> Copied:
     """All worlds with their logs, checkpoints, calls and findings, into a place that has none.
 
     `step` is called with the number of acts that were copied."""
@@ -109,7 +105,7 @@ class Checked(NamedTuple):
     fault: str | None
 
 
-def check_worlds(store: StateStore, step: Step = ignore) -> Iterator[Checked]:
+def check_worlds(store: StateStore, step: Step = lambda count: None) -> Iterator[Checked]:
     """Each world by itself: a fault of one hides none of another. `step` is called with the acts that were played."""
     for (name,) in store.connection.select(HEADLESS):
         yield Checked(name, 0, "the number of its acts and its clock are missing")

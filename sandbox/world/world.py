@@ -1,6 +1,6 @@
 """A world: a bank with its lock, its clock and its log."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -60,27 +60,35 @@ class World(Paced):
     def __init__(
         self, name: str, beginning: Beginning, machine_time: Time, store: "StateStore | None" = None, new: bool = False
     ) -> None:
-        self._name(name, machine_time, store)
-        self._new = new
+        self._name(name, machine_time, store, new=new)
         self._load(beginning)
 
     def _load(self, beginning: Beginning) -> None:
         machine = self._machine_time()
         opening = (beginning.at or self.real_time().replace(microsecond=0)).astimezone(UTC)  # a bank knows no other
-        pace = Pace(opening, machine, beginning.rate)
-        bank = bank_of(beginning, opening)
-        log = self._new_log(beginning, opening, pace)
-        self._begin(beginning, opening, pace)
-        self._hold(bank, log)
+        self._live(beginning, opening, Pace(opening, machine, beginning.rate), bank_of(beginning, opening))
 
-    def _new_log(self, beginning: Beginning, opening: datetime, pace: Pace) -> Log:
-        if self._store is None:
-            return MemoryLog()
-        if self.row:
-            self._demand_kept()
-        new = self._new and not self.row
-        self._stand_at(self._store.begin(self.name, (beginning, opening), pace, instead=self.row, new=new))
-        return StoredLog(self._store, self._backlog)
+    def _live(
+        self,
+        beginning: Beginning,
+        opening: datetime,
+        pace: Pace,
+        bank: Bank,
+        acts: Acts | None = None,
+        faults: Any = None,
+        calls: Iterable[Exchange] = (),
+    ) -> None:
+        """Begins anew, or with what came before; kept whole, or not at all."""
+        log: Log = acts if isinstance(acts, MemoryLog) else MemoryLog()
+        if self._store is not None:
+            if self.row:
+                self._demand_kept()
+            new = self._new and not self.row
+            begins = (beginning, opening)
+            self._stand_at(self._store.begin(self.name, begins, pace, acts or (), faults, instead=self.row, new=new))
+            log = StoredLog(self._store, self._backlog)
+        self._begin(beginning, opening, pace, faults)
+        self._hold(bank, log, calls)
 
     @classmethod
     def unloaded(cls, name: str, store: "StateStore", row: int, beginnings: Any, machine_time: Time) -> "World":
@@ -95,20 +103,11 @@ class World(Paced):
     def from_life(
         cls, name: str, life: Life, machine_time: Time, store: "StateStore | None" = None, new: bool = False
     ) -> "World":
-        """A world that goes on from a life that was led elsewhere; kept whole, or not at all."""
-        beginning, pace, opening = life.beginning, life.pace, life.beginning.at
+        """A world that goes on from a life that was led elsewhere."""
+        world, opening = cls.__new__(cls), life.beginning.at
         assert opening is not None
-        world = cls.__new__(cls)
-        world._name(name, machine_time, store)
-        log: Log
-        if store is not None:
-            world._stand_at(store.begin(name, (beginning, opening), pace, life.acts, life.faults, new=new))
-            log = StoredLog(store, world._backlog)
-        else:
-            assert isinstance(life.acts, MemoryLog)
-            log = life.acts
-        world._begin(beginning, opening, pace, life.faults)
-        world._hold(life.bank, log, life.exchanges)
+        world._name(name, machine_time, store, new=new)
+        world._live(life.beginning, opening, life.pace, life.bank, life.acts, life.faults, life.exchanges)
         world.exchanges_made = life.calls
         return world
 

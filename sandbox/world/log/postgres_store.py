@@ -41,7 +41,7 @@ class PostgresStore(StateStore):
         makes: bool = True,
     ) -> None:
         connection = PostgresConnection(url, stopwatch, address, lease or LEASE, makes=makes)
-        super().__init__(connection, PostgresWriter(connection, stopwatch))
+        super().__init__(connection, PostgresWriter(connection))
         self.ownership = connection.ownership
         try:
             if serves:

@@ -43,7 +43,7 @@ class Store(StateStore):
 
     def __init__(self, path: Path, stopwatch: Callable[[], float] = lambda: 0.0, sync: Sync = "normal") -> None:
         connection = Connection(path, stopwatch, sync)
-        super().__init__(connection, Writer(connection, stopwatch))
+        super().__init__(connection, Writer(connection))
 
     def worlds(self, shape: str) -> Iterator[tuple[str, int, Any]]:
         """Every world by its name and row, with what is kept of it. Damage is told now, though reading a world back

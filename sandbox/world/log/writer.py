@@ -1,7 +1,6 @@
 """Writing what was gathered: many calls' acts in one transaction, and each call answered once its own are in it."""
 
 import threading
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,9 +49,8 @@ Batch = dict[Backlog, Gathered]
 class Writer:
     """Rows are gathered under the worlds' locks and written outside of them."""
 
-    def __init__(self, connection: Place, stopwatch: Callable[[], float]) -> None:
+    def __init__(self, connection: Place) -> None:
         self.connection = connection
-        self.stopwatch = stopwatch
         self.flushes = 0
         self.flush_seconds = 0.0
         self._gathered: Batch = {}
@@ -91,7 +89,7 @@ class Writer:
 
     def flush(self) -> None:
         """Writes all that was gathered, or loses it: then memory is undone by those whom it belongs to."""
-        began = self.stopwatch()
+        began = self.connection.stopwatch()
         with self.connection.turn:
             if not self._gathered:
                 return
@@ -109,7 +107,7 @@ class Writer:
                 backlog.kept = backlog.kept if backlog.lost else gathered.taken
         with self._gather:  # with the commit, which is most of it
             self.flushes += 1
-            self.flush_seconds += self.stopwatch() - began
+            self.flush_seconds += self.connection.stopwatch() - began
 
     def _writing(self) -> AbstractContextManager[Database]:
         return self.connection.write()

@@ -8,7 +8,7 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
-from sandbox.world.log.memory_log import Act, MemoryLog
+from sandbox.world.log.memory_log import Act
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.long_work import with_pauses
 from sandbox.world.replay import release_bank
@@ -44,13 +44,6 @@ def exported(world: World, strip: bool = False, findings: Sequence[CarriedFindin
     return lines_of(world.name, life._replace(findings=tuple(findings)), hashes, strip)
 
 
-def give_back(life: Life) -> None:
-    """Frees the memory of an export; large registers are freed in slices."""
-    release_bank(life.bank)
-    if isinstance(life.acts, MemoryLog):
-        life.acts.release()
-
-
 def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Generator[bytes]:
     try:
         yield line_of(head_of(name, life, strip))
@@ -63,7 +56,7 @@ def lines_of(name: str, life: Life, hashes: Iterable[bytes], strip: bool) -> Gen
         state, outcome = b"".join(hashes).decode().split()
         yield line_of({"end": len(life.acts), "state": state, "outcome": outcome})
     finally:
-        give_back(life)
+        release_bank(life.bank, life.acts)  # large registers in slices
 
 
 def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
