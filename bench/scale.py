@@ -12,8 +12,7 @@ from time import perf_counter, process_time
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time, seconds_since_boot
 from sandbox.world.log.marks import mark_of, root_of
-from sandbox.world.log.postgres_store import PostgresStore
-from sandbox.world.log.postgres_writer import numbers, packed, placeholders
+from sandbox.world.log.postgres_store import PostgresStore, numbers, packed, placeholders
 from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.beginning import Beginning, secret_of, seed_of
-from sandbox.world.call_keeper import CallKeeper
 from sandbox.world.counts import Tally
 from sandbox.world.faults import Line
-from sandbox.world.history import USUAL, History, Room
+from sandbox.world.history import USUAL, CallKeeper, History, Room
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Peer

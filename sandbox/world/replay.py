@@ -1,5 +1,6 @@
 """A bank from its beginning and what it was asked to do: played again, read back from a file, or given up."""
 
+import zlib
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
@@ -21,8 +22,8 @@ def replayed(beginning: Beginning, log: Iterable[Act], until: datetime) -> Bank:
     assert beginning.at is not None
     bank = bank_of(beginning, beginning.at)
     with collector_at_rest():
-        if isinstance(log, MemoryLog):
-            log.begin_on(bank)
+        if isinstance(log, MemoryLog) and log.folded is not None:
+            checkpoint.read_onto(bank, zlib.decompress(log.folded.bank))
         play(bank, with_pauses(log, ACTS_AT_ONCE))
         timeline.advance(bank, until)
     return bank

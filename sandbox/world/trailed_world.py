@@ -17,8 +17,8 @@ from sandbox.world.counts import AxesMet, Limits
 from sandbox.world.faults import Faults
 from sandbox.world.holds import Holds
 from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.pieces import Trail
 from sandbox.world.log.stored_log import PackedLog, StoredLog
-from sandbox.world.log.trails import Trail
 from sandbox.world.log.writer import Backlog
 from sandbox.world.replay import release_bank
 from sandbox.world.steady_clock import SteadyClock

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.referee.stream import referee_of
-from sandbox.world.log import trails
-from sandbox.world.log.trails import Rest, read_rest, write_rest
+from sandbox.world.log import pieces
+from sandbox.world.log.pieces import Rest, read_rest, write_rest
 from tests.world.tenancy import Server, lived
 
 VIEWS = ("/requests", "/referee", "/coverage")
@@ -97,7 +97,7 @@ def test_what_rooms_keep_of_another_program_begins_anew_and_calls_stay(
     lived(server.tpp("w"))
     before = seen(server)
     server.store.close()
-    monkeypatch.setattr(trails, "shape", lambda: "another program")
+    monkeypatch.setattr(pieces, "shape", lambda: "another program")
     again = Server(server.state, machine=server.machine)
     assert again.tpp("w").listed("requests") == before[0]["requests"]
     assert referee_of(again.worlds.find("w")).counts.total() == 0
@@ -155,7 +155,7 @@ def test_what_is_kept_of_a_world_is_packed_without_its_lock(path: Path, monkeypa
         held.append(world._lock._is_owned())  # type: ignore[attr-defined]
         return write_rest(made, limits, kept)
 
-    monkeypatch.setattr(trails, "write_rest", noted)
+    monkeypatch.setattr(pieces, "write_rest", noted)
     assert world.trail() is not None
     assert held == [False]
     server.store.close()

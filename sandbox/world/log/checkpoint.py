@@ -37,11 +37,6 @@ EVERY = 5_000  # acts; doing as many again takes well under a second
 SHARE = 4  # writing a bank takes as long as it is big: a quarter more acts, and all that writing grows with the log
 
 
-def next_after(acts: int) -> int:
-    """The number of acts after which the checkpoint that follows is worth writing."""
-    return acts + max(EVERY, acts // SHARE)
-
-
 @cache
 def shape() -> str:
     """A print of the program that knows how to read what it wrote; another one does the acts again."""

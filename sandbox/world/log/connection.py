@@ -81,7 +81,9 @@ class Connection(Place):
                 self.trouble = f"the state file {self.path} cannot be written: {error}"
                 raise self._error(self.trouble, error) from None
             if self.trouble is not None:
-                self._recover()
+                self.trouble = None
+                with suppress(*FAILURES):  # the rest of a failed write would look like a hole in the WAL
+                    self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             self._wal_writer.note_commit()
 
     @contextmanager
@@ -93,12 +95,6 @@ class Connection(Place):
             self._waits = waits
         with transaction(self.database):
             yield
-
-    def _recover(self) -> None:
-        """Removes the rest of a failed write from the WAL, where it would look like a hole."""
-        self.trouble = None
-        with suppress(*FAILURES):
-            self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _error(self, text: str, error: Exception) -> StateFileError:
         if getattr(error, "sqlite_errorcode", None) in DAMAGED:

@@ -1,7 +1,6 @@
 """What a world was asked to do: kept in memory, and done again."""
 
 import threading
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -180,11 +179,6 @@ class MemoryLog:
     def release(self) -> None:
         """Before it is dropped."""
         release_pieces(self._acts.pieces, self)
-
-    def begin_on(self, bank: Bank) -> None:
-        """A fresh bank becomes what was folded; the acts that are left go on from there."""
-        if self.folded is not None:
-            checkpoint.read_onto(bank, zlib.decompress(self.folded.bank))
 
     @property
     def _before(self) -> int:

@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.log.checkpoints import Checkpoints
 from sandbox.world.log.codec import encode_text, read
 from sandbox.world.log.format import NAMELESS, StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, mark_of
 from sandbox.world.log.memory_log import Act
+from sandbox.world.log.pieces import Checkpoints, Trails
 from sandbox.world.log.place import BEGINNING, Place, Reader
-from sandbox.world.log.trails import Trails
 from sandbox.world.log.world_rows import Noted
 from sandbox.world.log.writer import Backlog, Writer
 from sandbox.world.ownership import Ownership

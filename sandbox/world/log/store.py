@@ -55,17 +55,14 @@ class Store(StateStore):
                 raise self.damage(f"the number of acts of its world {name} is missing")
             since = checkpoint.head if checkpoint else root
             self.demand_part(Part(world, name, since, until))
-            self._demand_no_more(world, until)
+            if (self.value("SELECT max(number) FROM acts WHERE world = ?", world) or 0) != until.acts:
+                raise self.damage(f"its world {world} has more acts than it should")
             if since.acts:
                 earlier.append(Part(world, name, root, since))
             yield name, world, self.kept(world)
         check = self.demand_earlier(earlier)
         if check is not None:
             self.beside("checking", check)
-
-    def _demand_no_more(self, world: int, until: Head) -> None:
-        if (self.value("SELECT max(number) FROM acts WHERE world = ?", world) or 0) != until.acts:
-            raise self.damage(f"its world {world} has more acts than it should")
 
     def _begin(
         self, name: str, beginning: bytes, noted: Noted, acts: Iterable[Act], instead: int, new: bool

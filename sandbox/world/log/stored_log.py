@@ -100,7 +100,8 @@ class StoredLog:
 
     def acts_until_checkpoint(self, kept: int = 0) -> int:
         """However few acts memory would keep."""
-        return checkpoint.next_after(self._checkpoint_acts) - len(self)
+        last = self._checkpoint_acts
+        return last + max(checkpoint.EVERY, last // checkpoint.SHARE) - len(self)
 
     def keep_checkpoint(self, bank: Bank) -> None:
         """Takes the bank as it is, and writes it beside the calls: no caller waits for that."""

@@ -100,7 +100,10 @@ class Writer:
                         batch, self._gathered = self._gathered, {}
                     self._write(database, batch)
             except BaseException:
-                self._lose(batch)
+                with self._gather:  # also what was gathered meanwhile, as some of it may follow from what is lost
+                    for backlog in (*batch, *self._gathered):
+                        backlog.lost = True
+                    self._gathered = {}
                 raise
             for backlog, gathered in batch.items():
                 backlog.head = gathered.acts[-1].head if gathered.acts else backlog.head
@@ -111,13 +114,6 @@ class Writer:
 
     def _writing(self) -> AbstractContextManager[Database]:
         return self.connection.write()
-
-    def _lose(self, batch: Batch) -> None:
-        """Also what was gathered meanwhile, as some of it may follow from what is lost."""
-        with self._gather:
-            for backlog in (*batch, *self._gathered):
-                backlog.lost = True
-            self._gathered = {}
 
     def _write(self, database: Database, batch: Batch) -> None:
         for backlog, gathered in batch.items():

@@ -3,7 +3,7 @@
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -178,17 +178,13 @@ def finding_of(row: Any, line: int) -> CarriedFinding:
     proof, difference = row["proof"], row["difference"]
     if not isinstance(proof, list) or not isinstance(difference, list) or len(proof) + len(difference) > PROOFS_MAX:
         raise ParcelError(f"line {line}: a finding's proof is no list that fits")
-    _demand_texts([row["rule"], row["what"], *difference], line)
+    for words in (row["rule"], row["what"], *difference):
+        if not isinstance(words, str) or len(words) > TEXT_MAX:
+            raise ParcelError(f"line {line}: a finding's text does not fit")
     if not all(isinstance(call, dict) for call in (row["call"], *proof)):
         raise ParcelError(f"line {line}: a finding's call is no object")
     calls = tuple(exchange_of(call, line) for call in proof)
     return CarriedFinding(row["rule"], row["what"], exchange_of(row["call"], line), calls, tuple(difference))
-
-
-def _demand_texts(texts: Sequence[Any], line: int) -> None:
-    for text in texts:
-        if not isinstance(text, str) or len(text) > TEXT_MAX:
-            raise ParcelError(f"line {line}: a finding's text does not fit")
 
 
 def instant(value: Any) -> datetime:

@@ -139,15 +139,11 @@ def demand_fit(value: Any, hint: Any, where: str) -> None:
             demand_fit(key, parts[0], f"{where} (a key)")
             demand_fit(item, parts[1], f"{where}.{key}")
     else:
-        _demand(value is None if hint is NoneType else _is(value, hint), value, where)
         kind: Any = type(value)
+        whole = hint is float and kind is int  # does where any number is wanted; True is no number
+        _demand(value is None if hint is NoneType else kind is hint or whole, value, where)
         for name, part in hints_of(kind).items():
             demand_fit(getattr(value, name), part, f"{where}.{name}")
-
-
-def _is(value: Any, kind: type[Any]) -> bool:
-    """True is no number, and a whole number does where any is wanted."""
-    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def _any_of(value: Any, parts: tuple[Any, ...], where: str) -> None:
