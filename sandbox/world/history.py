@@ -10,15 +10,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from logging import getLogger
-from typing import TYPE_CHECKING
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.trailed_world import TrailedWorld
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
 
 log = getLogger("sandbox")
 AT_ONCE = 20  # worlds in one transaction: an answer waits for no more than that
@@ -120,7 +117,7 @@ def compact(world: TrailedWorld) -> None:
 class CallKeeper:
     """One thread for all worlds of a server; it begins with the first call."""
 
-    def __init__(self, store: "StateStore") -> None:
+    def __init__(self, store: StateStore) -> None:
         self._store = store
         self._touched: dict[int, TrailedWorld] = {}
         self._lock = threading.Lock()  # of a round

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from logging import getLogger
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sandbox.banking.names import is_world_name
 from sandbox.contract.errors import Error, Refusal
@@ -18,13 +18,11 @@ from sandbox.world.history import USUAL, CallKeeper, History, Room
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import StateFileError
 from sandbox.world.log.leases import Peer
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.ownership import ElsewhereError
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Terms, World
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
 
 log = getLogger("sandbox")
 FETCHES = 5  # tries to have a world for which several servers ask
@@ -46,7 +44,7 @@ class Worlds:
         self,
         beginning: Beginning,
         machine_time: Callable[[], float],
-        store: "StateStore | None" = None,
+        store: StateStore | None = None,
         room: Room = USUAL,
         guarded: bool = False,
     ) -> None:

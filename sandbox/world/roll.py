@@ -4,13 +4,10 @@ import threading
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from heapq import nsmallest
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from sandbox.world.log.state_store import Listed, StateStore
 from sandbox.world.world import World
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import Listed, StateStore
 
 PAGE = 500  # worlds that are read at once
 
@@ -56,9 +53,7 @@ class SharedRoll(Roll):
     """What another server may change is looked up each time, unless this server has the world. There is one object for
     a world at a time, for as long as anybody holds it; a world in memory is held by the registry."""
 
-    def __init__(
-        self, store: "StateStore", machine_time: Callable[[], float], adopt: Callable[[World], object]
-    ) -> None:
+    def __init__(self, store: StateStore, machine_time: Callable[[], float], adopt: Callable[[World], object]) -> None:
         super().__init__()
         self._worlds = WeakValueDictionary()
         self.held, self.find = self._worlds.get, self._look_up
@@ -91,7 +86,7 @@ class SharedRoll(Roll):
             del self._makers[name]
             added.set()
 
-    def _world(self, row: "Listed") -> World:
+    def _world(self, row: Listed) -> World:
         maker, added = self._makers.get(row.name, (0, None))
         if added is not None and maker != threading.get_ident():
             added.wait()

@@ -3,12 +3,9 @@
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from sandbox.world.log.format import StateFileError
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
+from sandbox.world.log.state_store import StateStore
 
 AHEAD = 0.5  # seconds: how far ahead of an answer the time that a state file keeps may lie, so that few answers write
 
@@ -16,7 +13,7 @@ AHEAD = 0.5  # seconds: how far ahead of an answer the time that a state file ke
 class SteadyClock:
     """Where the machine's clock steps back, this one stands for a moment, or goes on from where it was."""
 
-    def __init__(self, real: Callable[[], float], store: "StateStore | None" = None) -> None:
+    def __init__(self, real: Callable[[], float], store: StateStore | None = None) -> None:
         self.real = real
         self._store = store
         self._latest = self._kept = 0.0 if store is None else store.latest_time()  # kept: in the file

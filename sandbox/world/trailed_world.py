@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from sandbox.bank.state import Bank
 from sandbox.world.beginning import Beginning, Pace, nth_id
@@ -18,13 +18,11 @@ from sandbox.world.faults import Faults
 from sandbox.world.holds import Holds
 from sandbox.world.log.memory_log import MemoryLog
 from sandbox.world.log.pieces import Trail
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.stored_log import PackedLog, StoredLog
 from sandbox.world.log.writer import Backlog
 from sandbox.world.replay import release_bank
 from sandbox.world.steady_clock import SteadyClock
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
 
 Log = MemoryLog | StoredLog
 Acts = MemoryLog | PackedLog  # of a world that another one goes on from
@@ -67,7 +65,7 @@ class TrailedWorld(ABC):
     touched: Callable[[Any], None] | None = None  # whom it tells that something is to be kept
 
     def _name(
-        self, name: str, machine_time: Callable[[], float], store: "StateStore | None", row: int = 0, new: bool = False
+        self, name: str, machine_time: Callable[[], float], store: StateStore | None, row: int = 0, new: bool = False
     ) -> None:
         self.name = name
         self._machine_time = machine_time if isinstance(machine_time, SteadyClock) else SteadyClock(machine_time)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.bank import payments, standing_orders
 from sandbox.bank.state import Bank
@@ -18,13 +18,11 @@ from sandbox.world.faults import Fault
 from sandbox.world.files_ahead import Unread
 from sandbox.world.log import apart
 from sandbox.world.log.memory_log import MemoryLog
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.stored_log import StoredLog
 from sandbox.world.paced import Paced
 from sandbox.world.replay import replayed, second
 from sandbox.world.trailed_world import Acts, Log
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
 
 # What only adds to a bank changes nothing that earlier calls are judged by, unless an axis lets it renew an address.
 ADDING = frozenset((payments.initiate, standing_orders.initiate))
@@ -58,7 +56,7 @@ class World(Paced):
     """A bank that is entered only by `enter`, `act` and `ask`, one caller at a time."""
 
     def __init__(
-        self, name: str, beginning: Beginning, machine_time: Time, store: "StateStore | None" = None, new: bool = False
+        self, name: str, beginning: Beginning, machine_time: Time, store: StateStore | None = None, new: bool = False
     ) -> None:
         self._name(name, machine_time, store, new=new)
         self._load(beginning)
@@ -91,7 +89,7 @@ class World(Paced):
         self._hold(bank, log, calls)
 
     @classmethod
-    def unloaded(cls, name: str, store: "StateStore", row: int, beginnings: Any, machine_time: Time) -> "World":
+    def unloaded(cls, name: str, store: StateStore, row: int, beginnings: Any, machine_time: Time) -> "World":
         """A world as a state file has it: read back when it is called. Its clock goes on where it would be."""
         (beginning, opening), pace, faults = beginnings
         world = cls.__new__(cls)
@@ -101,7 +99,7 @@ class World(Paced):
 
     @classmethod
     def from_life(
-        cls, name: str, life: Life, machine_time: Time, store: "StateStore | None" = None, new: bool = False
+        cls, name: str, life: Life, machine_time: Time, store: StateStore | None = None, new: bool = False
     ) -> "World":
         """A world that goes on from a life that was led elsewhere."""
         world, opening = cls.__new__(cls), life.beginning.at

@@ -9,15 +9,13 @@ import threading
 from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sandbox.world.log import checkpoint
 from sandbox.world.log.checkpoint import print_of, read_plain
 from sandbox.world.log.marks import Head, digest_of, mark_of
-
-if TYPE_CHECKING:
-    from sandbox.world.log.place import Database, Place
-    from sandbox.world.log.writer import Writer
+from sandbox.world.log.place import Database, Place
+from sandbox.world.log.writer import Writer
 
 PIECE = """INSERT INTO pieces VALUES (?, ?, ?, ?)
   ON CONFLICT (world, acts, number) DO UPDATE SET content = excluded.content"""
@@ -46,7 +44,7 @@ class Checkpoint(NamedTuple):
 class Checkpoints:
     """The last one of each world."""
 
-    def __init__(self, connection: "Place", writer: "Writer") -> None:
+    def __init__(self, connection: Place, writer: Writer) -> None:
         self.connection = connection
         self.writer = writer
         self._lock = threading.Lock()
@@ -135,7 +133,7 @@ class Rest(NamedTuple):
 class Trails:
     """Writes several in one transaction, and reads one."""
 
-    def __init__(self, connection: "Place") -> None:
+    def __init__(self, connection: Place) -> None:
         self.connection = connection
 
     def keep(self, trails: Sequence[Trail]) -> None:
@@ -146,7 +144,7 @@ class Trails:
                 if self.connection.is_there(trail.world):
                     self._keep(database, trail)
 
-    def _keep(self, database: "Database", trail: Trail) -> None:
+    def _keep(self, database: Database, trail: Trail) -> None:
         world = trail.world
         if trail.calls:
             content = pickle.dumps(list(trail.calls), protocol=5)

@@ -7,20 +7,17 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.bank.state import Bank
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.format import StateFileError, program
 from sandbox.world.log.marks import ActRow, Head, next_row
 from sandbox.world.log.memory_log import Act, Astray, MemoryLog, play
+from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.world_rows import columns_of
 from sandbox.world.log.writer import Backlog
 from sandbox.world.long_work import collector_at_rest, pause
-
-if TYPE_CHECKING:
-    from sandbox.world.log.state_store import StateStore
-
 
 PIECE = 200  # acts
 
@@ -66,7 +63,7 @@ class StoredLog:
 
     folded = None
 
-    def __init__(self, store: "StateStore", backlog: Backlog) -> None:
+    def __init__(self, store: StateStore, backlog: Backlog) -> None:
         self.store = store
         self.backlog = backlog
         self.world = backlog.world
