@@ -70,6 +70,7 @@ class Paced(Unloadable):
                     is_there = timeline.advance_some(self.bank, until, SLICE)
                 if is_there:
                     self.pace = Pace(max(base, self.bank.clock.now), self._machine_time(), rate)
-                    self.log.note_pace(self.pace)
+                    if self._store is not None:
+                        self._store.writer.note("pace", self._backlog, self.pace)
                     if self.pace.base > begin:
                         self.clock_moves = (*self.clock_moves, ClockMove(begin, self.pace.base))[-MOVES_KEPT:]

@@ -28,12 +28,11 @@ LAST = "SELECT count(*), max(number) FROM acts WHERE world = ?"
 Step = Callable[[int], None]
 
 
-class Copied:
+class Copied(NamedTuple):
     """What a copy came to."""
 
-    def __init__(self) -> None:
-        self.worlds = 0
-        self.acts = 0
+    worlds: int
+    acts: int
 
 
 def each_world(store: StateStore) -> Iterator[Listed]:
@@ -49,13 +48,12 @@ def copy_banks(origin: StateStore, target: StateStore, step: Step = lambda count
     `step` is called with the number of acts that were copied."""
     if target.count():
         raise StateFileError(f"{target.path} has worlds already: name a new file, or an empty database")
-    copied = Copied()
+    acts = []
     for row in each_world(origin):
         origin.beginnings(row)  # which holds its marks
-        copied.acts += _copy_world(origin, target, row, step)
-        copied.worlds += 1
+        acts.append(_copy_world(origin, target, row, step))
     target.keep_latest_time(origin.latest_time())
-    return copied
+    return Copied(len(acts), sum(acts))
 
 
 def _copy_world(origin: StateStore, target: StateStore, row: Listed, step: Step) -> int:

@@ -207,15 +207,14 @@ class World(Paced):
         return fault
 
     def order_fault(self, fault: Fault) -> None:
-        self._change_faults(lambda: self.faults.add(fault))
-
-    def drop_faults(self) -> None:
-        self._change_faults(self.faults.clear)
-
-    def _change_faults(self, change: Callable[[], None]) -> None:
         with self._answered():
             self._demand_kept()
-            change()
+            self.faults.add(fault)
+
+    def drop_faults(self) -> None:
+        with self._answered():
+            self._demand_kept()
+            self.faults.clear()
 
     def load(self, beginning: Beginning) -> None:
         """Begins again, with another scenario."""

@@ -184,9 +184,6 @@ class MemoryLog:
     def _before(self) -> int:
         return self.folded.acts if self.folded else 0
 
-    def note_pace(self, pace: object) -> None:
-        """A world in memory ends with the program."""
-
     def __iter__(self) -> Iterator[Act]:
         return iter(self._acts)
 

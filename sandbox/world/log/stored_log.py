@@ -125,9 +125,6 @@ class StoredLog:
 
         self.store.beside("checkpoint", write)
 
-    def note_pace(self, pace: object) -> None:
-        self.store.writer.note("pace", self.backlog, pace)
-
     def first(self, count: int) -> PackedLog:
         """A log of its own, in memory, with so many acts."""
         self.store.writer.settle(self.backlog, self.backlog.taken)

@@ -10,7 +10,6 @@ of an earlier use may follow the last one of today.
 import sqlite3
 import struct
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -21,7 +20,6 @@ HEADER = struct.Struct(">8I")  # magic, version, page size, number, two salts, t
 FRAME = struct.Struct(">6I")  # page, pages of the file after a commit, two salts, two sums
 MAGIC = (0x377F0682, 0x377F0683)
 USES_MAX = 2**24  # of one WAL; its first salt grows by one each time
-UNFINISHED = "its last write was not finished, or the end of {} is damaged: what that held is left out"
 COMMITS = 250  # between two moves; about 1,000 pages
 GROWTH = 4_000_000  # bytes: large commits are moved earlier
 PAGES_MAX = 8_000  # beyond that the rest is moved while no caller writes, so that the WAL begins again from its start
@@ -29,99 +27,92 @@ PAGES_MAX = 8_000  # beyond that the rest is moved while no caller writes, so th
 Sums = tuple[int, int]
 
 
-class Walk(NamedTuple):
-    file: BinaryIO
+class Frame(NamedTuple):
+    """The header of a frame."""
+
     page: int
-    order: str  # of the bytes that the sums are made of
+    pages: int  # of the file after a commit, else 0
     salts: tuple[int, int]
-    sums: Sums  # of the header
-    length: int
+    sums: Sums
+
+
+class Wal:
+    """Reads frames by their numbers."""
+
+    def __init__(self, file: BinaryIO, named: str) -> None:
+        content = file.read(HEADER.size)
+        magic, _, page, _, *rest = HEADER.unpack(content)
+        self.file = file
+        self.step = FRAME.size + page
+        self.order = ">" if magic & 1 else "<"  # of the bytes that the sums are made of
+        self.salts, self.sums = (rest[0], rest[1]), (rest[2], rest[3])
+        if magic not in MAGIC or _summed(content[:24], self.order, (0, 0)) != self.sums:
+            raise DamageError(f"{named} is damaged: the first bytes of its WAL are not as they were written")
+
+    def _read(self, at: int) -> bytes:
+        self.file.seek(HEADER.size + at * self.step)
+        return self.file.read(self.step)
+
+    def frame(self, at: int) -> Frame | None:
+        content = self._read(at)[: FRAME.size]
+        if len(content) < FRAME.size:
+            return None
+        page, pages, *rest = FRAME.unpack(content)
+        return Frame(page, pages, (rest[0], rest[1]), (rest[2], rest[3]))
+
+    def whole(self, at: int, sums: Sums) -> Frame | None:
+        """A frame of this use that follows from those sums."""
+        content, frame = self._read(at), self.frame(at)
+        if frame is None or len(content) < self.step or frame.salts != self.salts:
+            return None
+        after = _summed(content[FRAME.size :], self.order, _summed(content[:8], self.order, sums))
+        return frame if frame.sums == after else None
 
 
 def lost_tail(path: Path, named: str, recovered: int) -> str | None:
     """What to say of the frames after those that SQLite recovered; a DamageError if whole writes follow a hole."""
+    unfinished = f"its last write was not finished, or the end of {path.name} is damaged: what that held is left out"
     with path.open("rb") as file:
         length = path.stat().st_size
         if length < HEADER.size:
-            return UNFINISHED.format(path.name) if length else None
-        walk = _read_head(file, named, length)
-        at = _after_whole_frames(walk, recovered)
-        if at * _step(walk) + HEADER.size >= length:
+            return unfinished if length else None
+        wal = Wal(file, named)
+        at = _after_whole_frames(wal, recovered)
+        if at * wal.step + HEADER.size >= length:
             return None
-        if _is_followed_by_a_write(walk, at):
+        if _is_followed_by_a_write(wal, at):
             raise DamageError(
                 f"{named} is damaged: {path.name} has a hole after {recovered} of its pages, and what was written "
                 f"later cannot be read. To go on without all that it holds, move {path.name} away"
             )
-        found = next(_headers(walk, at), None)
-        return None if found is not None and _is_of_an_earlier_use(walk, found) else UNFINISHED.format(path.name)
+        found = wal.frame(at)
+        return None if found is not None and _is_of_an_earlier_use(found.salts, wal.salts) else unfinished
 
 
-def _read_head(file: BinaryIO, named: str, length: int) -> Walk:
-    content = file.read(HEADER.size)
-    magic, _, page, _, *rest = HEADER.unpack(content)
-    order = ">" if magic & 1 else "<"
-    if magic not in MAGIC or _summed(content[:24], order, (0, 0)) != (rest[2], rest[3]):
-        raise DamageError(f"{named} is damaged: the first bytes of its WAL are not as they were written")
-    return Walk(file, page, order, (rest[0], rest[1]), (rest[2], rest[3]), length)
-
-
-def _after_whole_frames(walk: Walk, recovered: int) -> int:
+def _after_whole_frames(wal: Wal, recovered: int) -> int:
     """Past the frames of a write that never ended but is whole so far: nobody was answered upon it."""
-    at, sums = recovered, walk.sums
-    if recovered:
-        found = next(_headers(walk, recovered - 1), None)
-        assert found is not None
-        sums = found[4], found[5]
-    while (whole := _whole(walk, at, sums)) is not None:
-        at, sums = at + 1, (whole[4], whole[5])
+    at, last = recovered, wal.frame(recovered - 1) if recovered else None
+    assert last is not None or not recovered
+    while (whole := wal.whole(at, last.sums if last else wal.sums)) is not None:
+        at, last = at + 1, whole
     return at
 
 
-def _is_followed_by_a_write(walk: Walk, at: int) -> bool:
+def _is_followed_by_a_write(wal: Wal, at: int) -> bool:
     """Whether the last frame of a write that ended lies after a hole, with a whole one before it. What is left of a
     write that never ended has no such frame."""
-    before = next(_headers(walk, at), None)
-    while before is not None:
+    while (before := wal.frame(at)) is not None:
         at += 1
-        whole = _whole(walk, at, (before[4], before[5]))
-        if whole is not None and whole[1]:
+        whole = wal.whole(at, before.sums)
+        if whole is not None and whole.pages:
             return True
-        before = next(_headers(walk, at), None)
     return False
 
 
-def _whole(walk: Walk, at: int, sums: Sums) -> tuple[int, ...] | None:
-    """The header of a frame of this use that follows from those sums."""
-    walk.file.seek(HEADER.size + at * _step(walk))
-    content = walk.file.read(_step(walk))
-    if len(content) < _step(walk):
-        return None
-    frame = FRAME.unpack(content[: FRAME.size])
-    if (frame[2], frame[3]) != walk.salts:
-        return None
-    after = _summed(content[FRAME.size :], walk.order, _summed(content[:8], walk.order, sums))
-    return frame if (frame[4], frame[5]) == after else None
-
-
-def _headers(walk: Walk, at: int) -> Iterator[tuple[int, ...]]:
-    while True:
-        walk.file.seek(HEADER.size + at * _step(walk))
-        content = walk.file.read(FRAME.size)
-        if len(content) < FRAME.size:
-            return
-        yield FRAME.unpack(content)
-        at += 1
-
-
-def _is_of_an_earlier_use(walk: Walk, frame: tuple[int, ...]) -> bool:
-    behind = (walk.salts[0] - frame[2]) % 2**32
-    is_of_this_use = frame[2] == walk.salts[0] or frame[3] == walk.salts[1]  # either, as one of them may be damaged
-    return 0 < behind < USES_MAX and not is_of_this_use and any(frame[2:4])
-
-
-def _step(walk: Walk) -> int:
-    return FRAME.size + walk.page
+def _is_of_an_earlier_use(salts: tuple[int, int], today: tuple[int, int]) -> bool:
+    behind = (today[0] - salts[0]) % 2**32
+    is_of_this_use = salts[0] == today[0] or salts[1] == today[1]  # either, as one of them may be damaged
+    return 0 < behind < USES_MAX and not is_of_this_use and any(salts)
 
 
 def _summed(content: bytes, order: str, sums: Sums) -> Sums:
