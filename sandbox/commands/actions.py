@@ -17,7 +17,7 @@ from sandbox.commands.screen import table
 def clock(far: RemoteWorld, context: click.Context) -> None:
     """Shows the bank's clock; the words below move it."""
     if context.invoked_subcommand is None:
-        _show(far, far.control("clock"))
+        _show(far, far.control("GET /clock"))
 
 
 @clock.command()
@@ -25,7 +25,7 @@ def clock(far: RemoteWorld, context: click.Context) -> None:
 @remote
 def advance(far: RemoteWorld, span: str) -> None:
     """Moves it on by SPAN, such as 61m, 2h30m or 5d; all that falls due on the way happens."""
-    _show(far, far.control("clock advance", {"advance": span}))
+    _show(far, far.control("POST /clock", {"advance": span}))
 
 
 @clock.command("set")
@@ -33,14 +33,14 @@ def advance(far: RemoteWorld, span: str) -> None:
 @remote
 def set_to(far: RemoteWorld, time: str) -> None:
     """Moves it on to TIME, such as 2027-01-02T06:00 (Brussels time)."""
-    _show(far, far.control("clock set", {"set": time}))
+    _show(far, far.control("POST /clock", {"set": time}))
 
 
 @clock.command()
 @remote
 def freeze(far: RemoteWorld) -> None:
     """Lets it stand."""
-    _show(far, far.control("clock freeze", {"mode": "frozen"}))
+    _show(far, far.control("POST /clock", {"mode": "frozen"}))
 
 
 @clock.command()
@@ -48,7 +48,7 @@ def freeze(far: RemoteWorld) -> None:
 @remote
 def run(far: RemoteWorld, rate: float) -> None:
     """Lets it run."""
-    _show(far, far.control("clock run", {"mode": "running", "rate": rate}))
+    _show(far, far.control("POST /clock", {"mode": "running", "rate": rate}))
 
 
 def _show(far: RemoteWorld, face: Any) -> None:
@@ -64,7 +64,7 @@ def _show(far: RemoteWorld, face: Any) -> None:
 def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
     body = {"as": name, "at": at or None, "replace": replace or None}
-    world = far.control("fork", body, name=source or _world_of(far))
+    world = far.control("POST /worlds/<name>/fork", body, name=source or _world_of(far))
     far.tell(world, lambda: f"world {world['name']}: {face_of(world['clock'])}")
 
 
@@ -73,7 +73,7 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
 @remote
 def rewind(far: RemoteWorld, at: str) -> None:
     """Takes the world back to AT, such as 2027-03-01T09:30; all later acts are gone."""
-    world = far.control("rewind", {"at": at}, name=_world_of(far))
+    world = far.control("POST /worlds/<name>/rewind", {"at": at}, name=_world_of(far))
     far.tell(world, lambda: f"world {world['name']} is back at {face_of(world['clock'])}")
 
 
@@ -87,7 +87,7 @@ def _world_of(far: RemoteWorld) -> str:
 @remote
 def explain(far: RemoteWorld, request_id: str) -> None:
     """Tells why the call REQUEST_ID was answered so."""
-    found = far.control("explain", request_id=request_id)
+    found = far.control("GET /explain/<request_id>", request_id=request_id)
     names = [name for name in found if found[name] is not None and name != "content"]
     far.tell(found, lambda: table([[name, cell(at(found, name))] for name in names], ("what", "is")))
 
@@ -104,7 +104,7 @@ def psu() -> None:
 @remote
 def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer: str | None) -> None:
     """Refuses at ADDRESS, or as a further signer what --payment names."""
-    found = far.control("psu refuse", {"address": address, "payment_id": payment, "customer": customer or None})
+    found = far.control("POST /psu/refuse", {"address": address, "payment_id": payment, "customer": customer or None})
     far.tell(found, lambda: str(found["status"] if payment else found["redirect"]))
 
 
@@ -115,7 +115,7 @@ def refuse(far: RemoteWorld, address: str | None, payment: str | None, customer:
 @remote
 def withdraw(far: RemoteWorld, customer: str, client: str, scope: str) -> None:
     """Ends a consent."""
-    found = far.control("psu withdraw", {"client_id": client, "customer": customer, "scope": scope})
+    found = far.control("POST /psu/withdraw", {"client_id": client, "customer": customer, "scope": scope})
     far.tell(found, lambda: "withdrawn" if found["withdrawn"] else "there was none")
 
 
@@ -125,7 +125,7 @@ def withdraw(far: RemoteWorld, customer: str, client: str, scope: str) -> None:
 def settings(far: RemoteWorld, changes: tuple[str, ...]) -> None:
     """Shows the settings of a world, or changes some: settings bulk_validation=5s page_size=10."""
     body = dict(_change(text) for text in changes)
-    found = far.control("settings", body or None, method="PATCH" if body else "GET")
+    found = far.control("PATCH /settings", body) if body else far.control("GET /settings")
     rows = [[name, cell(value)] for name, value in found["settings"].items() if not body or name in body]
     far.tell(found, lambda: table(rows, ("setting", "value")))
 
@@ -147,7 +147,7 @@ def _change(text: str) -> tuple[str, Any]:
 def faults(far: RemoteWorld, context: click.Context) -> None:
     """Shows the fault rules of a world; the words below change them."""
     if context.invoked_subcommand is None:
-        far.tell_rows(far.control("faults"), "faults", ("title", "met"))
+        far.tell_rows(far.control("GET /faults"), "faults", ("title", "met"))
 
 
 @faults.command()
@@ -155,14 +155,14 @@ def faults(far: RemoteWorld, context: click.Context) -> None:
 @remote
 def add(far: RemoteWorld, rule: Any) -> None:
     """Adds RULE, as JSON: {"when": {"operation": "token", "nth": 2}, "answer": {"status": 503}}"""
-    far.tell_rows(far.control("faults add", rule), "faults", ("title", "met"))
+    far.tell_rows(far.control("POST /faults", rule), "faults", ("title", "met"))
 
 
 @faults.command()
 @remote
 def clear(far: RemoteWorld) -> None:
     """Drops all of them."""
-    far.control("faults clear")
+    far.control("DELETE /faults")
     far.tell({"faults": []}, lambda: "no faults are left")
 
 
@@ -171,7 +171,7 @@ def clear(far: RemoteWorld) -> None:
 @remote
 def load(far: RemoteWorld, name_or_file: str) -> None:
     """Begins the world again with a scenario: one that the server has, or a file of yours."""
-    world = far.control("scenario load", _scenario(name_or_file))
+    world = far.control("PUT /scenario", _scenario(name_or_file))
     far.tell(world, lambda: f"world {world['name']} plays {world['scenario']}: {face_of(world['clock'])}")
 
 

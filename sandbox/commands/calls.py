@@ -33,7 +33,7 @@ FORMATS = ("sarif", "junit", "html")
 def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
     """Shows what was asked: a line per call with method, path, status, error code, reason and Request-ID."""
     last = since
-    found = far.control("requests") if not since else far.call("GET", f"/requests?since={since}")
+    found = far.control("GET /requests") if not since else far.call("GET", f"/requests?since={since}")
     fitting = [row for row in found["requests"] if fits(row, filters)]
     rows, left_out = limited(fitting, limit)
     if far.as_json and not follow:
@@ -102,7 +102,7 @@ def _body(given: dict[str, Any]) -> dict[str, Any]:
 @remote
 def count(far: RemoteWorld, **given: Any) -> None:
     """Counts the calls of the bank's interface that fit."""
-    found = far.control("count", _body(given))
+    found = far.control("POST /requests/count", _body(given))
     far.tell(found, lambda: str(found["count"]))
 
 
@@ -124,7 +124,7 @@ def verify(
     """Checks that calls came so often, or in this order; exits with 1 and says what was found when they did not."""
     bounds = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
     times = {name: number for name, number in bounds.items() if number is not None}
-    found = far.control("verify", _body(given) | {"times": times or None, "in_order": in_order})
+    found = far.control("POST /requests/verify", _body(given) | {"times": times or None, "in_order": in_order})
     far.tell(found, lambda: "verified")
 
 
@@ -141,7 +141,7 @@ def hold(
     """Sets a barrier at AT: before_act, after_act or before_reply. The next call that fits is held there."""
     query = {"operation": operation, "client": client, "nth": nth}
     when = {key: value for key, value in query.items() if value is not None}
-    barrier = far.control("hold", {"at": at, "when": when or None, "as": name})
+    barrier = far.control("POST /holds", {"at": at, "when": when or None, "as": name})
     far.tell(barrier, lambda: f"{barrier['name']}: {barrier['state']} at {barrier['at']}")
 
 
@@ -150,7 +150,7 @@ def hold(
 @remote
 def release(far: RemoteWorld, name: str) -> None:
     """Lets the call go that is held at the barrier NAME."""
-    far.control("release", name=name)
+    far.control("DELETE /holds/<name>", name=name)
     far.tell({"released": name}, lambda: f"{name} is released")
 
 
@@ -197,7 +197,7 @@ def render_findings(report: dict[str, Any]) -> list[str]:
 @remote
 def coverage(far: RemoteWorld) -> None:
     """Shows which of the bank's operations, replies and moves the clients have reached, and what to try next."""
-    found = far.control("coverage")
+    found = far.control("GET /coverage")
     far.tell(found, lambda: render_coverage(found))
 
 

@@ -8,7 +8,7 @@ import click
 from marshmallow import fields
 
 from sandbox.commands.remote import RemoteWorld, cell, face_of, remote
-from sandbox.web.controls.control_row import Command, Control, each_command, type_of
+from sandbox.web.controls.control_row import Command, Control, type_of
 from sandbox.web.controls.rows import CONTROLS
 
 TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
@@ -17,7 +17,7 @@ LEFT_OUT = (None, "", ())  # values of an option that was not given
 
 def first_words() -> dict[str, None]:
     """The words with which the commands of the controls begin."""
-    return {command.name.split()[0]: None for _, command in each_command(CONTROLS) if command.about}
+    return {row.command.name.split()[0]: None for row in CONTROLS if row.command is not None}
 
 
 def complete(word: str, group: click.Group | None) -> click.Command:
@@ -29,9 +29,9 @@ def complete(word: str, group: click.Group | None) -> click.Command:
 
 def add_generated(main: click.Group, rows: Iterable[Control], word: str = "") -> None:
     """Adds the commands that their rows describe, each to its group; all, or those that begin with a word."""
-    for row, command in each_command(rows):
-        if command.about and word in ("", command.name.split()[0]):
-            _group_of(main, command).add_command(command_of(row, command))
+    for row in rows:
+        if row.command is not None and word in ("", row.command.name.split()[0]):
+            _group_of(main, row.command).add_command(command_of(row, row.command))
 
 
 def _group_of(main: click.Group, command: Command) -> click.Group:

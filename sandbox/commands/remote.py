@@ -11,7 +11,7 @@ import click
 
 from sandbox.commands.options import URL, option
 from sandbox.commands.screen import as_json, limited, meter, table
-from sandbox.web.controls.control_row import Control, fill_path, find_command
+from sandbox.web.controls.control_row import Control, fill_path
 from sandbox.web.controls.rows import CONTROLS
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ class RemoteWorld:
             raise click.ClickException(f"there is no world {name!r}.{hint} `bank-sandbox worlds` lists them") from None
         self._is_there = True
 
-    def control(self, command: str, body: Any = None, /, method: str | None = None, **names: str) -> Any:
-        """Calls the control of a command; `names` are those of its path."""
-        return self.ask(find_command(CONTROLS, command, method), names, body)
+    def control(self, name: str, body: Any = None, /, **names: str) -> Any:
+        """Calls a control by its name, such as `POST /clock`; `names` are those of its path."""
+        return self.ask(next(row for row in CONTROLS if row.name == name), names, body)
 
     def ask(self, row: Control, names: Mapping[str, str], body: Any = None, since: int = 0) -> Any:
         """Calls a control; fields of the body that are None are left out."""

@@ -51,7 +51,7 @@ ROW = Control(
     ),
     {"words": "Hello", "times": 2},
     201,
-    commands=(Command("greetings send", "Greets NAME.", "{name} heard {words}"),),
+    command=Command("greetings send", "Greets NAME.", "{name} heard {words}"),
     buttons=(Button("greet", "{name} was greeted.", page="/console/settings"),),
     reply=body(
         "Greeted",

@@ -41,14 +41,14 @@ BANK_ROWS: tuple[Control, ...] = (
         "/customers",
         "people_views.customers",
         "The customers and their accounts.",
-        commands=(Command("customers", "Shows who the bank knows.", columns="customer name kind language accounts"),),
+        command=Command("customers", "Shows who the bank knows.", columns="customer name kind language accounts"),
         reply=["Customer"],
     ),
     get(
         "/clients",
         "people_views.clients",
         "The registered third parties, without their secrets.",
-        commands=(Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),),
+        command=Command("clients", "Shows the registered TPPs.", columns="client_id name roles active"),
         reply=["Client"],
     ),
     create(
@@ -79,9 +79,7 @@ BANK_ROWS: tuple[Control, ...] = (
         "/accounts",
         "people_views.accounts",
         "The accounts with their balances.",
-        commands=(
-            Command("accounts", "Shows the accounts and their balances.", columns="iban type customer balances"),
-        ),
+        command=Command("accounts", "Shows the accounts and their balances.", columns="iban type customer balances"),
         reply=["Account"],
     ),
     create(
@@ -104,13 +102,11 @@ BANK_ROWS: tuple[Control, ...] = (
         "/payments",
         "initiations.every",
         "The payments, each with its way through the statuses and its order.",
-        commands=(
-            Command(
-                "payments",
-                "Shows the single payments.",
-                columns="payment_id product status reason customer order.instructed_amount.amount "
-                "order.instructed_amount.currency order.creditor_name",
-            ),
+        command=Command(
+            "payments",
+            "Shows the single payments.",
+            columns="payment_id product status reason customer order.instructed_amount.amount "
+            "order.instructed_amount.currency order.creditor_name",
         ),
         reply=["Payment"],
     ),
@@ -125,8 +121,8 @@ BANK_ROWS: tuple[Control, ...] = (
             reason=text(allow_none=True, about="An ISO 20022 reason code.", option="Such as AC04."),
         ),
         {"status": "RJCT", "reason": "AC04"},
-        commands=(
-            Command("move", "Forces a legal move of a payment, a standing order or a bulk file.", "{status} {reason}"),
+        command=Command(
+            "move", "Forces a legal move of a payment, a standing order or a bulk file.", "{status} {reason}"
         ),
         buttons=(Button("move", "Moved to {status}."),),
         reply=("Payment", "StandingOrder", "BulkFile"),
@@ -135,12 +131,10 @@ BANK_ROWS: tuple[Control, ...] = (
         "/standing-orders",
         "initiations.every",
         "The standing orders.",
-        commands=(
-            Command(
-                "standing-orders",
-                "Shows the standing orders.",
-                columns="payment_id status reason customer order.frequency order.start_date order.creditor_name",
-            ),
+        command=Command(
+            "standing-orders",
+            "Shows the standing orders.",
+            columns="payment_id status reason customer order.frequency order.start_date order.creditor_name",
         ),
         reply=["StandingOrder"],
     ),
@@ -154,8 +148,8 @@ BANK_ROWS: tuple[Control, ...] = (
         "/bulk-payments",
         "initiations.every",
         "The bulk files, each with its bulks.",
-        commands=(
-            Command("bulk-payments", "Shows the bulk files.", columns="payment_file_id product status reason customer"),
+        command=Command(
+            "bulk-payments", "Shows the bulk files.", columns="payment_file_id product status reason customer"
         ),
         reply=["BulkFile"],
     ),

@@ -102,7 +102,6 @@ CALL_ROWS: tuple[Control, ...] = (
         f"How many of the kept calls fit a matcher: all that it names must fit. {ASKED}",
         CALL_MATCHER,
         {"operation": "payment_initiation", "status": 201, "client": "demo-tpp"},
-        commands=(Command("count"),),
         reply=reply("CallCount", count=fields.Integer()),
     ),
     post(
@@ -119,7 +118,6 @@ CALL_ROWS: tuple[Control, ...] = (
             },
         ),
         {"operation": "payment_initiation", "body": {"creditor_name": "Jan*"}, "times": {"at_most": 1}},
-        commands=(Command("verify"),),
         reply=reply("VerifiedCalls", verified=fields.Boolean()),
     ),
     get(
@@ -127,7 +125,7 @@ CALL_ROWS: tuple[Control, ...] = (
         "scenario_views.holds",
         "The barriers of this world: `waiting` for a call, or with the call that is `held` there. `expired`: the call "
         f"went on by itself after {HELD_SECONDS_MAX:.0f} s; `passed`: it was not held, as the server holds too many.",
-        commands=(Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),),
+        command=Command("holds", "Shows the barriers and the calls held there.", columns="name at state call"),
         reply=["Hold"],
     ),
     create(
@@ -139,7 +137,6 @@ CALL_ROWS: tuple[Control, ...] = (
         f"go on. At most {HOLDS_MAX} of a world, {HELD_SECONDS_MAX:.0f} s each by the machine's clock.",
         body("NewHold", **{"at": given(required=True), "when": given(), "as": given()}),
         {"at": "after_act", "when": {"operation": "token"}, "as": "first-refresh"},
-        commands=(Command("hold"),),
         buttons=(Button("hold", "The next call that fits is held {at}."),),
         reply="Hold",
     ),
@@ -154,7 +151,6 @@ CALL_ROWS: tuple[Control, ...] = (
         "/holds/<name>",
         "scenario_views.release",
         "Lets the call go that is held there, and takes the barrier away.",
-        commands=(Command("release"),),
         buttons=(Button("release", "{name} is released."),),
     ),
     delete(

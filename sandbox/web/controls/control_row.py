@@ -1,6 +1,6 @@
 """What one row of the controls' table holds. Imports no web framework, because the commands read the table too."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -12,10 +12,10 @@ TEXT, OBJECT = {"type": "string"}, {"type": "object"}
 
 
 class Command(NamedTuple):
-    """A command that calls the control. Without `about`, sandbox/commands defines it and only the call is derived."""
+    """A command that only calls the control; commands that do more stand in sandbox/commands."""
 
     name: str  # with its group, such as `psu sign`
-    about: str = ""
+    about: str
     shows: str = ""  # the line that a person sees, made of the reply's fields
     columns: str = ""  # of a list: the columns of the table that a person sees, between blanks
 
@@ -46,7 +46,7 @@ class Control(NamedTuple):
     query: Schema | None = None  # reads and documents it
     pages: bool = False  # takes ?after=, where the reply says `next`
     media: tuple[str, ...] = JSON
-    commands: tuple[Command, ...] = ()
+    command: Command | None = None
     buttons: tuple[Button, ...] = ()
     # A schema or the name of one of the document's; a list of one: a list under `list_name`; a tuple: one
     # of these; a mapping: one for each media type. None: there is no body.
@@ -113,15 +113,3 @@ def fill_path(path: str, names: Mapping[str, str]) -> str:
     for name, value in names.items():
         path = path.replace(f"<{name}>", quote(value, safe=""))
     return path
-
-
-def find_command(rows: Iterable[Control], name: str, method: str | None = None) -> Control:
-    """The control that a command calls; `method` decides where a command calls two."""
-    for row, command in each_command(rows):
-        if command.name == name and method in (None, row.method):
-            return row
-    raise AssertionError(f"no control has the command {name}")
-
-
-def each_command(rows: Iterable[Control]) -> Iterator[tuple[Control, Command]]:
-    return ((row, command) for row in rows for command in row.commands)

@@ -45,10 +45,8 @@ PSU_ROWS: tuple[Control, ...] = (
         "Acts as the customer without a browser: signs, or consents. Replies the callback address.",
         body("Approval", **APPROVAL),
         PSU,
-        commands=(
-            Command(
-                "psu approve", "Signs or consents at ADDRESS; prints where the customer is sent back to.", "{redirect}"
-            ),
+        command=Command(
+            "psu approve", "Signs or consents at ADDRESS; prints where the customer is sent back to.", "{redirect}"
         ),
         buttons=(Button("approve", "Approved, as the PSU.", ("address", "customer", "account", "method")),),
         reply="Redirection",
@@ -60,7 +58,6 @@ PSU_ROWS: tuple[Control, ...] = (
         "further signer refuses in the bank's own channel, and nobody is sent back: CANC, reason `PSU_REFUSED`.",
         body("Refusal", **REFUSAL),
         PSU,
-        commands=(Command("psu refuse"),),
         buttons=(Button("refuse", "Refused, as the PSU.", ("address", "payment_id", "customer")),),
         reply=("Redirection", "RefusedPayment"),
     ),
@@ -75,7 +72,7 @@ PSU_ROWS: tuple[Control, ...] = (
             method=METHOD,
         ),
         {"payment_id": "...", "customer": "griet"},
-        commands=(Command("psu sign", "A further signature, in the bank's own channel.", "{status}"),),
+        command=Command("psu sign", "A further signature, in the bank's own channel.", "{status}"),
         buttons=(Button("sign", "Signed by {customer}."),),
         reply="SignedPayment",
     ),
@@ -90,7 +87,6 @@ PSU_ROWS: tuple[Control, ...] = (
             scope=one_of("AIS", "CAF", required=True),
         ),
         {"client_id": "demo-tpp", "customer": "alice", "scope": "AIS"},
-        commands=(Command("psu withdraw"),),
         buttons=(Button("withdraw", "The consent was withdrawn."),),
         reply=reply("Withdrawal", withdrawn=fields.Integer()),
     ),
@@ -130,7 +126,7 @@ PSU_ROWS: tuple[Control, ...] = (
         "long_lists.journal",
         f"Every change of a status, numbered. {AFTER}",
         query=SINCE,
-        commands=(Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),),
+        command=Command("journal", "Shows what changed.", columns="seq at subject trigger from to reason"),
         reply=["JournalEntry"],
     ),
     get(
@@ -138,7 +134,6 @@ PSU_ROWS: tuple[Control, ...] = (
         "call_questions.requests",
         f"Every call of the bank's interface and its answer, numbered. {AFTER}",
         query=SINCE,
-        commands=(Command("requests"),),
         reply=["ListedCall"],
     ),
 )

@@ -36,7 +36,6 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         body("ScenarioChoice", name=given(about="One of the two.", shape=TEXT), scenario=given(shape=SCENARIO)),
         {"name": "default"},
         media=(*JSON, *YAML),
-        commands=(Command("scenario load"),),
         buttons=(
             Button("load", "This world began again with {name}.", ("name",)),
             Button("load own", "This world began again with your scenario."),
@@ -47,7 +46,6 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "/faults",
         "scenario_views.faults",
         "The fault rules of this world, and how often each was met.",
-        commands=(Command("faults"),),
         reply=[ORDERED_FAULT],
     ),
     create(
@@ -63,7 +61,6 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "server, `for` up to 60 s of the machine's clock: after the call that fits `when`, at once without one.",
         body("Fault", **{name: given() for name in FAULT}),
         {"when": {"operation": "payment_status", "nth": 1}, "answer": {"status": 503, "retry_after": 30}},
-        commands=(Command("faults add"),),
         buttons=(Button("fault", "The fault rule stands."),),
         reply=[ORDERED_FAULT],
     ),
@@ -71,14 +68,12 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "/faults",
         "scenario_views.drop_faults",
         "Drops all fault rules.",
-        commands=(Command("faults clear"),),
         buttons=(Button("drop faults", "All fault rules are gone."),),
     ),
     get(
         "/settings",
         "scenario_views.show_settings",
         "The settings of this world, as they stand.",
-        commands=(Command("settings"),),
         reply="Settings",
     ),
     patch(
@@ -88,7 +83,6 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "not named stay as they are, and an axis at its first value is as it was by default.",
         body("SettingsChange", **{row.name: given() for row in fields_of(Settings)}),
         {"unsigned_after": "5m"},
-        commands=(Command("settings"),),
         buttons=(
             Button("settings", "The changed settings are saved."),
             Button("waive", "{rule} is waved off."),
@@ -110,12 +104,10 @@ SCENARIO_ROWS: tuple[Control, ...] = (
         "Where customers were sent back to. A fault of `callback` counts for those who sign by a rule of the scenario, "
         f"when they are first listed: null is lost, `times` 2 is twice. {AFTER}",
         query=SINCE,
-        commands=(
-            Command(
-                "callbacks",
-                "Shows where customers without a browser were sent back to.",
-                columns="seq at subject redirect",
-            ),
+        command=Command(
+            "callbacks",
+            "Shows where customers without a browser were sent back to.",
+            columns="seq at subject redirect",
         ),
         reply=["Callback"],
     ),

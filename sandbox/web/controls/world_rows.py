@@ -64,7 +64,6 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/clock",
         "world_views.show_clock",
         "What the bank's clock shows, how it goes, and when something falls due next.",
-        commands=(Command("clock"),),
         reply="Clock",
     ),
     post(
@@ -80,7 +79,6 @@ WORLD_ROWS: tuple[Control, ...] = (
             rate=rate(about="Bank seconds per second."),
         ),
         {"advance": "61m"},
-        commands=(Command("clock advance"), Command("clock set"), Command("clock freeze"), Command("clock run")),
         buttons=(
             Button("advance", "The clock went on by {advance}."),
             Button("set", "The clock was set to {set}."),
@@ -95,7 +93,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "The world as it was first loaded.",
         body("NoContent"),
         {},
-        commands=(Command("reset", "The world as it was first loaded.", shows="world {name} begins again: {face}"),),
+        command=Command("reset", "The world as it was first loaded.", shows="world {name} begins again: {face}"),
         buttons=(Button("reset", "This world began again."),),
         reply="World",
     ),
@@ -106,9 +104,7 @@ WORLD_ROWS: tuple[Control, ...] = (
         "they are called; this list wakes none, and their due_next is as it stood (null if none was called since the "
         f"server started). ?limit= gives at most so many, by default {PAGE:,}; where there are more, `next` is the "
         "name for ?after= of the next page.",
-        commands=(
-            Command("worlds", "Shows the worlds of the server.", columns="name scenario seed clock.now clock.mode"),
-        ),
+        command=Command("worlds", "Shows the worlds of the server.", columns="name scenario seed clock.now clock.mode"),
         pages=True,
         reply="WorldPage",
         query=query(
@@ -157,7 +153,6 @@ WORLD_ROWS: tuple[Control, ...] = (
             },
         ),
         {"as": "b"},
-        commands=(Command("fork"),),
         buttons=(Button("fork", "World {name} goes on as {as} too."),),
         reply="World",
     ),
@@ -167,7 +162,6 @@ WORLD_ROWS: tuple[Control, ...] = (
         "Takes the world back to a time: its acts until then are kept, all later ones are gone.",
         body("Rewind", at=time(required=True, about=TIME)),
         {"at": "2027-03-01T09:00"},
-        commands=(Command("rewind"),),
         buttons=(Button("rewind", "World {name} is as it was at {at}."),),
         reply="World",
     ),
@@ -204,12 +198,10 @@ WORLD_ROWS: tuple[Control, ...] = (
             within=span(about=SPAN, option="At most so far ahead, such as 5d."),
         ),
         {"payment_id": "...", "status": "ACSC", "within": "5d"},
-        commands=(
-            Command(
-                "await",
-                "Moves the bank's time until PAYMENT_ID has STATUS; says why when the status can never be reached.",
-                "{status} at {at}, after {waited} s of the bank's time",
-            ),
+        command=Command(
+            "await",
+            "Moves the bank's time until PAYMENT_ID has STATUS; says why when the status can never be reached.",
+            "{status} at {at}, after {waited} s of the bank's time",
         ),
         buttons=(Button("await", "It is {status} now."),),
         reply="Awaited",
@@ -218,14 +210,13 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/timeline",
         "world_views.timeline",
         "What will happen next in this world, soonest first.",
-        commands=(Command("timeline", "Shows what will happen next, soonest first.", columns="at trigger subject"),),
+        command=Command("timeline", "Shows what will happen next, soonest first.", columns="at trigger subject"),
         reply=[reply("ComingEvent", at=fields.DateTime(), subject=fields.String(), trigger=fields.String())],
     ),
     get(
         "/explain/<request_id>",
         "judgements.explain",
         "Why that call was answered so: the rule, its clause, and what it was judged on.",
-        commands=(Command("explain"),),
         reply="Explanation",
     ),
     get(
@@ -244,7 +235,6 @@ WORLD_ROWS: tuple[Control, ...] = (
         "/coverage",
         "judgements.coverage",
         "What of the bank this world's clients have met, and what to try next.",
-        commands=(Command("coverage"),),
         reply="Coverage",
     ),
 )
