@@ -85,24 +85,20 @@ class Trust:
         """A list that cannot be read lets nobody in."""
         try:
             changed = (self.folder.path / "crl.pem").stat().st_mtime_ns
-            if changed != self._list_changed:
-                self._revoked = self._read_revocations()
-                self._list_changed = changed
-        except OSError:
-            raise Untrusted("the revocation list of the PKI is missing or cannot be read") from None
-        return self._revoked
-
-    def _read_revocations(self) -> dict[int, datetime]:
-        key = self._authorities[0].public_key()
-        assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
-        try:
+            if changed == self._list_changed:
+                return self._revoked
+            key = self._authorities[0].public_key()
+            assert isinstance(key, ec.EllipticCurvePublicKey | rsa.RSAPublicKey)
             found = self.folder.revocations()
             is_signed = found.is_signature_valid(key)
             revoked = {row.serial_number: row.revocation_date_utc for row in found}
+        except OSError:
+            raise Untrusted("the revocation list of the PKI is missing or cannot be read") from None
         except (UnsupportedAlgorithm, x509.InvalidVersion, ValueError, TypeError):
             raise Untrusted("the revocation list of the PKI is damaged") from None
         if not is_signed:
             raise Untrusted("the revocation list of the PKI is not signed by its authority")
+        self._revoked, self._list_changed = revoked, changed
         return revoked
 
 

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ END_SECONDS_MAX = 5  # for the lines that are still open
 class Task(WSGITask):  # type: ignore[misc]
     """Tells the application what waitress hides: that a body came in chunks, and how to wait and to hang up."""
 
-    lower_case = False
+    lower_case = False  # waitress capitalizes the names of headers
     wrote_header: bool
 
     def get_environment(self) -> dict[str, Any]:
@@ -46,14 +47,10 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sandbox.reset"] = self.channel.reset
         environ["sandbox.cut"] = ClientDisconnected
         environ["sandbox.close"] = self.set_close_on_finish
-        environ["sandbox.lower"] = self.use_lower_case
+        environ["sandbox.lower"] = partial(setattr, self, "lower_case", True)
         if behind_tls(environ):
             environ["wsgi.url_scheme"] = "https"
         return environ
-
-    def use_lower_case(self) -> None:
-        """waitress capitalizes the names of headers: this reply has them in lower case."""
-        self.lower_case = True
 
     def build_response_header(self) -> bytes:
         head: bytes = super().build_response_header()

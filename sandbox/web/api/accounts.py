@@ -122,8 +122,13 @@ def read_asked(call: Call) -> Asked:
     currency = call.query("currency")
     if currency is not None and not is_currency(currency):
         raise invalid("currency", "it is no currency code")
-    size = _page_size(call.query("pagesize"))
-    return Asked(date_from, date_to, involved == "true", size, call.query("next"), currency)
+    size = call.query("pagesize")
+    fits = size is None or (size.isascii() and size.isdigit() and len(size) <= 4 and 1 <= int(size) <= PAGE_SIZE_MAX)
+    if not fits:
+        why = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
+        raise invalid("pagesize", why, pagesize=str(size)[:20], least=1, most=PAGE_SIZE_MAX)
+    pagesize = None if size is None else int(size)
+    return Asked(date_from, date_to, involved == "true", pagesize, call.query("next"), currency)
 
 
 def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
@@ -132,32 +137,19 @@ def query_of(bank: Bank, grant: Grant, iban: str, asked: Asked) -> Query:
     if asked.next is not None:
         found = read_key(bank.mint, grant.consent_id, iban, asked.next)
         if bank.variant("next_alone") == "needs_filters":
-            _demand_filters(found, currency, asked)
+            # The filters of the first page have to stand beside the key again.
+            for name, one, other in (
+                ("date_from", found.date_from, asked.date_from),
+                ("date_to", found.date_to, asked.date_to),
+                ("currency", found.currency, currency),
+            ):
+                if one != other:
+                    raise invalid(name, "it is sent with every page, as with the first")
         return found
     if asked.pagesize is None:
         bank.met("page_size")
     size = bank.settings.page_size if asked.pagesize is None else asked.pagesize
     return Query(iban, currency, asked.date_from, asked.date_to, size)
-
-
-def _demand_filters(found: Query, currency: str, asked: Asked) -> None:
-    """Refuse a key beside which the filters of its first page do not stand again."""
-    for name, one, other in (
-        ("date_from", found.date_from, asked.date_from),
-        ("date_to", found.date_to, asked.date_to),
-        ("currency", found.currency, currency),
-    ):
-        if one != other:
-            raise invalid(name, "it is sent with every page, as with the first")
-
-
-def _page_size(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= PAGE_SIZE_MAX):
-        why = f"it must be a whole number from 1 to {PAGE_SIZE_MAX}"
-        raise invalid("pagesize", why, pagesize=text[:20], least=1, most=PAGE_SIZE_MAX)
-    return int(text)
 
 
 def _day(call: Call, name: str) -> date | None:

@@ -98,7 +98,7 @@ def demand_signature(header: str, body: bytes, keys: tuple[str, ...], certified:
         hint = signature_hints.for_shape(header)
         raise refused("Signature", f"a compact JWS is header.payload.signature, and it has {len(parts)} parts{hint}")
     protected = _read_protected(parts[0])
-    algorithm = _algorithm_of(protected)
+    algorithm: str = protected["alg"]
     plain = protected.get("b64", True) is False
     if plain and parts[1]:
         raise refused("Signature", "b64 is false, and its payload part is not empty: that form is detached")
@@ -144,12 +144,7 @@ def _read_protected(part: str) -> dict[str, Any]:
         raise refused("Signature", f"its header part cannot be read: {error}") from None
     if not isinstance(protected, dict):
         raise refused("Signature", "its header part is no JSON object")
-    _demand_understood(protected)
-    return protected
-
-
-def _demand_understood(protected: dict[str, Any]) -> None:
-    """Of what a header calls critical, the bank knows b64 (RFC 7797), which in turn has to be called so."""
+    # Of what a header calls critical, the bank knows b64 (RFC 7797), which in turn has to be called so.
     critical, b64 = protected.get("crit", []), protected.get("b64", True)
     if critical not in ([], ["b64"]) or ("crit" in protected and not critical):
         raise refused("Signature", f"its crit is {str(critical)[:60]!a}, and this bank understands ['b64'] alone")
@@ -157,13 +152,10 @@ def _demand_understood(protected: dict[str, Any]) -> None:
         raise refused("Signature", "its b64 is neither true nor false")
     if b64 is False and not critical:
         raise refused("Signature", "its b64 is false, and RFC 7797 wants crit: ['b64'] beside that")
-
-
-def _algorithm_of(protected: dict[str, Any]) -> str:
     algorithm = protected.get("alg")
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise refused("Signature", f"its alg is {str(algorithm)[:40]!a}, and it must be {', '.join(ALGORITHMS)}")
-    return algorithm
+    return protected
 
 
 def _demand_payload(part: str, body: bytes) -> None:
@@ -189,20 +181,18 @@ def _key_of(protected: dict[str, Any], keys: tuple[str, ...], certified: Callabl
     if isinstance(kid, str) and kid in by_id:
         return read_key(by_id[kid]), f"the key {kid!a}"
     if "x5c" in protected:
-        return certified(_first_certificate(protected["x5c"])), "the key of the certificate in x5c"
+        chain = protected["x5c"]
+        if not isinstance(chain, list) or not 1 <= len(chain) <= CERTIFICATES_MAX or not isinstance(chain[0], str):
+            raise refused("Signature", f"its x5c is not a list of 1 to {CERTIFICATES_MAX} certificates")
+        try:
+            certificate = b64decode(chain[0], validate=True)
+        except (Base64Error, ValueError):
+            raise refused("Signature", "the first certificate of its x5c is not DER in Base64") from None
+        return certified(certificate), "the key of the certificate in x5c"
     registered = f"registered are {', '.join(by_id)}" if by_id else "the client has registered no key"
     if kid is None:
         raise refused("Signature", f"its header names no key, by kid or x5c; {registered}")
     raise refused("Signature", f"the key {str(kid)[:100]!a} is not known; {registered}")
-
-
-def _first_certificate(chain: object) -> bytes:
-    if not isinstance(chain, list) or not 1 <= len(chain) <= CERTIFICATES_MAX or not isinstance(chain[0], str):
-        raise refused("Signature", f"its x5c is not a list of 1 to {CERTIFICATES_MAX} certificates")
-    try:
-        return b64decode(chain[0], validate=True)
-    except (Base64Error, ValueError):
-        raise refused("Signature", "the first certificate of its x5c is not DER in Base64") from None
 
 
 def _verifies(parts: list[str], body: bytes, key: Key, algorithm: str, plain: bool) -> bool:

@@ -27,7 +27,10 @@ CONTRACT_BODY = BodyReader(ContractBody())
 
 
 def read_contract(content: Any, call: Call) -> Contract:
-    demand_order_currency(call, content)
+    # The currency is required and defaulted at once (service 2.2).
+    sent = content.get(AMOUNT) if isinstance(content, dict) else None
+    if isinstance(sent, dict) and "currency" not in sent and call.variant("order_currency") == "required":
+        raise Refusal(Error.INPUT_MISSING, input=f"{AMOUNT}.currency")
     given = CONTRACT_BODY.load(content, call)
     bodies.demand_fields(given, COLUMN)
     amounts = given.get(AMOUNT, {})
@@ -45,14 +48,6 @@ def read_contract(content: Any, call: Call) -> Contract:
     contract = Contract(creditor_iban=iban, debtor=debtor, variable=variable, **values)
     demand_dates(contract)
     return contract
-
-
-def demand_order_currency(call: Call, content: Any) -> None:
-    """The currency of a standing order is required and defaulted at once (service 2.2)."""
-    amounts = content.get("instructed_amount") if isinstance(content, dict) else None
-    left_out = isinstance(amounts, dict) and "currency" not in amounts
-    if left_out and call.variant("order_currency") == "required":
-        raise Refusal(Error.INPUT_MISSING, input="instructed_amount.currency")
 
 
 def read_fixed(amounts: Mapping[str, str]) -> Money:

@@ -41,9 +41,10 @@ class WorldPath:
         if environ["PATH_INFO"] is not path:
             environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/worlds/{name}"
         environ["sandbox.world"] = name
-        authority = authority_of(environ)
-        if authority is not None:
-            environ["HTTP_HOST"] = authority
+        target = environ.get("REQUEST_URI") or ""
+        absolute = None if target[:1] == "/" else ABSOLUTE.match(target)
+        if absolute:  # its host counts instead of the header (RFC 9112, 3.2.2)
+            environ["HTTP_HOST"] = absolute[1]
         query = environ.get("QUERY_STRING", "")
         if not query.isascii():
             environ["QUERY_STRING"] = quote(query, safe=ASCII, encoding="latin-1")
@@ -108,13 +109,6 @@ def same(path: str, decoded_path: str) -> bool:
 def text_of(path: str) -> str:
     """As WSGI has paths: bytes written as Latin-1."""
     return unquote_to_bytes(path.encode("latin-1", "replace")).decode("latin-1")
-
-
-def authority_of(environ: dict[str, Any]) -> str | None:
-    """The host of a target in absolute form, which counts instead of the header (RFC 9112, 3.2.2)."""
-    target = environ.get("REQUEST_URI") or ""
-    absolute = None if target[:1] == "/" else ABSOLUTE.match(target)
-    return absolute[1] if absolute else None
 
 
 def is_readable(path: str) -> bool:
