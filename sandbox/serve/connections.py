@@ -135,8 +135,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             # small ones stay in memory.
             self.current_outbuf_count = 0
         self.server.passed += len(data)
-        length: int = super().write_soon(data)
-        return length
+        return int(super().write_soon(data))
 
     def _flush_some(self, do_close: bool = True) -> bool:
         self.sends = True

@@ -60,8 +60,7 @@ class TlsSocket:
             self._plain.send(reply + response.get_data())
 
     def recv(self, count: int) -> bytes:
-        received: bytes = self._try(self._tls.recv, count)
-        return received
+        return bytes(self._try(self._tls.recv, count))
 
     def send(self, content: bytes) -> int:
         return int(self._try(self._tls.send, bytes(content)) or 0)

@@ -21,7 +21,7 @@ from sandbox.web.api.replies import json_response, links
 Balance = Callable[[str, str], Money]
 Linker = Callable[[str], dict[str, Any]]
 
-YES = {"string": ("false", "true"), "Y": ("N", "Y")}
+YES = {"boolean": (False, True), "string": ("false", "true"), "Y": ("N", "Y")}
 ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 DATES = ("execution_date", "value_date")
@@ -87,24 +87,24 @@ def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> Respons
     return json_response({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
 
 
-def account_content(logical_id: str, account: Account, shown: Money, balance: Balance, link: Linker) -> dict[str, Any]:
+def account_content(call: Call, account: Account, shown: Money, balance: Balance) -> dict[str, Any]:
     """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
-    first = account.first_currency
+    first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
     others = [name for name in account.currencies if name != first]
-    return {
-        "type": account.type,
+    content = {
+        "type": ISO_TYPES[account.type] if call.variant("account_type") == "iso" else account.type,
         "iban": account.iban,
         "currency": first,
-        "balance": number_of(shown),
-        "multicurrency": bool(others),
+        "balance": shown.text() if call.variant("balances_as") == "string" else number_of(shown),
+        "multicurrency": YES[call.variant("multicurrency")][bool(others)],
         "other_compartments": [
             {"currency": name, "balance": number_of(balance(account.iban, name))} for name in others
         ],
-        "_links": {
-            "self": link(f"/accounts/{logical_id}"),
-            "transactions": link(f"/accounts/{logical_id}/transactions"),
-        },
+        "_links": {"self": call.link(path), "transactions": call.link(f"{path}/transactions")},
     }
+    if not others and call.variant("no_compartments") == "absent":
+        del content["other_compartments"]
+    return content
 
 
 def item_of(line: Line) -> dict[str, Any]:
@@ -137,18 +137,6 @@ def transactions_reply(logical_id: str, items: list[dict[str, Any]], next_key: s
 def text_of(number: Fragment) -> str:
     """The digits of a number that was written already."""
     return orjson.dumps(number).decode()
-
-
-def vary_account(call: Call, content: dict[str, Any]) -> dict[str, Any]:
-    if call.variant("balances_as") == "string":
-        content["balance"] = text_of(content["balance"])
-    if (indicator := call.variant("multicurrency")) != "boolean":
-        content["multicurrency"] = YES[indicator][content["multicurrency"]]
-    if call.variant("account_type") == "iso":
-        content["type"] = ISO_TYPES[content["type"]]
-    if not content["other_compartments"] and call.variant("no_compartments") == "absent":
-        del content["other_compartments"]
-    return content
 
 
 def vary_items(call: Call, items: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -45,13 +45,12 @@ def accounts(bank: Bank, call: Call) -> Response:
 
 
 def account(bank: Bank, call: Call) -> Answer:
-    grant, logical_id = call.token_grant, call.path["logical_id"]
-    found = statements.account_of(bank, grant, logical_id)
+    grant = call.token_grant
+    found = statements.account_of(bank, grant, call.path["logical_id"])
     if statements.sca_is_due(bank, grant) and call.variant("balance_after_90_days") == "401":
         return partial(demand_sca, call, too_old(bank))
     shown, balance = statements.balance_in_euro(bank, found), partial(statements.balance_of, bank)
-    content = replies.account_content(logical_id, found, shown, balance, call.link)
-    return json_response(replies.vary_account(call, content))
+    return json_response(replies.account_content(call, found, shown, balance))
 
 
 def transactions(bank: Bank, call: Call) -> Answer:

@@ -7,11 +7,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from flask import Response
 from markupsafe import escape
 
-from sandbox.web.api.fault_replies import pause
+from sandbox.web.api.fault_replies import HTML, pause
 from sandbox.world.world import World
 
 ALTERED = "altered-by-a-fault-rule"
-HTML = "text/html; charset=utf-8"
 
 
 class WayBack(NamedTuple):

@@ -83,7 +83,7 @@ def status(bank: Bank, call: Call) -> Response:
     """A token may be left out; one that is shown speaks for its own PSU (choice 2)."""
     found = own(bank, call, call.grant.customer if call.grant else None)
     call.subject = found.id
-    content = replies.status_content(found.id, found.status.value, found.reason)
+    content = replies.status_content(found.id, spelled(call, found.status.value), found.reason)
     return replies.json_response(vary_status(call, content))
 
 
@@ -97,7 +97,7 @@ def details(bank: Bank, call: Call) -> Response:
     found = own(bank, call, call.token_grant.customer)
     assert not isinstance(found, Bulk)
     call.subject = found.id
-    content: dict[str, Any] = {"payment_id": found.id, "status": found.status.value}
+    content: dict[str, Any] = {"payment_id": found.id, "status": spelled(call, found.status.value)}
     if found.customer:  # once one is known (choice 5)
         content["psu_name"] = bank.customers[found.customer].name
     content |= order_fields(found.order, found.debtor)
@@ -161,7 +161,6 @@ def spelled(call: Call, status: str) -> str:
 
 
 def vary_status(call: Call, content: dict[str, Any]) -> dict[str, Any]:
-    content["status"] = spelled(call, content["status"])
     if "reason" in content and content["reason"] in ISO_REASONS and call.variant("reason_codes") == "iso":
         content["reason"] = ISO_REASONS[content["reason"]]
     match call.variant("reason"):
@@ -175,7 +174,6 @@ def vary_status(call: Call, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def vary_details(call: Call, order: Order | Contract, content: dict[str, Any]) -> dict[str, Any]:
-    content["status"] = spelled(call, content["status"])
     if "psu_name" not in content and call.variant("psu_name_before_login") == "null":
         content["psu_name"] = None
     inner = content["instructed_amount"]

@@ -16,7 +16,7 @@ from sandbox.contract.field_rows import Body
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.web.api.body_schemas import reply_order
 from sandbox.web.api.call import Call
-from sandbox.web.api.failures import refusal_response
+from sandbox.web.api.failures import tell
 from sandbox.web.api.fault_replies import gateway_page, reshape
 from sandbox.web.api.replies import MEDIA
 
@@ -42,9 +42,7 @@ PAUSE = 0.002  # seconds between two pieces: enough for each to be sent by itsel
 def surprised(call: Call, view: Callable[[], Response]) -> Response:
     """The call; the first of its operation may fail as the axes say."""
     if call.variant("unavailable") == "first_call" and call.world.axes.is_first("unavailable", call.operation.name):
-        refusal = Refusal(Error.UNAVAILABLE)
-        request.environ["sandbox.refusal"] = refusal
-        response = refusal_response(refusal)
+        response = tell(Refusal(Error.UNAVAILABLE))
         del response.headers["Retry-After"]
         return response
     gateway = call.variant("gateway")
