@@ -5,10 +5,10 @@ from datetime import date
 from decimal import Decimal
 
 from sandbox.bank import accounts, initiations
+from sandbox.bank.execution import execution_day
 from sandbox.bank.records import Debtor
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Part
-from sandbox.banking.calendar import is_banking_day, next_banking_day
 from sandbox.banking.iban import country_of
 from sandbox.banking.money import Money
 from sandbox.contract.errors import Error, Refusal
@@ -129,14 +129,6 @@ def demand_funds(bank: Bank, bulk: Bulk) -> None:
         if missing and bank.variant("funds_of_today") == "page":
             decided = accounts.funds_of(bank, debtor, Money(amount, debtor.currency))
             raise Refusal(Error.FUNDS_MISSING, input=debtor.iban, which="file", decided=decided)
-
-
-def execution_day(bank: Bank, requested_day: date) -> date | None:
-    """The day on which a bulk signed now is executed, as for single payments; None is at once."""
-    today = bank.clock.today
-    if requested_day > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
-        return next_banking_day(max(requested_day, today))
-    return None
 
 
 def demand_fit(bank: Bank, bulk: Bulk, customer: str) -> None:

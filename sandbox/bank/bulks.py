@@ -5,7 +5,7 @@ from functools import partial
 
 from sandbox.bank import accounts, bulk_checks, entries, initiations
 from sandbox.bank.bounded_registers import forget_replaced
-from sandbox.bank.execution import CLOSED, NO_FUNDS, due_at, six_on
+from sandbox.bank.execution import CLOSED, NO_FUNDS, due_at, execution_day, six_on
 from sandbox.bank.initiations import Ask
 from sandbox.bank.records import Origin, ScaAddress
 from sandbox.bank.rules import Looks
@@ -68,7 +68,7 @@ def complete(bank: Bank, bulk: Bulk) -> None:
         bank.move(part, Trigger.SIGNED)
         bulk.unpaid += 1
         _count(bank, bulk, part, +1)
-        part.executes_on = bulk_checks.execution_day(bank, part.paying.execution_date)
+        part.executes_on = execution_day(bank, part.paying.execution_date)
         due = bank.clock.now + bank.settings_of(bulk).bulk_execution
         bank.agenda.add(due_at(part, due), part.id, Trigger.EXECUTED)
 

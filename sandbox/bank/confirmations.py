@@ -49,10 +49,9 @@ def choose_method(bank: Bank, session_id: str, token: str, method: str) -> None:
 
 def choose_method_in_channel(bank: Bank, session_id: str, payment_id: str, method: str) -> None:
     """The same for a further signature."""
-    session, customer = logged_in(bank, session_id)
-    signing.waiting_for(bank, payment_id, customer)
-    session.subject = payment_id
-    _choose(bank, occasion_at(bank, session), method)
+    occasion = _in_channel(bank, session_id, payment_id)
+    occasion.session.subject = payment_id
+    _choose(bank, occasion, method)
 
 
 def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
@@ -62,9 +61,9 @@ def confirm_by_biometrics(bank: Bank, session_id: str, token: str) -> str:
 
 def confirm_in_channel_by_biometrics(bank: Bank, session_id: str, payment_id: str) -> Status:
     """The same for a further signature; the answer is the status."""
-    session, _ = logged_in(bank, session_id)
-    session.subject = payment_id
-    return Status(_approve(bank, occasion_at(bank, session), BIOMETRICS))
+    occasion = _in_channel(bank, session_id, payment_id)
+    occasion.session.subject = payment_id
+    return Status(_approve(bank, occasion, BIOMETRICS))
 
 
 def answer_in_app(bank: Bank, approval: str, approves: bool) -> None:
@@ -90,7 +89,7 @@ def session_waiting(bank: Bank, approval: str) -> Session:
 def occasion_at(bank: Bank, session: Session) -> Occasion:
     """What waits for a session in which all but the signature is done."""
     if session.address == CHANNEL:
-        return _in_channel(bank, session)
+        return _in_channel(bank, session.id, session.subject or "")
     return _consent(bank, session) if session.address in bank.consent_addresses else _signature(bank, session)
 
 
@@ -127,9 +126,9 @@ def _consent(bank: Bank, session: Session) -> Occasion:
     return Occasion(session, None, who, approve, partial(consents.decline, bank, token, session.state))
 
 
-def _in_channel(bank: Bank, session: Session) -> Occasion:
+def _in_channel(bank: Bank, session_id: str, payment_id: str) -> Occasion:
     """A further signature."""
-    _, who = logged_in(bank, session.id)
-    found = signing.waiting_for(bank, session.subject or "", who)
+    session, who = logged_in(bank, session_id)
+    found = signing.waiting_for(bank, payment_id, who)
     approve = partial(signing.sign_in_channel, bank, found.id, who)
     return Occasion(session, found, who, approve, partial(signing.refuse_in_channel, bank, found.id, who))

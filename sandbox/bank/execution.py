@@ -21,13 +21,19 @@ BOOKED_AT = 5  # hour in Brussels of a refund that would fall on a closed day
 
 def day_of(bank: Bank, order: Order) -> date | None:
     """The day on which a payment signed now is executed; None is at once."""
-    today, instant = bank.clock.today, PRODUCTS[order.product].instant
-    if order.execution_date is not None and order.execution_date > today:
-        return next_banking_day(order.execution_date)
-    if not instant:
+    if order.execution_date is None or order.execution_date <= bank.clock.today:
+        if PRODUCTS[order.product].instant:
+            return None
         bank.met("closed_days")
-    respected = bank.settings.closed_days == "respect" and not instant
-    return next_banking_day(today) if respected and not is_banking_day(today) else None
+    return execution_day(bank, order.execution_date or bank.clock.today)
+
+
+def execution_day(bank: Bank, requested_day: date) -> date | None:
+    """The same of a payment or a bulk that waits for banking days."""
+    today = bank.clock.today
+    if requested_day > today or (bank.settings.closed_days == "respect" and not is_banking_day(today)):
+        return next_banking_day(max(requested_day, today))
+    return None
 
 
 def six_on(day: date) -> datetime:

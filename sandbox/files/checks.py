@@ -1,7 +1,7 @@
 """Checks of transfers and bulks in any format, one function for each rule."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
@@ -70,19 +70,13 @@ def bic(order: Order) -> Iterator[Fault]:
         yield "creditor_bic", "BIC", f"{order.creditor_bic} does not belong to the IBAN"
 
 
-def currency(order: Order) -> Iterator[Fault]:
-    if order.equivalent:
-        return
-    if not order.currency:
-        yield "currency", "CURRENCY", "it is missing, and must be EUR"
-    elif order.currency != EUR:
-        yield "currency", "CURRENCY", f"{order.currency} is not EUR"
-
-
 def amount(order: Order) -> Iterator[Fault]:
     if order.equivalent:
         yield "equivalent", "AMOUNT", "EqvtAmt is not taken: give the amount in EUR, as InstdAmt"
         return
+    if order.currency != EUR:
+        why = f"{order.currency} is not EUR" if order.currency else "it is missing, and must be EUR"
+        yield "currency", "CURRENCY", why
     try:
         money = Money.read(order.amount, EUR)
     except ValueError:
@@ -93,14 +87,11 @@ def amount(order: Order) -> Iterator[Fault]:
             yield "amount", "AMOUNT", f"{order.amount} is not above 0"
 
 
-def structured(order: Order) -> Iterator[Fault]:
+def remittance(order: Order) -> Iterator[Fault]:
     if len(order.structured) > 1:
         yield "structured", "STRUCTURED", "one structured communication is allowed"
     elif order.structured and not order.structured[0]:
         yield "structured", "STRUCTURED", "a structured communication (Strd) needs its reference, CdtrRefInf/Ref"
-
-
-def unstructured(order: Order) -> Iterator[Fault]:
     if len(order.unstructured) > 1:
         yield "unstructured", "REMITTANCE", "one text is allowed"
     elif order.unstructured and order.structured:
@@ -109,19 +100,8 @@ def unstructured(order: Order) -> Iterator[Fault]:
         yield "unstructured", "REMITTANCE", "it takes 1 to 140 characters, none of them a control character"
 
 
-CHECKS: tuple[Callable[[Order], Iterator[Fault]], ...] = (
-    name,
-    iban,
-    bic,
-    currency,
-    amount,
-    structured,
-    unstructured,
-)
-
-
 def faults(order: Order) -> list[Fault]:
-    return [fault for check in CHECKS for fault in check(order)]
+    return [fault for check in (name, iban, bic, amount, remittance) for fault in check(order)]
 
 
 def read_reference(text: str) -> str | None:

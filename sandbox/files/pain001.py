@@ -51,19 +51,18 @@ class Reader:
                 match part:
                     case Part.TRANSACTION:
                         self._transaction(schema, dialect, element)
+                    case Part.BATCH_OPENS if len(self.batches) == TRANSACTIONS_MAX:  # each would have one at least
+                        raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
                     case Part.BATCH_OPENS:
-                        self._open()
+                        place = f"PmtInf[{len(self.batches) + 1}]"
+                        self.draft = Draft(place, Findings(self.allowance), self.today)
                     case Part.BATCH:
                         self._batch(schema, dialect, element)
                     case Part.HEADER:
-                        self._header(dialect, element)
+                        self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
+                        self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
                     case Part.WHOLE:
                         self._whole(schema, element)
-
-    def _open(self) -> None:
-        if len(self.batches) == TRANSACTIONS_MAX:  # each would have one at least
-            raise UnreadableError("Document", "TOO_MANY", f"more than {TRANSACTIONS_MAX} bulks")
-        self.draft = Draft(f"PmtInf[{len(self.batches) + 1}]", Findings(self.allowance), self.today)
 
     def _transaction(self, schema: Any, dialect: Dialect, element: Any) -> None:
         draft = self.draft
@@ -98,7 +97,7 @@ class Reader:
         if not invalid:
             for path, code, text in (*head_faults(head), *self.rules.head_faults(head, element, dialect)):
                 found.add(f"{draft.place}/{path}", code, text)
-            draft.execution_date = self._day(draft, head)
+            self._read_day(draft, head)
         if name and name in self.names:
             found.add(f"{draft.place}/PmtInfId", "DUPLICATE_PMT_INF", f"{name} occurs before in the file")
         self.names.add(name)
@@ -107,21 +106,13 @@ class Reader:
         draft.batch_booking, draft.has_sound_head = head.booking, found.count == before
         self.batches.append(draft.close())
 
-    def _day(self, draft: Draft, head: Head) -> date:
-        """The execution date; today where the bulk is refused for it."""
-        place = f"{draft.place}/ReqdExctnDt"
-        if head.is_moment:
-            draft.findings.add(place, "DATE", "DtTm is not taken: give the date alone, as ReqdExctnDt/Dt")
-            return self.today
+    def _read_day(self, draft: Draft, head: Head) -> None:
         try:
-            return checks.read_date(head.day, self.today, self.days_ahead_max)
+            if head.is_moment:
+                raise ValueError("DtTm is not taken: give the date alone, as ReqdExctnDt/Dt")
+            draft.execution_date = checks.read_date(head.day, self.today, self.days_ahead_max)
         except ValueError as error:
-            draft.findings.add(place, "DATE", str(error))
-            return self.today
-
-    def _header(self, dialect: Dialect, element: Any) -> None:
-        self.message_id = dialect.text(element, "MsgId")[:NAME_LENGTH_MAX]
-        self.declared = dialect.text(element, "NbOfTxs"), dialect.text(element, "CtrlSum")
+            draft.findings.add(f"{draft.place}/ReqdExctnDt", "DATE", str(error))
 
     def _whole(self, schema: Any, element: Any) -> None:
         for below, text in schemas.faults(schema, element):

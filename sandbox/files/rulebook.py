@@ -70,8 +70,7 @@ def demand_encoding(content: bytes) -> None:
 
 def transaction_faults(element: Any, order: Order) -> Iterator[Fault]:
     """The paths are those within the transaction."""
-    yield from charge_bearer(order.charge_bearer)
-    yield from level(order.service_levels)
+    yield from terms(order.charge_bearer, order.service_levels)
     for path, text in (("PmtId/InstrId", order.instruction), ("PmtId/EndToEndId", order.endtoend_identification)):
         if (why := slashes(text)) is not None:
             yield path, "REFERENCE_SLASHES", why
@@ -82,8 +81,7 @@ def head_faults(head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
     """What a bulk says once for all its transactions."""
     if (why := reference_fault(head.name)) is not None:
         yield "PmtInfId", "PMT_INF_ID", why
-    yield from charge_bearer(head.charge_bearer)
-    yield from level(head.service_levels)
+    yield from terms(head.charge_bearer, head.service_levels)
     bic = head.debtor_bic
     if bic not in ("", NOT_PROVIDED, BANK_BIC, f"{BANK_BIC}XXX"):
         why = f"{bic} is not this bank's BIC, {BANK_BIC}; {NOT_PROVIDED} is taken too"
@@ -94,13 +92,10 @@ def head_faults(head: Head, element: Any, dialect: Dialect) -> Iterator[Fault]:
             yield from ((f"{part}/{path}", code, why) for path, code, why in characters(found))
 
 
-def charge_bearer(given: str) -> Iterator[Fault]:
-    if given not in ("", CHARGE_BEARER):
-        yield "ChrgBr", "CHARGE_BEARER", f"{given} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
-
-
-def level(given: list[str]) -> Iterator[Fault]:
-    for asked in given:
+def terms(charge_bearer: str, levels: list[str]) -> Iterator[Fault]:
+    if charge_bearer not in ("", CHARGE_BEARER):
+        yield "ChrgBr", "CHARGE_BEARER", f"{charge_bearer} is not {CHARGE_BEARER}, which a SEPA credit transfer takes"
+    for asked in levels:
         if asked not in SERVICE_LEVELS:
             taken = " and ".join(SERVICE_LEVELS)
             yield "PmtTpInf/SvcLvl", "SERVICE_LEVEL", f"{asked} is not taken: {taken} are, each as Cd"

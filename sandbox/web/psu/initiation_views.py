@@ -7,8 +7,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sandbox.bank import accounts, bulk_checks, standing_orders
-from sandbox.bank.execution import day_of
+from sandbox.bank import accounts, standing_orders
+from sandbox.bank.execution import day_of, execution_day
 from sandbox.bank.records import Debtor, Order, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Contract, Initiation, Part, StandingOrder
@@ -203,7 +203,7 @@ def _bulk_view(bank: Bank, batch: Batch) -> BulkView:
         Money(batch.control_sum, batch.debtor_currency),
         batch.number_of_transactions,
         batch.execution_date,
-        bulk_checks.execution_day(bank, batch.execution_date) or bank.clock.today,
+        execution_day(bank, batch.execution_date) or bank.clock.today,
         batch.transfers[:TRANSFERS_SHOWN],
     )
 
