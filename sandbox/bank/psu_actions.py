@@ -13,7 +13,7 @@ from sandbox.bank.signing import customer_of
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Bulk, Initiation, Subject
 from sandbox.contract.errors import Error, Refusal
-from sandbox.contract.moves import Status
+from sandbox.contract.moves import Status, Trigger
 
 
 def approve(
@@ -137,7 +137,7 @@ def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:
         bulks.give_address(bank, found)
     redirect = _answer(bank, found.sca_token or "", psu)
     if psu.then is not None and found.signatures and found.status is Status.PATC:
-        bank.promise_customer(found, psu.then.after)
+        bank.agenda.add(bank.clock.now + psu.then.after, found.id, Trigger.PSU_ACTS)
     return redirect
 
 

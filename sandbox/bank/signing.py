@@ -8,7 +8,7 @@ from sandbox.bank.callbacks import lead_back, lead_back_refused
 from sandbox.bank.execution import NO_FUNDS
 from sandbox.bank.grants import Grant
 from sandbox.bank.records import Account, Customer, Debtor, Payment
-from sandbox.bank.signing_methods import demand_method, remember_beneficiary
+from sandbox.bank.signing_methods import beneficiary_of, demand_method
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
 from sandbox.contract.errors import Error, Refusal
@@ -84,7 +84,7 @@ def sign(bank: Bank, found: Initiation, customer: str, debtor: Debtor | None, st
     open_subject(bank, found)
     found.rule = rule
     _name_payer(bank, found, customer, debtor)
-    remember_beneficiary(bank, found, customer)
+    bank.beneficiaries[customer, beneficiary_of(found)] = None
     _add_signature(bank, found, customer)
     return _record_callback(bank, found, customer, state)
 
@@ -178,7 +178,7 @@ def sign_in_channel(bank: Bank, payment_id: str, customer: str, method: str | No
     demand_signer(bank, found, customer, found.debtor)
     behaviour_of(found).demand_funds(bank, found)
     if bank.settings.rules_edition > 2:
-        remember_beneficiary(bank, found, customer)
+        bank.beneficiaries[customer, beneficiary_of(found)] = None
     _add_signature(bank, found, customer)
     return found.status
 

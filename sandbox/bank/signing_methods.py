@@ -107,8 +107,3 @@ def demand_method(bank: Bank, found: Initiation | None, customer: str, method: s
     offer = _offer(bank, found, customer, method)
     if offer.cause:
         raise Refusal(Error.METHOD_REFUSED, method=method, why=offer.why, which=offer.cause)
-
-
-def remember_beneficiary(bank: Bank, found: Initiation, customer: str) -> None:
-    """A signature makes the beneficiary known."""
-    bank.beneficiaries[customer, beneficiary_of(found)] = None

@@ -1,7 +1,7 @@
 """One bank: its registers, its clock, and the one line that changes a status."""
 
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -192,11 +192,7 @@ class Bank:
             if then.on is status:
                 self.agenda.add(self.clock.now + then.after, subject.id, Trigger.RULED)
         if rule.psu is not None and status is subject.kind.waits:
-            self.promise_customer(subject, rule.psu.after)
-
-    def promise_customer(self, subject: Initiation, after: timedelta) -> None:
-        """A customer without a browser acts on it later."""
-        self.agenda.add(self.clock.now + after, subject.id, Trigger.PSU_ACTS)
+            self.agenda.add(self.clock.now + rule.psu.after, subject.id, Trigger.PSU_ACTS)
 
     def title_of(self, subject: Subject) -> str | None:
         """The rule that a subject met."""

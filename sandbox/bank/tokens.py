@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sandbox.bank.bounded_registers import forget_oldest, forget_replaced
-from sandbox.bank.grants import Code, Grant, Pair, ScaToken
+from sandbox.bank.grants import Code, Grant, Pair, PairKey, ScaToken
 from sandbox.bank.records import Client
 from sandbox.bank.state import Bank
 from sandbox.banking import pkce
@@ -44,17 +44,23 @@ def new_code(bank: Bank, grant: Grant, redirect_uri: str, challenge: tuple[str, 
 
 def grant_of(bank: Bank, token: str, client_id: str) -> Grant:
     """The grant of an access token; refuses replaced, expired and foreign tokens (choice 2)."""
-    pair = bank.pairs.get(bank.access_tokens[token]) if token in bank.access_tokens else None
-    if pair is None or pair.access_token != token:
-        why = "replaced" if token in bank.access_tokens else "unknown"
-        newer = {} if pair is None else {"newer_pair_until": pair.until}
-        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why=why, decided=newer)
-    if pair.grant.client_id != client_id:
-        raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="of another client")
+    pair = _pair_of(bank, bank.access_tokens, token, client_id, Error.ACCESS_TOKEN_REFUSED, "Authorization")
     if bank.clock.now >= pair.until:
         facts = {"expired_at": pair.until, "life_seconds": int(bank.settings.access_token_life.total_seconds())}
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="expired", decided=facts)
     return pair.grant
+
+
+def _pair_of(bank: Bank, given: dict[str, PairKey], token: str, client_id: str, error: Error, field: str) -> Pair:
+    """The pair of a client's access or refresh token, if the token still stands."""
+    key = given.get(token)
+    pair = None if key is None else bank.pairs.get(key)
+    if pair is None or not _stands(pair, token):
+        newer = {} if pair is None else {"newer_pair_until": pair.until}
+        raise Refusal(error, input=field, why="unknown" if key is None else "replaced", decided=newer)
+    if pair.grant.client_id != client_id:
+        raise Refusal(error, input=field, why="of another client")
+    return pair
 
 
 def client_fitting(bank: Bank, readings: Iterable[tuple[str, str]]) -> Client | None:
@@ -125,13 +131,7 @@ def use_sca_token(bank: Bank, token: str) -> bool:
 
 def refresh(bank: Bank, client_id: str, refresh_token: str, scope: str | None, version: int) -> TokenReply:
     """A new pair for the old one, which ends with it (service 3.5)."""
-    key = bank.refresh_tokens.get(refresh_token)
-    pair = bank.pairs.get(key) if key is not None else None
-    if pair is None or pair.refresh_token != refresh_token:
-        newer = {} if pair is None else {"newer_pair_until": pair.until}
-        raise _no_refresh("replaced" if key is not None else "unknown", newer)
-    if pair.grant.client_id != client_id:
-        raise _no_refresh("of another client")
+    pair = _pair_of(bank, bank.refresh_tokens, refresh_token, client_id, Error.REFRESH_TOKEN_REFUSED, "refresh_token")
     if scope is not None and scope != pair.grant.scope:
         raise Refusal(Error.INPUT_INVALID, input="scope", why=f"granted was {pair.grant.scope}")
     _demand_served(pair.grant.scope, version)
@@ -185,7 +185,3 @@ def _demand_served(scope: str, version: int) -> None:
 
 def _refused(field: str, why: str, *, lasting: bool = False, decided: Mapping[str, object] | None = None) -> Refusal:
     return Refusal(Error.SECURITY_INPUT_REFUSED, input=field, why=why, lasting=lasting, decided=decided)
-
-
-def _no_refresh(why: str, decided: Mapping[str, object] | None = None) -> Refusal:
-    return Refusal(Error.REFRESH_TOKEN_REFUSED, input="refresh_token", why=why, decided=decided)

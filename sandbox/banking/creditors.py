@@ -56,22 +56,17 @@ def _accepted(country: str, field: str) -> str:
     return country
 
 
-def demand_not_sepa(country: str, currency: str) -> None:
-    """Euro to a SEPA country is a SEPA credit transfer, not a cross-border one."""
+def demand_cross_border(
+    country: str, currency: str, purpose: str | None, city: str | None, address_country: str | None
+) -> None:
+    """A fitting purpose code, and outside of the EEA an address with city and country."""
     if currency == "EUR" and country in countries.SEPA:
         raise refuse(ACCOUNT, "euro to a SEPA account goes as a SEPA credit transfer")
-
-
-def demand_purpose(country: str, purpose: str | None) -> None:
     if purpose is None:
         if countries.purpose_required(country):
             raise Refusal(Error.INPUT_MISSING, input="purpose_code")
     elif not countries.purpose_allowed(country, purpose):
         raise refuse("purpose_code", f"it is not accepted for {country}")
-
-
-def demand_address(country: str, city: str | None, address_country: str | None) -> None:
-    """Required, with city and country, when the beneficiary's country lies outside the EEA."""
     if country in countries.EEA:
         return
     for field, value in (("city", city), ("country", address_country)):

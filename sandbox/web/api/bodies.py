@@ -129,10 +129,8 @@ def demand_creditor(creditor: Creditor, address: Address | None, purpose: str | 
     country = creditors.cross_border_country(
         creditor.iban, creditor.bban, creditor.bic, creditor.country, creditor.bank_national_id
     )
-    creditors.demand_not_sepa(country, money.currency)
-    creditors.demand_purpose(country, purpose)
     where = address or Address()
-    creditors.demand_address(country, where.city, where.country)
+    creditors.demand_cross_border(country, money.currency, purpose, where.city, where.country)
 
 
 def read_payment(content: Any, call: Call) -> Order:
