@@ -5,7 +5,7 @@ from datetime import date
 
 from sandbox.bank.accounts import cost, is_closed
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
-from sandbox.bank.records import Customer, Order, Payment
+from sandbox.bank.records import Order, Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part
 from sandbox.banking.calendar import following_banking_day
@@ -21,6 +21,7 @@ def debit(bank: Bank, payment: Payment) -> None:
     ours, order = _debtors_line(payment), payment.order
     _post(bank, payment, "D", ours._replace(amount=-ours.amount), order.amount, PRODUCTS[order.product].remark)
     payment.debited = True
+    _charge(bank, payment)
 
 
 def _debtors_line(payment: Payment) -> Posting:
@@ -31,29 +32,24 @@ def _debtors_line(payment: Payment) -> Posting:
     return Posting(payment.debtor.iban, taken, theirs, order.creditor_name)
 
 
-def charge(bank: Bank, payment: Payment) -> None:
-    """The fee of a payment, as a transaction of its own; it is not given back."""
+def _charge(bank: Bank, payment: Payment) -> None:
+    """The fee of a payment, as a transaction of its own; it is not given back (service 2.1 rule 6)."""
     assert payment.debtor is not None
     order, account = payment.order, bank.accounts[payment.debtor.iban]
     name = "instant" if PRODUCTS[order.product].instant else "urgent" if order.urgent else ""
     if not name and not PRODUCTS[order.product].sepa:
         name = "cross-border"
-    fee = fee_of(bank, bank.customers[account.owners[0]], name)
+    if not name:
+        return
+    fees = bank.variant("fees")
+    charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
+    fee = bank.customers[account.owners[0]].fee(name) or (USUAL_FEE if charged else None)
     if fee is None:
         return
     taken, today = cost(fee, payment.debtor.currency), bank.clock.today
     sides = (Posting(account.iban, -taken), *_other_side(taken, fee))
     text = f"Fee {name} transfer {order.endtoend_identification}"
     bank.ledger.post(Entry(f"{payment.id}-F", today, today, sides, text, remark="FEE"))
-
-
-def fee_of(bank: Bank, customer: Customer, name: str) -> Money | None:
-    """What a paid service costs the customer: the tariff's fee, or that of the axis `fees` (service 2.1 rule 6)."""
-    if not name:
-        return None
-    fees = bank.variant("fees")
-    charged = fees == "abroad" or (fees == "everybody" and name != "cross-border")
-    return customer.fee(name) or (USUAL_FEE if charged else None)
 
 
 def debit_reference(payment_id: str) -> str:

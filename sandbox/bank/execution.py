@@ -56,7 +56,6 @@ def complete(bank: Bank, payment: Payment) -> None:
     _count(bank, payment, +1)
     if PRODUCTS[payment.order.product].instant:
         entries.debit(bank, payment)
-        entries.charge(bank, payment)
         bank.met("instant_settlement")
         bank.agenda.add(now + settings.instant_settlement, payment.id, Trigger.SETTLED)
         return
@@ -91,7 +90,6 @@ def begin_settlement(bank: Bank, payment: Payment, reason: str | None = None) ->
     _reserve(bank, payment, -1)
     bank.move(payment, Trigger.EXECUTED, reason)
     entries.debit(bank, payment)
-    entries.charge(bank, payment)
     rest = max(settings.settlement_ends - settings.settlement_begins, timedelta())
     bank.agenda.add(bank.clock.now + rest, payment.id, Trigger.SETTLED)
 

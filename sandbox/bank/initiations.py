@@ -119,10 +119,11 @@ def find(
             raise Refusal(Error.CONFLICT, input=field, decided=decided)
         reference = fitting[0] if fitting else ""
     subject = bank.initiation(reference)
-    foreign = subject is not None and subject.origin.client_id != client_id and subject.reference_group == group
-    if foreign and bank.variant("foreign_id") == "403":
-        raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another client's")
-    if subject is None or subject.origin.client_id != client_id or subject.reference_group != group:
+    if subject is None or subject.reference_group != group:
+        raise Refusal(Error.NOT_FOUND, input=field)
+    if subject.origin.client_id != client_id:
+        if bank.variant("foreign_id") == "403":
+            raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another client's")
         raise Refusal(Error.NOT_FOUND, input=field)
     if customer is not None and not _concerns(bank, subject, customer):
         raise Refusal(Error.ACCESS_DENIED, input=field, why="it is another customer's")
@@ -173,15 +174,13 @@ def demand_fresh(bank: Bank, client_id: str, request_id: str) -> None:
 
 def first_answer(bank: Bank, ask: Ask) -> Asked | None:
     """The first reply to the identical call; a different call with the same id is refused."""
-    if bank.settings.request_id_reuse == "allow":
-        if (ask.client_id, ask.request_id) in bank.asked:
-            bank.met("request_id_reuse")
-        return None
-    earlier = bank.asked.get((ask.client_id, ask.request_id))
+    earlier, reuse = bank.asked.get((ask.client_id, ask.request_id)), bank.settings.request_id_reuse
     if earlier is None:
         return None
     bank.met("request_id_reuse")
-    if earlier.print == ask.print and bank.settings.request_id_reuse == "replay":
+    if reuse == "allow":
+        return None
+    if earlier.print == ask.print and reuse == "replay":
         return earlier
     why = "it was used before, for another call"
     raise Refusal(Error.HEADER_INVALID, input="Request-ID", why=why, decided=first_use(bank, earlier))

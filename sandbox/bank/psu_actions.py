@@ -118,7 +118,11 @@ def customer_acts(bank: Bank, found: Initiation | ConsentAddress) -> None:
         if isinstance(found, ConsentAddress):
             _record_callback(bank, found.token, _answer(bank, found.token, psu))
         elif not found.signatures:
-            _record_callback(bank, found.id, _at_address(bank, found, psu))
+            if isinstance(found, Bulk) and bulks.valid_address(bank, found) is None:
+                bulks.give_address(bank, found)
+            _record_callback(bank, found.id, _answer(bank, found.sca_token or "", psu))
+            if psu.then is not None and found.signatures and found.status is Status.PATC:
+                bank.agenda.add(bank.clock.now + psu.then.after, found.id, Trigger.PSU_ACTS)
         elif psu.then is not None:
             _in_channel(bank, found, psu.then)
 
@@ -130,15 +134,6 @@ def _record_callback(bank: Bank, subject: str, redirect: str | None) -> None:
     bank.callbacks.append(Callback(number, bank.clock.now, subject, redirect))
     settings = bank.settings
     forget_first(bank.callbacks, settings.remembered_max, settings.remembered_bytes_max, lambda one: len(one.redirect))
-
-
-def _at_address(bank: Bank, found: Initiation, psu: Psu) -> str | None:
-    if isinstance(found, Bulk) and bulks.valid_address(bank, found) is None:
-        bulks.give_address(bank, found)
-    redirect = _answer(bank, found.sca_token or "", psu)
-    if psu.then is not None and found.signatures and found.status is Status.PATC:
-        bank.agenda.add(bank.clock.now + psu.then.after, found.id, Trigger.PSU_ACTS)
-    return redirect
 
 
 def _answer(bank: Bank, token: str, psu: Psu) -> str | None:

@@ -84,9 +84,8 @@ def customs_of(bank: Bank, contract: Contract) -> Customs:
 def is_left_out(bank: Bank, order: StandingOrder, number: int) -> bool:
     """Whether a month that lacks the day has no execution."""
     contract = order.order
-    if contract.first.day <= 28 or customs_of(bank, contract).day_31 != "skipped":
-        return False
-    return not has_day(contract.first, contract.frequency, number)
+    skips = customs_of(bank, contract).day_31 == "skipped"
+    return skips and not has_day(contract.first, contract.frequency, number)
 
 
 def last_of(order: StandingOrder) -> int | None:
