@@ -32,13 +32,11 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     address = waiting(bank, token)
     name = signing.customer_of(bank, customer).id
     consents.demand_customer(bank, address, name)
-    signing_sessions.drop_method(bank, session)
-    session.customer = name
     if address.renews is not None:
         session.chosen = tuple(bank.consents[address.renews].logical_ids.values())
     else:
         session.chosen = (address.iban,) if address.iban is not None else ()
-    session.code = bank.mint.digits(signing_sessions.CODE_DIGITS)
+    signing_sessions.set_customer(bank, session, name)
 
 
 def log_in_anew(bank: Bank, session_id: str, token: str, customer: str) -> str:

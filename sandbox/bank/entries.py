@@ -18,13 +18,13 @@ USUAL_FEE = Money.read("2.50", "EUR")  # where the axis `fees` charges a custome
 
 def debit(bank: Bank, payment: Payment) -> None:
     """The money leaves, at the start of the settlement."""
-    ours, order = _debtors_line(payment), payment.order
+    ours, order = debtors_line(payment), payment.order
     _post(bank, payment, "D", ours._replace(amount=-ours.amount), order.amount, PRODUCTS[order.product].remark)
     payment.debited = True
     _charge(bank, payment)
 
 
-def _debtors_line(payment: Payment) -> Posting:
+def debtors_line(payment: Payment) -> Posting:
     """The whole amount on the account that pays, as it comes back."""
     assert payment.debtor is not None
     order, taken = payment.order, cost(payment.order.amount, payment.debtor.currency)
@@ -60,14 +60,14 @@ def debit_reference(payment_id: str) -> str:
 def give_back(bank: Bank, payment: Payment) -> None:
     """The same money returns, as a second transaction."""
     remark = f"RETURN {payment.reason or ''}".strip()
-    _post(bank, payment, "R", _debtors_line(payment), -payment.order.amount, remark)
+    _post(bank, payment, "R", debtors_line(payment), -payment.order.amount, remark)
     payment.debited = False
 
 
 def send_back(bank: Bank, payment: Payment, back: str, reason: str | None) -> None:
     """The beneficiary's bank sends the money back, days after the settlement: a line of its own, with the reason."""
     amount, remark = payment.order.amount, f"{back.upper()} {reason or ''}".strip()
-    _post(bank, payment, "B", _debtors_line(payment), -amount, remark)
+    _post(bank, payment, "B", debtors_line(payment), -amount, remark)
     for theirs in _credit_lines(bank, payment):
         _post(bank, payment, "T", theirs._replace(amount=-theirs.amount), amount, remark)
 

@@ -47,9 +47,8 @@ def log_in(bank: Bank, session_id: str, token: str, customer: str) -> None:
     name = signing.customer_of(bank, customer).id
     if not signing.needs_account(payment):
         signing.demand_choice(bank, payment, name, payment.debtor)
-    drop_method(bank, session)
-    session.customer, session.debtor = name, payment.debtor
-    session.code = bank.mint.digits(CODE_DIGITS)
+    session.debtor = payment.debtor
+    set_customer(bank, session, name)
 
 
 def log_in_anew(bank: Bank, session_id: str, token: str, customer: str) -> str:
@@ -66,10 +65,11 @@ def renew(bank: Bank, session_id: str) -> str:
     return session.id
 
 
-def drop_method(bank: Bank, session: Session) -> None:
+def set_customer(bank: Bank, session: Session, customer: str) -> None:
     """What the customer before chose, and what waits in their app, is no matter of the next one."""
     drop_approval(bank, session)
     session.method, session.subject = "", None
+    session.customer, session.code = customer, bank.mint.digits(CODE_DIGITS)
 
 
 def drop_approval(bank: Bank, session: Session) -> None:
@@ -102,9 +102,8 @@ def log_in_to_channel(bank: Bank, session_id: str, customer: str) -> None:
     session = session_of(bank, session_id, CHANNEL)
     name = signing.customer_of(bank, customer).id
     signing.demand_own_channel(bank, name)
-    drop_method(bank, session)
-    session.customer = name
-    _new_code(bank, session)
+    set_customer(bank, session, name)
+    session.wrong = 0
 
 
 def log_in_to_channel_anew(bank: Bank, session_id: str, customer: str) -> str:
@@ -122,7 +121,7 @@ def confirm_in_channel(bank: Bank, session_id: str, payment_id: str, code: str) 
         del bank.sessions[session_id]
         raise Refusal(Error.CODE_WRONG, left=0, lasting=True)
     status = signing.sign_in_channel(bank, payment_id, customer)
-    _new_code(bank, session)
+    session.code, session.wrong = bank.mint.digits(CODE_DIGITS), 0
     return status
 
 
@@ -174,11 +173,6 @@ def cancel_in_channel(bank: Bank, session_id: str, subject_id: str) -> Status:
     assert cancel is not None
     cancel(bank, found, None)
     return found.status
-
-
-def _new_code(bank: Bank, session: Session) -> None:
-    session.code = bank.mint.digits(CODE_DIGITS)
-    session.wrong = 0
 
 
 def accepts(bank: Bank, session: Session, code: str) -> bool:

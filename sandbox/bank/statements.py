@@ -9,6 +9,7 @@ from itertools import islice
 
 from sandbox.bank import consents
 from sandbox.bank.accounts import cost, demand_unblocked, unreserved
+from sandbox.bank.entries import debtors_line
 from sandbox.bank.grants import Consent, Grant
 from sandbox.bank.ledger import OUTSIDE, Entry, Line, Posting, place_of
 from sandbox.bank.records import Account, Debtor, Payment
@@ -163,10 +164,9 @@ def _pending(bank: Bank, query: Query, currencies: Sequence[str]) -> list[Line]:
 
 def _expected_line(payment: Payment) -> Line:
     """How a payment will be booked."""
-    order, debtor, on = payment.order, payment.debtor, payment.executes_on or payment.signed_on
-    assert debtor is not None and on is not None
-    creditor = order.creditor.iban or order.creditor.bban
-    out = Posting(debtor.iban, -cost(order.amount, debtor.currency), creditor, order.creditor_name)
+    order, ours, on = payment.order, debtors_line(payment), payment.executes_on or payment.signed_on
+    assert on is not None
+    out = ours._replace(amount=-ours.amount)
     text = order.structured or order.unstructured or ""
     return Line(on, 0, out, Entry(payment.id, on, on, (out,), text, order.structured is not None, "PENDING"))
 
