@@ -102,12 +102,7 @@ class Stage:
 
     def iban(self, name: str) -> str:
         """The IBAN of an account by its name or its owner's; any other text is returned as an IBAN."""
-        if name in self.opened:
-            return self.opened[name]
-        if name in self.people.names:
-            return self.people.names[name]
-        owned = [account for account in self.people.accounts.values() if name in account.owners]
-        return owned[0].iban if owned else name
+        return self.opened.get(name) or self.people.iban_of(name) or name
 
     def capture(self, name: Any) -> Capture:
         if not isinstance(name, str) or name not in self.captures:

@@ -149,16 +149,13 @@ def account_iban(node: Node, notes: Notes) -> str:
     """The IBAN of an account that is named by its IBAN, its name, or its owner's."""
     found = text_of(node)
     people = notes.fixtures
-    if people is None or found in people.accounts:
+    if people is None:
         return found
-    if found in people.names:
-        return people.names[found]
-    if found in people.customers:
-        owned = [account for account in people.accounts.values() if found in account.owners]
-        if not owned:
-            raise Wrong(f"{quote(found)} has no account")
-        iban: str = owned[0].iban
+    iban = people.iban_of(found)
+    if iban is not None:
         return iban
+    if found in people.customers:
+        raise Wrong(f"{quote(found)} has no account")
     raise Wrong(f"{quote(found)} is no account of this bank", suggestion(found, [*people.names, *people.customers]))
 
 

@@ -58,6 +58,13 @@ class Fixtures:
     profiles: dict[str, Profile] = field(compare=False, repr=False)  # by IBAN
     names: dict[str, str] = field(compare=False, repr=False)  # what the file calls an account, to its IBAN
 
+    def iban_of(self, name: str) -> str | None:
+        """The IBAN of an account that is named by its IBAN, its name, or its owner's."""
+        if name in self.accounts:
+            return name
+        owned = (iban for iban, account in self.accounts.items() if name in account.owners)
+        return self.names.get(name) or next(owned, None)
+
 
 def _amount(text: str, currency: str, key: str | None = None) -> Money:
     """An amount that is not below zero."""

@@ -85,13 +85,11 @@ def scenario_content(start: Start) -> str | dict[str, Any]:
 
 def _read(start: Start) -> Scenario:
     """Reads the scenario; raises ScenarioErrors with line and column."""
-    scenario_body = scenario_content(start)
     if isinstance(start.scenario, str):
         named = load(start.scenario)
-        if isinstance(scenario_body, str) or not start.settings:
+        if not start.settings:
             return named
-    assert isinstance(scenario_body, dict)
-    return read_content(scenario_body, "scenario")
+    return read_content(scenario_content(start), "scenario")
 
 
 @lru_cache(maxsize=64)
