@@ -41,7 +41,7 @@ def standing_order(stage: Stage, content: Content) -> Content:
 
 def _body(stage: Stage, content: Content, tables: tuple[Body, ...]) -> Content:
     if "endtoend_identification" not in content:
-        content["endtoend_identification"] = f"E2E-{stage.number()}"
+        content["endtoend_identification"] = f"E2E-{next(stage.numbers)}"
     body: Content = {}
     for table in tables:
         for word, path in table.paths.items():
@@ -78,7 +78,7 @@ def csv_file(stage: Stage, content: Content) -> bytes:
         row = PAYEE | usual | transfer
         row |= {name: stage.iban(row[name]) for name in ("debtor", "creditor_iban")} | {"amount": amount(row["amount"])}
         row["on"] = row["on"] or stage.fill("{today}")
-        row["endtoend_identification"] = row.get("endtoend_identification") or f"E2E-{stage.number()}"
+        row["endtoend_identification"] = row.get("endtoend_identification") or f"E2E-{next(stage.numbers)}"
         rows.append(",".join('"' + str(row.get(word, "")).replace('"', '""') + '"' for word in CSV_WORDS.values()))
     return ("\n".join(rows) + "\n").encode()
 

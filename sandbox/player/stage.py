@@ -80,7 +80,7 @@ class Stage:
     _tpps: dict[str, Client] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)  # IBANs of accounts that a step added
     let_go: Callable[[str], None] = lambda hold: None  # gives the turn to the branch whose barrier was released
-    _numbers: Iterator[int] = field(default_factory=partial(count, 1))
+    numbers: Iterator[int] = field(default_factory=partial(count, 1))  # of default references
 
     def tpp(self, name: str | None) -> Client:
         """The client of that name; an unknown name gives an unregistered client."""
@@ -95,10 +95,6 @@ class Stage:
     @property
     def people(self) -> Fixtures:
         return self.scenario.fixtures
-
-    def number(self) -> int:
-        """The next number for default references; each run counts from 1."""
-        return next(self._numbers)
 
     def iban(self, name: str) -> str:
         """The IBAN of an account by its name or its owner's; any other text is returned as an IBAN."""
