@@ -57,14 +57,9 @@ def read_yaml(text: str, file: str) -> Node:
         raise
     except (YAMLError, *_PARSER_FAULTS) as fault:
         why = (str(fault).splitlines() or ["it cannot be read"])[0].partition(": special characters")[0]
-        line, column = _place_of(text, getattr(fault, "position", 0))
+        before = text[: getattr(fault, "position", 0)]  # a forbidden character
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise ScenarioErrors([ScenarioError(file, line, column, "", f"this is no YAML: {why}")]) from None
-
-
-def _place_of(text: str, position: int) -> tuple[int, int]:
-    """The line and column of a forbidden character."""
-    before = text[:position]
-    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
 def resolve(text: str) -> Scalar:
