@@ -72,16 +72,7 @@ def first_twice(event: Observation, own: Own) -> str | None:
     return "the same first page was given less than a minute before"
 
 
-@rule(
-    "paging-small",
-    ADVICE,
-    "service 4.10",
-    TRANSACTIONS,
-    refused=False,
-    instead=f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
-)
 def small(event: Observation, own: Own) -> str | None:
-    """Many small pages are read."""
     if event.asked_next is None:
         size = event.query.get("pagesize", "50")
         pages = 1 if int(size) <= SMALL_PAGE else None
@@ -92,6 +83,12 @@ def small(event: Observation, own: Own) -> str | None:
         own[event.client, event.given_next] = pages
     return f"{pages} pages of {SMALL_PAGE} lines or fewer" if pages == SMALL_PAGES_MAX else None
 
+
+rule("paging-small", ADVICE, "service 4.10", TRANSACTIONS, refused=False).says(
+    small,
+    "Many small pages are read.",
+    f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
+)
 
 rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(WITHOUT_SCA)).says(
     "date_from is {event.query[date_from]}",
@@ -156,16 +153,14 @@ def lists_or_refused(kind: Kind) -> bool:
     return kind.is_refused or kind.operation == "accounts"
 
 
-@rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused)
-def stale(event: Observation, own: Own) -> str | None:
-    """A logical-id of another consent is used.
-
-    Read the account list again after every new consent: logical ids are its own.
-    """
-    return "the logical-id is none of this consent" if _owner_elsewhere(event, own) == "" else None
+rule("logical-id-stale", ERROR, "choice 8", READS, only=lists_or_refused).says(
+    lambda event, own: "the logical-id is none of this consent" if owner_elsewhere(event, own) == "" else None,
+    "A logical-id of another consent is used.",
+    "Read the account list again after every new consent: logical ids are its own.",
+)
 
 
-def _owner_elsewhere(event: Observation, own: Own) -> str | None:
+def owner_elsewhere(event: Observation, own: Own) -> str | None:
     """Of a logical-id that was refused: the other PSU whose account list had it, or "". A list is remembered."""
     grant = event.grant
     if event.accepted and event.operation == "accounts" and grant is not None and grant.consent_id is not None:
@@ -183,27 +178,24 @@ def of_another(event: Observation, own: Own) -> str | None:
 
     Keep logical ids with the PSU whose consent gave them.
     """
-    owner = _owner_elsewhere(event, own)
+    owner = owner_elsewhere(event, own)
     return f"the logical-id is of a consent of {owner}" if owner else None
 
 
-@rule(
-    "unattended-too-often",
-    WARNING,
-    "choice 13",
-    ("transactions",),
-    refused=False,
-    instead=f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say "
-    "psu_involved=true.",
-)
 def too_often(event: Observation, own: Own) -> str | None:
-    """An account is read too often in a day without its PSU."""
     if event.query.get("psu_involved") == "true" or "next" in event.query or event.grant is None:
         return None
     allowed = event.bank.settings.reads_per_day or UNATTENDED_MAX
     key = (event.client, event.grant.customer, event.account, event.at.astimezone(BRUSSELS).date())
     times = own.count(key)
     return f"{times} reads on {key[3]}, and {allowed} are allowed" if times == allowed + 1 else None
+
+
+rule("unattended-too-often", WARNING, "choice 13", TRANSACTIONS, refused=False).says(
+    too_often,
+    "An account is read too often in a day without its PSU.",
+    f"Read an account at most {UNATTENDED_MAX} times a day unless the PSU asked, and then say psu_involved=true.",
+)
 
 
 @rule("psu-involved-always", WARNING, "service 4.10", ("transactions",))

@@ -148,11 +148,8 @@ rule("redirect-unregistered", ERROR, "choice 2", only=refused_as("HEADER_INVALID
     "Register every callback address before it is used.",
 )
 
-
-@rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,))
-def opened_late(event: Observation, own: Own) -> str | None:
-    """A PSU is sent to an address that has expired.
-
-    Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.
-    """
-    return "the PSU found the address outdated" if event.status == 410 else None
+rule("sca-opened-late", WARNING, "service 4.6", (PSU_OPENS,)).says(
+    lambda event, own: "the PSU found the address outdated" if event.status == 410 else None,
+    "A PSU is sent to an address that has expired.",
+    "Send the PSU at once, or ask for a fresh address: of a bulk by its status, else by a new initiation.",
+)

@@ -8,6 +8,7 @@ from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNIN
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
 
 UNUSED = object()
+FOR_HEADERS = refused_as("HEADER_MISSING", "HEADER_INVALID")
 PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has
 ALIKE_LEAST = 16  # digits; of two random ones two are alike
 FORETOLD_AFTER = 2  # pairs of calls
@@ -68,13 +69,13 @@ def foretold(event: Observation, own: Own) -> str | None:
     return f"{alike} of its 31 free digits are those of the call before" if times == FORETOLD_AFTER else None
 
 
-@rule("request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"), input="Request-ID")
-def wrong(event: Observation, own: Own) -> str | None:
-    """Request-ID is missing, or no version 4 UUID.
-
-    Send a random UUID (version 4) with every call.
-    """
-    return None if event.why.startswith("it was used") else event.why or "it is missing"
+rule(
+    "request-id-wrong", ERROR, "service 4.0", only=refused_as("HEADER_MISSING", "HEADER_INVALID"), input="Request-ID"
+).says(
+    lambda event, own: None if event.why.startswith("it was used") else event.why or "it is missing",
+    "Request-ID is missing, or no version 4 UUID.",
+    "Send a random UUID (version 4) with every call.",
+)
 
 
 def is_old(kind: Kind) -> bool:
@@ -87,14 +88,11 @@ rule("version-old", WARNING, "service 9.2", only=is_old).says(
     "Ask for the newest version of the operation: version 1 is the earlier interface.",
 )
 
-
-@rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(strangers(kind.language)))
-def language_unknown(event: Observation, own: Own) -> str | None:
-    """Accept-Language contains no valid language.
-
-    Send ISO 639-1 codes, such as fr or nl.
-    """
-    return f"{strangers(event.kind.language)} is none"
+rule("language-unknown", WARNING, "service 4.0", only=lambda kind: bool(strangers(kind.language))).says(
+    lambda event, own: f"{strangers(event.kind.language)} is none",
+    "Accept-Language contains no valid language.",
+    "Send ISO 639-1 codes, such as fr or nl.",
+)
 
 
 def strangers(header: str) -> str:

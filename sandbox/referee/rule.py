@@ -84,12 +84,12 @@ class Rule:
     def __call__(self, see: See) -> See:
         """Adds the row to the table. The docstring of the function is the title, and what to do instead."""
         title, _, instead = (see.__doc__ or "").partition("\n\n")
-        self._add(title, self.instead or " ".join(instead.split()), see)
+        self._add(title, " ".join(instead.split()), see)
         return see
 
-    def says(self, what: str, title: str, instead: str) -> None:
-        """Adds a row that its conditions decide; the sentence may name what stands in the `event`."""
-        self._add(title, instead, lambda event, own: what.format(event=event))
+    def says(self, what: str | See, title: str, instead: str) -> None:
+        """Adds a row with its words. A sentence, where the conditions decide all, may name parts of the `event`."""
+        self._add(title, instead, what if callable(what) else lambda event, own: what.format(event=event))
 
     def _add(self, title: str, instead: str, see: See) -> None:
         assert all(row.id != self.id for row in RULES), f"two rules are called {self.id}"

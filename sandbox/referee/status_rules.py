@@ -7,7 +7,7 @@ from sandbox.banking.calendar import BRUSSELS
 from sandbox.contract.moves import Status, is_final
 from sandbox.referee.kinds import PSU_OPENS, PSU_RETURNS, called, in_state
 from sandbox.referee.observations import NEVER, Observation, apart
-from sandbox.referee.rule import ADVICE, CANCELLATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, rule
+from sandbox.referee.rule import ADVICE, CANCELLATIONS, PAYMENTS, STATUSES, WARNING, Close, Open, Own, See, rule
 
 PAUSE = 1.0  # seconds between two status calls
 FAST_MAX = 3  # faster ones in a row
@@ -23,22 +23,24 @@ PERHAPS_FINAL = ("ACSP", "ACSC", "RJCT", "CANC")
 FAILED = (Status.RJCT, Status.CANC)
 
 
-@rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False)
-def too_fast(event: Observation, own: Own) -> str | None:
-    """A status is polled faster than once a second.
+def polled_fast(pause: float, most: int, what: str) -> See:
+    """Finds so many calls for one subject in a row, each within the pause after the one before."""
 
-    Wait a second or more between two status calls, and longer as time goes on.
-    """
-    return TOO_FAST if _polls_fast(event, own, PAUSE, FAST_MAX) else None
+    def see(event: Observation, own: Own) -> str | None:
+        key = f"{event.subject} {event.client}"
+        at, ended, fast = own.get(key, NEVER)
+        fast = fast + 1 if event.began - ended < pause and apart(event, at, ended) < pause else 0
+        own[key] = event.exchange.at, event.ended, fast % most
+        return what if fast >= most else None
+
+    return see
 
 
-def _polls_fast(event: Observation, own: Own, pause: float, most: int) -> bool:
-    """Whether so many calls for one subject came in a row, each within the pause after the one before."""
-    key = f"{event.subject} {event.client}"
-    at, ended, fast = own.get(key, NEVER)
-    fast = fast + 1 if event.began - ended < pause and apart(event, at, ended) < pause else 0
-    own[key] = event.exchange.at, event.ended, fast % most
-    return fast >= most
+rule("status-too-fast", WARNING, "service 6.2", STATUSES, refused=False).says(
+    polled_fast(PAUSE, FAST_MAX, TOO_FAST),
+    "A status is polled faster than once a second.",
+    "Wait a second or more between two status calls, and longer as time goes on.",
+)
 
 
 @rule("status-after-final", ADVICE, "service 3.1", EVERY_STATUS, refused=False, only=in_state(*PERHAPS_FINAL))
@@ -212,16 +214,14 @@ def details_polled(event: Observation, own: Own) -> str | None:
 
 BULK_PAUSE = 2.0
 BULK_FAST_MAX = 2
+BULK_TOO_FAST = f"{BULK_FAST_MAX + 1} calls within two seconds of each other"
 
 
-@rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, only=in_state(Status.RCVD))
-def bulk_fast(event: Observation, own: Own) -> str | None:
-    """A file that is being validated is polled without a pause.
-
-    Ask again a few seconds later: validation takes up to several minutes.
-    """
-    is_fast = _polls_fast(event, own, BULK_PAUSE, BULK_FAST_MAX)
-    return f"{BULK_FAST_MAX + 1} calls within two seconds of each other" if is_fast else None
+rule("bulk-polled-fast", WARNING, "service 4.6", ("bulk_status",), refused=False, only=in_state(Status.RCVD)).says(
+    polled_fast(BULK_PAUSE, BULK_FAST_MAX, BULK_TOO_FAST),
+    "A file that is being validated is polled without a pause.",
+    "Ask again a few seconds later: validation takes up to several minutes.",
+)
 
 
 @rule("bulk-file-again", WARNING, "choice 7", ("bulk_initiation",))

@@ -133,25 +133,7 @@ rule("scope-version", ERROR, "service 9.2", TOKEN, only=refused_as("NOT_ACCEPTAB
 )
 
 
-@rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.queried)
-def in_address(event: Observation, own: Own) -> str | None:
-    """A token or a secret is part of an address.
-
-    Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.
-    """
-    return _secret_in_query(event)
-
-
-@rule("secret-on-redirection", ERROR, "service 5.3", (PSU_OPENS,))
-def on_redirection(event: Observation, own: Own) -> str | None:
-    """A token or a secret is part of the address that the PSU is sent to.
-
-    Append only the state, as the PSU's browser sees the address.
-    """
-    return _secret_in_query(event)
-
-
-def _secret_in_query(event: Observation) -> str | None:
+def secret_in_query(event: Observation, own: Own) -> str | None:
     for name, value in event.query.items():
         if name.lower() in SECRET_NAMES or is_secret(event, value):
             return f"the query parameter {name[:40]} carries it"
@@ -167,6 +149,18 @@ def is_secret(event: Observation, value: str) -> bool:
     return client is not None and value == client.secret
 
 
+rule("secret-in-address", ERROR, "service 5.5", only=lambda kind: kind.queried).says(
+    secret_in_query,
+    "A token or a secret is part of an address.",
+    "Send tokens in headers, secrets in the Authorization header or the form: addresses are logged everywhere.",
+)
+
+rule("secret-on-redirection", ERROR, "service 5.3", (PSU_OPENS,)).says(
+    secret_in_query,
+    "A token or a secret is part of the address that the PSU is sent to.",
+    "Append only the state, as the PSU's browser sees the address.",
+)
+
 rule("token-where-none", WARNING, "service 5.6", NO_TOKEN, only=lambda kind: kind.bearing).says(
     "Authorization was sent",
     "An access token is sent where none is needed.",
@@ -179,14 +173,11 @@ rule("token-chunked", ERROR, "service 4.8", TOKEN, refused=True, input="Transfer
     "Send a Content-Length: chunked transfer is not supported here.",
 )
 
-
-@rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True, reason="it does not go with")
-def mixed(event: Observation, own: Own) -> str | None:
-    """A token call mixes the fields of both variants.
-
-    Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.
-    """
-    return f"{event.input} {event.why.removeprefix('it ')}"
+rule("token-fields-mixed", ERROR, "service 4.8", TOKEN, refused=True, reason="it does not go with").says(
+    lambda event, own: f"{event.input} {event.why.removeprefix('it ')}",
+    "A token call mixes the fields of both variants.",
+    "Send code, redirect_uri and code_verifier, or refresh_token and scope, never both.",
+)
 
 
 @rule("credentials-again", ERROR, "service 5.4", TOKEN)
