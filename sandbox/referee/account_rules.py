@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import BRUSSELS
-from sandbox.referee.kinds import OLD_SCA, PSU_RETURNS, WITHOUT_SCA, Kind, marked, refused_as
+from sandbox.referee.kinds import PSU_RETURNS, Kind, Mark, marked, refused_as
 from sandbox.referee.observations import Observation, apart
 from sandbox.referee.rule import ADVICE, ERROR, TOKEN, WARNING, Open, Own, rule
 
@@ -90,13 +90,13 @@ rule("paging-small", ADVICE, "service 4.10", TRANSACTIONS, refused=False).says(
     f"Ask for pages of 50: {SMALL_PAGES_MAX} of {SMALL_PAGE} lines are as many calls for what two could tell.",
 )
 
-rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(WITHOUT_SCA)).says(
+rule("history-without-sca", WARNING, "service 4.10", TRANSACTIONS, refused=False, only=marked(Mark.WITHOUT_SCA)).says(
     "date_from is {event.query[date_from]}",
     "More than 90 days are requested without the SCA token.",
     "Send SCA-Token: without it the reply silently leaves out older transactions.",
 )
 
-rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(OLD_SCA)).says(
+rule("sca-token-old", WARNING, "choice 2", TRANSACTIONS, refused=False, only=marked(Mark.OLD_SCA)).says(
     "date_from is {event.query[date_from]}, and the SCA token no longer counts",
     "More than 90 days are requested with an SCA token that has expired.",
     "Read the full history within an hour of the authentication; later it counts as absent.",

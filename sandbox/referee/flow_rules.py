@@ -1,16 +1,6 @@
 """Rules about the redirection of a PSU: PKCE, state, callback and code (service 5)."""
 
-from sandbox.referee.kinds import (
-    BESIDE_TOKEN,
-    FROM_CONSOLE,
-    PLAIN,
-    PSU_OPENS,
-    PSU_RETURNS,
-    WEAK_VERIFIER,
-    answered,
-    marked,
-    refused_as,
-)
+from sandbox.referee.kinds import FROM_CONSOLE, PSU_OPENS, PSU_RETURNS, Mark, answered, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, REDIRECTING, TOKEN, WARNING, Own, rule
 
@@ -45,13 +35,13 @@ def verifier_again(event: Observation, own: Own) -> str | None:
     return f"the challenge belongs to the verifier that call {shown} sent"
 
 
-rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(PLAIN)).says(
+rule("pkce-plain", WARNING, "service 4.0", REDIRECTING, refused=False, only=marked(Mark.PLAIN)).says(
     "Code-Challenge-Method is plain",
     "The PKCE method is plain.",
     "Use S256: anyone who sees a plain challenge can exchange the code.",
 )
 
-rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(WEAK_VERIFIER)).says(
+rule("pkce-weak", ERROR, "service 4.8", TOKEN, refused=False, only=marked(Mark.WEAK_VERIFIER)).says(
     "the verifier has {event.letters} different characters",
     "A PKCE verifier can be guessed.",
     "Draw 32 random bytes and write them as Base64 for URLs.",
@@ -63,7 +53,7 @@ rule("pkce-verifier-wrong", ERROR, "service 4.8", TOKEN, only=answered(401), inp
     "Keep the verifier with its flow, and send the one that the challenge was made from.",
 )
 
-rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(BESIDE_TOKEN)).says(
+rule("pkce-beside-token", ADVICE, "service 4.1", PAYMENTS, only=marked(Mark.BESIDE_TOKEN)).says(
     "Code-Challenge was sent with Authorization",
     "PKCE headers are sent beside an access token.",
     "Leave them out: they are ignored, and no code comes on the callback.",

@@ -2,7 +2,7 @@
 
 from operator import eq
 
-from sandbox.referee.kinds import OTHER_ALGORITHM, UNDATED, UNSIGNED, Kind, marked, refused_as
+from sandbox.referee.kinds import Kind, Mark, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
@@ -115,19 +115,19 @@ rule("language-without-screens", ADVICE, "service 4.0", REDIRECTING, refused=Fal
     "Ask for fr or nl, in the PSU's own language: redirection screens exist in no other.",
 )
 
-rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(UNSIGNED)).says(
+rule("signature-missing", ADVICE, "service 5.8", INITIATIONS, refused=False, only=marked(Mark.UNSIGNED)).says(
     "there is no Signature",
     "A client that has a key does not sign its initiation.",
     "Send Signature, Digest and Date: another bank, and this one in strict mode, refuses without.",
 )
 
-rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(UNDATED)).says(
+rule("digest-missing", WARNING, "service 5.8", INITIATIONS, only=marked(Mark.UNDATED)).says(
     "Signature stands alone",
     "A signature comes without Digest or Date.",
     "Send Digest and Date beside every Signature.",
 )
 
-rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(OTHER_ALGORITHM)).says(
+rule("signature-algorithm", ADVICE, "service 5.8", INITIATIONS, only=marked(Mark.OTHER_ALGORITHM)).says(
     "it is {event.signed}",
     "The signature's algorithm is not the recommended one.",
     "Sign with ECDSA on P-256 and SHA-256 (ES256).",

@@ -1,6 +1,7 @@
 """Kinds of calls: the properties by which rules are selected before they run."""
 
 from collections.abc import Callable
+from enum import StrEnum, auto
 from typing import NamedTuple
 
 from sandbox.contract.operations import BY_NAME
@@ -11,10 +12,19 @@ FROM_CONSOLE = "console"  # in the query of an address that a tester opens; the 
 PSU_RETURNS = "psu_returns"
 ACTS = (PSU_OPENS, PSU_RETURNS)
 
-# What else sets a call apart: an initiation, a token call, and a read of more than 90 days back.
-PLAIN, BESIDE_TOKEN, UNSIGNED, UNDATED, OTHER_ALGORITHM = "plain", "beside token", "unsigned", "undated", "algorithm"
-SECRET_IN_FORM, WEAK_VERIFIER = "secret in form", "weak verifier"
-WITHOUT_SCA, OLD_SCA = "without SCA", "old SCA"
+
+class Mark(StrEnum):
+    """What else sets a call apart: an initiation, a token call, or a read of more than 90 days back."""
+
+    PLAIN = auto()
+    BESIDE_TOKEN = auto()
+    UNSIGNED = auto()
+    UNDATED = auto()
+    OTHER_ALGORITHM = auto()
+    SECRET_IN_FORM = auto()
+    WEAK_VERIFIER = auto()
+    WITHOUT_SCA = auto()
+    OLD_SCA = auto()
 
 
 class Kind(NamedTuple):
@@ -29,7 +39,7 @@ class Kind(NamedTuple):
     language: str = ""
     bearing: bool = False  # a token was sent
     queried: bool = False  # there are query parameters
-    marks: frozenset[str] = frozenset()  # what else sets a call apart
+    marks: frozenset[Mark] = frozenset()  # what else sets a call apart
 
     @property
     def newest(self) -> int:
@@ -43,7 +53,7 @@ class Kind(NamedTuple):
 
 
 # As `Kind` has it, but quicker to make.
-Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[str]]
+Key = tuple[str | None, int, int, str | None, str | None, str | None, str, bool, bool, frozenset[Mark]]
 Sort = Callable[[Kind], bool]
 
 
@@ -65,5 +75,5 @@ def in_state(*states: str) -> Sort:
     return lambda kind: kind.state in states
 
 
-def marked(mark: str) -> Sort:
+def marked(mark: Mark) -> Sort:
     return lambda kind: mark in kind.marks

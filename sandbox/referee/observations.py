@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sandbox.bank.grants import Grant
 from sandbox.bank.state import Bank
-from sandbox.referee.kinds import Key, Kind
+from sandbox.referee.kinds import Key, Kind, Mark
 from sandbox.world.calls import Exchange
 
 
@@ -50,7 +50,7 @@ class Observation:
     state: str | None = lazy_field(None)  # of the subject
     product: str | None = lazy_field(None)
     version: int = lazy_field(0)
-    marks: frozenset[str] = lazy_field(frozenset())
+    marks: frozenset[Mark] = lazy_field(frozenset())
     key: Key = field(init=False)  # what the kind of call is known by
     kind: Kind = field(init=False)  # as it was sorted
     before: "Observation | None" = lazy_field(None)  # the call before it of the same client

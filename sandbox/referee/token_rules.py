@@ -1,6 +1,6 @@
 """Rules about tokens and secrets (service 3.5, 4.8; choice 2 and 8)."""
 
-from sandbox.referee.kinds import PSU_OPENS, SECRET_IN_FORM, Kind, marked, refused_as
+from sandbox.referee.kinds import PSU_OPENS, Kind, Mark, marked, refused_as
 from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, PAYMENTS, TOKEN, WARNING, Own, Proof, rule
 
@@ -114,7 +114,7 @@ def refreshed_late(event: Observation, own: Own) -> str | None:
     return f"{LATE_MAX} refreshes in a row came after a 401" if own.count(event.client) == LATE_MAX else None
 
 
-rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(SECRET_IN_FORM)).says(
+rule("client-secret-in-form", WARNING, "service 4.8", TOKEN, only=marked(Mark.SECRET_IN_FORM)).says(
     "the form has a field client_secret",
     "The client's secret is sent in the form.",
     "Send client_id and secret in the Authorization header alone; forms are written into logs.",
