@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import orjson
 from marshmallow.fields import Field, Nested
 
-from sandbox.bank.records import METHODS, ROLES
+from sandbox.bank.records import METHODS
 from sandbox.contract.operations import GATEWAY
 from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
 from sandbox.web.console.control_calls import Ask
-from sandbox.web.controls.client_fields import CLIENT
 from sandbox.web.controls.control_row import Button, Control, type_of
 from sandbox.web.controls.people_rows import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS
@@ -35,19 +34,27 @@ class Action(NamedTuple):
         return Ask(self.row, names, self._body(form))
 
     def _body(self, form: Form) -> dict[str, Any]:
-        make_body = BODIES.get(self.button.action)
-        return filled(form, self.row.fields, self.button.fields) if make_body is None else make_body(form)
+        if self.button.action in BODIES:
+            return BODIES[self.button.action](form)
+        names = self.row.fields if self.button.fields is None else self.button.fields
+        return filled(form, {name: self.row.fields[name] for name in names if name not in self.row.path_names})
 
 
-def filled(form: Form, parts: Mapping[str, Field[Any]], names: Iterable[str] | None = None) -> dict[str, Any]:
+def filled(form: Form, parts: Mapping[str, Field[Any]]) -> dict[str, Any]:
     """The fields that were filled in, each as its JSON type; those of an object within the body stand beside them."""
-    body: dict[str, Any] = {}
-    for name in parts if names is None else names:
-        field, text = parts[name], form.get(name, "").strip()
-        value = filled(form, field.schema.fields) if isinstance(field, Nested) else text and typed(type_of(field), text)
-        if value not in ("", {}):
-            body[name] = value
-    return body
+    body = {name: read(form, name, field) for name, field in parts.items()}
+    return {name: value for name, value in body.items() if value != ""}
+
+
+def read(form: Form, name: str, field: Field[Any]) -> Any:
+    """An empty text where nothing was filled in."""
+    if isinstance(field, Nested):
+        return filled(form, field.schema.fields) or ""
+    items = field.metadata.get("items", {})
+    if "enum" in items:  # a box for each word
+        return [word for word in items["enum"] if form.get(word)] or ""
+    text = form.get(name, "").strip()
+    return text and typed("object" if items.get("type") == "object" else type_of(field), text)
 
 
 def given(form: Form, *names: str) -> dict[str, Any]:
@@ -103,15 +110,6 @@ def _hold(form: Form) -> dict[str, Any]:
     return given(form, "at", "as") | ({"when": when} if when else {})
 
 
-def client_of(form: Form) -> dict[str, Any]:
-    """A TPP as the form describes it: a box for each role, an address a line, keys as JSON."""
-    body = filled(form, CLIENT, ("secret", "name", "organisation", "active", "redirect_uris"))
-    roles = [role for role in ROLES if form.get(role)]
-    return (
-        body | ({"roles": roles} if roles else {}) | {name: parsed(text) for name, text in given(form, "keys").items()}
-    )
-
-
 def parsed(text: str) -> Any:
     """The text as JSON, or as it is, for the control to refuse."""
     try:
@@ -131,7 +129,8 @@ def _customer(form: Form) -> dict[str, Any]:
 
 def _account(form: Form) -> dict[str, Any]:
     """An account as the form shows it whole."""
-    body = filled(form, NEW_ACCOUNT, ("type", "balance", "balance_shown", "signatures_required", "signers"))
+    names = ("type", "balance", "balance_shown", "signatures_required", "signers")
+    body = filled(form, {name: NEW_ACCOUNT[name] for name in names})
     return body | {"closed": form.get("closed") == "yes", "overdraft": form.get("overdraft", "").strip() or None}
 
 
@@ -183,8 +182,6 @@ BODIES: dict[str, Callable[[Form], dict[str, Any]]] = {
     "run": _run,
     "fault": _fault,
     "hold": _hold,
-    "register": lambda form: given(form, "client_id") | client_of(form),
-    "amend": client_of,
     "add customer": lambda form: given(form, "customer") | _customer(form),
     "change customer": _customer,
     "add account": lambda form: given(form, "customer") | _account(form),

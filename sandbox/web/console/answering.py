@@ -28,7 +28,7 @@ def visit_of(desk: Desk, names: dict[str, object]) -> Visit:
     return Visit(desk, here(desk.worlds), request, path, session_of(request))
 
 
-def answer(desk: Desk, view: str, names: dict[str, object]) -> Response:
+def answer(desk: Desk, view: str, **names: object) -> Response:
     visit = visit_of(desk, names)
     if not visit.is_admitted:
         return ask_key(visit)

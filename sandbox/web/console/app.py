@@ -5,7 +5,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response
 
 from sandbox.lazy import load
 from sandbox.web.api.target import Outside, WorldPath
@@ -49,24 +49,19 @@ def route(app: Flask, worlds: Worlds, key: str | None = None, bank: Flask | None
     """Everything of the console; with a key, it asks for that first. `bank` answers the demo client's calls."""
     desk = Desk(worlds, key, bank or app, count(1), Latest(NOTICES_KEPT), Latest(VERIFIERS_KEPT))
 
-    def page(view: str, **names: object) -> Response:
-        response: Response = load("sandbox.web.console.answering:answer")(desk, view, names)
-        return response
-
-    def take_key() -> Response:
-        response: Response = load("sandbox.web.console.answering:take_key")(desk)
-        return response
-
-    def file(name: str) -> Response:
-        response: Response = load("sandbox.web.console.templating:see_file")(name, request)
+    def call(function: str, /, *given: object, **names: object) -> Response:
+        response: Response = load(function)(*given, **names)
         return response
 
     for method, path, view in PAGES:
         room = "reference" if path == CALLBACK else "console"
-        add_route(app, method, f"/_sandbox{path}", f"{room} {method} {path}", partial(page, view))
+        answer = partial(call, "sandbox.web.console.answering:answer", desk, view)
+        add_route(app, method, f"/_sandbox{path}", f"{room} {method} {path}", answer)
+    take_key = partial(call, "sandbox.web.console.answering:take_key", desk)
     add_route(app, "POST", "/_sandbox/console/key", "console key", take_key)
     for name in FILES:
-        add_route(app, "GET", f"/_sandbox/static/{name}", f"console file {name}", partial(file, name))
+        see_file = partial(call, "sandbox.web.console.templating:see_file", name)
+        add_route(app, "GET", f"/_sandbox/static/{name}", f"console file {name}", see_file)
     assert isinstance(app.wsgi_app, WorldPath)
     app.wsgi_app.outside |= FROM_BARE_ADDRESS
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from urllib.parse import urlencode
 
 from sandbox.bank.state import Bank
-from sandbox.bank.subjects import UNSIGNED, Bulk, Initiation
+from sandbox.bank.subjects import UNSIGNED, Bulk
 from sandbox.contract.moves import Status
 from sandbox.contract.products import SCT
+from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import CALLBACK, callback_of
 from sandbox.web.console.api_call import Answer, ApiCall
 from sandbox.web.console.demo_tpp import STEPS, Form, state_for
@@ -58,21 +60,15 @@ def of_initiation(visit: Visit, kind: str, name: str) -> list[Next]:
 
 
 def _standing(bank: Bank, kind: str, name: str) -> tuple[Status, tuple[str, datetime] | None, str, str] | None:
-    found = bank.find_subject(name)
-    if found is None or not isinstance(found, Initiation) or found.kind.list != kind:
+    """Its status, the address at which it can still be signed and until when, its product, and its callback."""
+    found = bank.initiation(name)
+    if found is None or found.kind.list != kind:
         return None
+    newest = islice(reversed(bank.sca_addresses.values()), 500)  # they live for minutes, so these are enough
+    alive = ((one.token, one.until) for one in newest if one.subject_id == name and one.until > bank.clock.now)
+    waits = next(alive, None) if found.status in UNSIGNED and not found.signatures else None
     product = str(found.format) if isinstance(found, Bulk) else getattr(found.order, "product", SCT.name)
-    is_unsigned = found.status in UNSIGNED and not found.signatures
-    waits = newest_address(bank, found) if is_unsigned else None
     return found.status, waits, product, found.origin.redirect_uri
-
-
-def newest_address(bank: Bank, found: Initiation) -> tuple[str, datetime] | None:
-    """The address at which it can still be signed. Addresses live for minutes, so the newest hundreds are enough."""
-    for _, address in zip(range(500), reversed(bank.sca_addresses.values()), strict=False):
-        if address.subject_id == found.id and address.until > bank.clock.now:
-            return address.token, address.until
-    return None
 
 
 def of_callback(scope: str, subject: tuple[str, str] | None, fields: Form) -> Next:
@@ -133,7 +129,7 @@ def _with_tokens(visit: Visit, form: Form, answer: Answer) -> list[Next]:
 
 def address_of(visit: Visit, kind: str, name: str, token: str, callback: str) -> str:
     """Where a customer signs or consents; with a state where the world's own callback page will check it."""
-    path = f"/{'consent' if kind == 'consents' else 'sign'}/{token}"
+    page = visit.to_psu(f"/{'consent' if kind == 'consents' else 'sign'}/{token}")
     if not callback.endswith(f"{visit.request.script_root}{CALLBACK}"):
-        return visit.to_waiting(path)
-    return f"{visit.to_psu(path)}?{urlencode({'state': state_for(visit.world, kind, name, token)})}"
+        return f"{page}?{FROM_CONSOLE}=1"  # so that nobody takes it for the TPP's own redirection
+    return f"{page}?{urlencode({'state': state_for(visit.world, kind, name, token)})}"

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from flask import Request, Response
+from flask import Response, request
 from jinja2 import Environment
 from markupsafe import Markup
 
@@ -53,7 +53,7 @@ def brand() -> Markup:
     return Markup(drawn.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 
 
-def see_file(name: str, request: Request) -> Response:
+def see_file(name: str) -> Response:
     """A file asked for under its own print may be kept for good."""
     named = request.args.get("v") == prints()[name]
     return serve(content_of(ROOM, name), name, request, IMMUTABLE if named else NO_CACHE)

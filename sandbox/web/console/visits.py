@@ -9,7 +9,6 @@ from urllib.parse import quote, urlencode
 from flask import Request, Response
 
 from sandbox.banking.pkce import same_text
-from sandbox.referee.kinds import FROM_CONSOLE
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
 from sandbox.web.console.desk import Desk
 from sandbox.web.controls.lock import shows_key
@@ -55,10 +54,6 @@ class Visit:
         """A page of the bank's own; at the same address it is told without the host, which a proxy may know better."""
         bank, here = self.bank_address, root_of(self.request)
         return f"{self.request.script_root if bank == here else bank}/psu{path}"
-
-    def to_waiting(self, path: str) -> str:
-        """An address that waits for a PSU, marked so that nobody takes it for the TPP's own redirection."""
-        return f"{self.to_psu(path)}?{FROM_CONSOLE}=1"
 
     @property
     def callback(self) -> str:

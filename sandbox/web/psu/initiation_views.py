@@ -16,7 +16,7 @@ from sandbox.banking.money import Money
 from sandbox.banking.recurrence import Occurrence
 from sandbox.contract import kinds
 from sandbox.contract.kinds import Kind
-from sandbox.files.report import Batch, Transfer
+from sandbox.files.report import Batch
 
 # Of a file of 100,000 transactions a page shows the beginning.
 BULKS_SHOWN = 20
@@ -76,37 +76,14 @@ class Leaving:
 
 
 @dataclass(frozen=True, slots=True)
-class BulkView:
-    """A bulk of a file that would be paid, with its first beneficiaries."""
-
-    name: str
-    source: Source
-    amount: Money
-    count: int
-    planned: date
-    on: date
-    first: tuple[Transfer, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BulkRefused:
-    """A bulk of a file that the bank does not pay."""
-
-    name: str
-    amount: Money
-    count: int
-    faults: int
-
-
-@dataclass(frozen=True, slots=True)
 class FileView:
     """A file: what would be paid, and apart from it what was refused."""
 
     message_id: str | None
     leaving: tuple[Leaving, ...]
-    payable: tuple[BulkView, ...]
+    payable: list[dict[str, Any]]  # the first bulks
     payable_count: int
-    refused: tuple[BulkRefused, ...]
+    refused: list[dict[str, Any]]
     refused_count: int
 
     named = True  # it names the account of each of its bulks
@@ -176,9 +153,9 @@ def _file_view(bank: Bank, bulk: Bulk, payable: list[Part]) -> FileView:
     return FileView(
         bulk.message_id,
         _leaving(bank, payable),
-        tuple(_bulk_view(bank, part.paying) for part in payable[:BULKS_SHOWN]),
+        [_payable(bank, part.paying) for part in payable[:BULKS_SHOWN]],
         len(payable),
-        tuple(_bulk_refused(part) for part in refused[:BULKS_SHOWN]),
+        [_refused(part) for part in refused[:BULKS_SHOWN]],
         len(refused),
     )
 
@@ -195,27 +172,27 @@ def _leaving(bank: Bank, payable: list[Part]) -> tuple[Leaving, ...]:
     )
 
 
-def _bulk_view(bank: Bank, batch: Batch) -> BulkView:
-    debtor = Debtor(batch.debtor_iban, batch.debtor_currency)
-    return BulkView(
-        batch.payment_information_id,
-        source_of(bank, debtor),
-        Money(batch.control_sum, batch.debtor_currency),
-        batch.number_of_transactions,
-        batch.execution_date,
-        execution_day(bank, batch.execution_date) or bank.clock.today,
-        batch.transfers[:TRANSFERS_SHOWN],
-    )
+def _payable(bank: Bank, batch: Batch) -> dict[str, Any]:
+    """A bulk that would be paid, with its first beneficiaries."""
+    return {
+        "name": batch.payment_information_id,
+        "debtor": batch.debtor_iban,
+        "amount": Money(batch.control_sum, batch.debtor_currency),
+        "count": batch.number_of_transactions,
+        "planned": batch.execution_date,
+        "on": execution_day(bank, batch.execution_date) or bank.clock.today,
+        "first": batch.transfers[:TRANSFERS_SHOWN],
+    }
 
 
-def _bulk_refused(part: Part) -> BulkRefused:
+def _refused(part: Part) -> dict[str, Any]:
     batch = part.batch
-    return BulkRefused(
-        batch.payment_information_id or "",
-        Money(batch.control_sum, "EUR"),
-        batch.number_of_transactions,
-        part.findings.count,
-    )
+    return {
+        "name": batch.payment_information_id,
+        "amount": Money(batch.control_sum, "EUR"),
+        "count": batch.number_of_transactions,
+        "faults": part.findings.count,
+    }
 
 
 VIEWS: dict[Kind, Callable[[Bank, Any, Debtor | None], InitiationView]] = {
