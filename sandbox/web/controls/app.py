@@ -17,6 +17,7 @@ from sandbox.pki import PLACE
 from sandbox.web.api.app import here
 from sandbox.web.api.replies import json_response
 from sandbox.web.controls.control_row import Control
+from sandbox.web.controls.lock import READ_ONLY
 from sandbox.web.controls.request_bodies import read_body, read_query
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import add_route
@@ -84,12 +85,19 @@ def _endpoint(row: Control, worlds: Worlds) -> Callable[..., Response]:
     view = cache(partial(view_of, row))
 
     def endpoint(**path: str) -> Response:
+        demand_media(request, row.media)
         outcome = view()(ControlCall(worlds, request, path, lambda: here(worlds)))
         if outcome is None:
             return Response(status=row.success)
         return outcome if isinstance(outcome, Response) else json_response(outcome, row.success)
 
     return endpoint
+
+
+def demand_media(asked: Request, media: tuple[str, ...]) -> None:
+    """A call without any is let through: a browser always tells the Origin of such a call, which is looked at first."""
+    if asked.method not in READ_ONLY and "Content-Type" in asked.headers and asked.mimetype not in media:
+        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(media[:2]))
 
 
 def route_pki(app: Flask, folder: "Folder") -> None:

@@ -1,4 +1,4 @@
-"""Who may call the controls (choice 10): a key, the caller's Origin, the Host, and the Content-Type of what changes."""
+"""Who may call the controls (choice 10): a key, the caller's Origin, and the Host."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -11,14 +11,13 @@ from flask import Flask, Request, Response, current_app, request
 from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.app import ENTRY
 from sandbox.web.controls.attempts import Attempts
-from sandbox.web.controls.control_row import JSON
 from sandbox.web.controls.hosts import Hosts
-from sandbox.web.controls.rows import CONTROLS
 
 PLACE = "/_sandbox/"
 KEY_HEADER = "X-Sandbox-Key"
 KEY_COOKIE = "sandbox-console-key"
 OTHER_SITES = ("cross-site", "same-site")  # what browsers say in Sec-Fetch-Site of another origin
+READ_ONLY = ("GET", "HEAD")
 ATTEMPTS = "sandbox.attempts"  # among the app's extensions
 
 
@@ -53,8 +52,6 @@ def guard(app: Flask, lock: Lock, attempts: Attempts, bank: Collection[str], pag
             if is_page(endpoint, request):
                 return ask_for_key(request)
             raise Refusal(Error.KEY_REFUSED)
-        if endpoint is not None:
-            demand_media(request, endpoint)
         return None
 
     app.extensions[ENTRY] = demand_entry
@@ -112,18 +109,3 @@ def demand_own_page(environ: dict[str, Any]) -> None:
         foreign = origin.partition("://")[2] != environ.get("HTTP_HOST")
     if foreign:
         raise Refusal(Error.ORIGIN_FOREIGN)
-
-
-CONTROL = "control "  # how the endpoints of the controls begin; the reference and the console take nothing here
-READ_ONLY = ("GET", "HEAD")
-
-TAKES = {row.endpoint: row.media for row in CONTROLS}
-
-
-def demand_media(asked: Request, endpoint: str) -> None:
-    """A call without any is let through: a browser always tells the Origin of such a call, which is looked at first."""
-    if asked.method in READ_ONLY or not endpoint.startswith(CONTROL) or "Content-Type" not in asked.headers:
-        return
-    media = TAKES.get(endpoint, JSON)
-    if asked.mimetype not in media:
-        raise Refusal(Error.UNSUPPORTED_MEDIA_TYPE, expected=" or ".join(media[:2]))

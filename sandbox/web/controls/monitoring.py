@@ -23,8 +23,6 @@ from sandbox.world.world import World
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from sandbox.world.log.state_store import StateStore
-
 PREFIX = "bank_sandbox"
 BOUNDS = (*map(str, UP_TO), "+Inf")
 
@@ -33,23 +31,19 @@ def health(worlds: Worlds, query: dict[str, Any]) -> dict[str, Any]:
     """Ready: calls are answered, and what they do is kept. `?live` asks only whether anybody is there."""
     if "live" in query:
         return {"status": "live"}
-    if worlds.store is None:
+    store = worlds.store
+    if store is None:
         return {"status": "ready"}
     with suppress(StateFileError):  # which is told below
-        worlds.store.connection.demand()  # asks the file again, if it could not be written
-    if worlds.store.connection.unready is not None:
-        raise Refusal(Error.NOT_READY, why=worlds.store.connection.unready)
-    return {"status": "ready", **_state_of(worlds.store)}
-
-
-def _state_of(store: "StateStore") -> dict[str, Any]:
-    """The state file's figures in the health of a bank that is ready."""
+        store.connection.demand()  # asks the file again, if it could not be written
+    if store.connection.unready is not None:
+        raise Refusal(Error.NOT_READY, why=store.connection.unready)
     shown: dict[str, Any] = {}
     if store.progress is not None:
         shown |= {"acts": store.progress.acts, "checked": store.progress.checked}
     if store.connection.notes:
         shown["notes"] = list(store.connection.notes)
-    return {"state_file": shown} if shown else {}
+    return {"status": "ready"} | ({"state_file": shown} if shown else {})
 
 
 def tally_if_on() -> Tally | None:
