@@ -63,13 +63,13 @@ class Folder:
         self._write("authorities.pem", pem(issuing.certificate, root.certificate))
         self._write("server-chain.pem", pem(server.certificate, issuing.certificate))
         self._write(ADDRESS, served.base.encode())
-        self._write_list("issuing", issuing, now)
-        self._write_list("root", root, now)
+        self._write_list("issuing", making.make_revocation_list(issuing, now))
+        self._write_list("root", making.make_revocation_list(root, now))
 
     def complete(self, now: datetime) -> None:
         """A folder of an older sandbox has no list of its root."""
         if not (self.path / LISTS["root"]).is_file():
-            self._write_list("root", self._pair("root"), now)
+            self._write_list("root", making.make_revocation_list(self._pair("root"), now))
 
     def issue(self, request: CertificateRequest, fault: str | None, now: datetime) -> Path:
         """One certificate of a TPP; the path is its PEM."""
@@ -92,7 +92,8 @@ class Folder:
         """On the list from now on; servers that run read it again."""
         before = self.revocations()
         if before.get_revoked_certificate_by_serial_number(certificate.serial_number) is None:
-            self._write_list("issuing", self.issuing(), now, before, certificate.serial_number)
+            revoked = making.make_revocation_list(self.issuing(), now, before, certificate.serial_number)
+            self._write_list("issuing", revoked)
 
     def public_file(self, name: str) -> tuple[bytes, str] | None:
         """A file as it is served, in DER, and its media type; None for a name that is none of them."""
@@ -138,16 +139,8 @@ class Folder:
         self._write(f"{place}.key", key, 0o600)
         self._write(f"{place}.pem", pem(pair.certificate))
 
-    def _write_list(
-        self,
-        name: str,
-        issuer: Pair,
-        now: datetime,
-        before: x509.CertificateRevocationList | None = None,
-        serial: int | None = None,
-    ) -> None:
-        revoked = making.make_revocation_list(issuer, before, serial, now)
-        self._write(LISTS[name], revoked.public_bytes(Encoding.PEM))
+    def _write_list(self, issuer: str, revoked: x509.CertificateRevocationList) -> None:
+        self._write(LISTS[issuer], revoked.public_bytes(Encoding.PEM))
 
     def _write(self, place: str, content: bytes, mode: int = 0o644) -> None:
         """Whole or not at all: a server may read it at this moment."""

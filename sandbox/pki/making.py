@@ -199,7 +199,7 @@ def make_certificate(
 
 
 def make_revocation_list(
-    issuer: Pair, before: x509.CertificateRevocationList | None, serial: int | None, now: datetime
+    issuer: Pair, now: datetime, before: x509.CertificateRevocationList | None = None, serial: int | None = None
 ) -> x509.CertificateRevocationList:
     """The next list, with one more on it where a serial number is given."""
     builder = (

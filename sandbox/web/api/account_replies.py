@@ -25,15 +25,8 @@ YES = {"boolean": (False, True), "string": ("false", "true"), "Y": ("N", "Y")}
 ISO_TYPES = {"current-account": "CACC", "savings-account": "SVGS"}
 TEXTS = ("counterparty_account", "counterparty_info", "communication", "remittance_info")
 DATES = ("execution_date", "value_date")
-CAMEL = {
-    "transaction_ref": "transactionRef",
-    "execution_date": "executionDate",
-    "value_date": "valueDate",
-    "counterparty_account": "counterpartyAccount",
-    "counterparty_info": "counterpartyInfo",
-    "communication_type": "communicationType",
-    "remittance_info": "remittanceInfo",
-}
+RESPELLED = ("transaction_ref", *DATES, *TEXTS[:2], "communication_type", "remittance_info")
+CAMEL = {name: name[0] + name.title().replace("_", "")[1:] for name in RESPELLED}
 
 
 class Number(fields.Decimal):

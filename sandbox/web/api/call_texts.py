@@ -15,14 +15,7 @@ SCHEMES = ("Bearer", "Basic")
 GIVEN = {"access_token", "refresh_token", "sca_token", "client_secret"}
 SENT = GIVEN | {"code", "code_verifier"}  # a reply has a `code` too, of a fault in a file
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-WORDS = {
-    "Id": "ID",
-    "Uri": "URI",
-    "Sca": "SCA",
-    "Psu": "PSU",
-    "Ip": "IP",
-    "Paymentinformationid": "PaymentInformationID",
-}
+WORDS = {word.title(): word for word in ("ID", "URI", "SCA", "PSU", "IP", "PaymentInformationID")}
 
 
 @dataclass(frozen=True, slots=True)

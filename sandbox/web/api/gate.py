@@ -13,21 +13,11 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.operations import BY_NAME, OPERATIONS, Authorization, Operation
 from sandbox.contract.products import PRODUCTS
 from sandbox.files.admission import FILE_BYTES_MAX
-from sandbox.web.api import addresses, rate_limits
+from sandbox.web.api import addresses, headers, rate_limits
 from sandbox.web.api.body_reader import invalid
 from sandbox.web.api.call import Call
-from sandbox.web.api.headers import (
-    bearer_of,
-    client_of_token,
-    languages_asked,
-    names_no_version,
-    screen_language,
-    versions_asked,
-)
 
 UUID_4 = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\Z")
-
-
 REDIRECT_URI_LISTED = ("bulk_status", "accounts", "account", "transactions")  # among their headers (service 4.6, 4.9)
 # Query inputs by a name that an axis gives them, with the axis and its value.
 OWN_PARAMETERS = {
@@ -78,9 +68,9 @@ def accept(call: Call) -> None:
     if silent and call.variant("silent_versions") == "newest_only":
         offered = offered[:1]
     vendor = call.settings.vendor
-    version = next((number for number in versions_asked(header or "", vendor) if number in offered), None)
-    if version is None and names_no_version(header, vendor) and call.variant("accept_without_version") == "newest":
-        version = offered[0]
+    version = next((number for number in headers.versions_asked(header or "", vendor) if number in offered), None)
+    if version is None and headers.names_no_version(header, vendor):
+        version = offered[0] if call.variant("accept_without_version") == "newest" else None
     if version is None:
         why = "it is missing" if header is None else f"offered are {', '.join(map(str, sorted(offered)))}"
         raise Refusal(Error.NOT_ACCEPTABLE, why=why, decided={"offered": sorted(offered)})
@@ -90,12 +80,13 @@ def accept(call: Call) -> None:
 def language(call: Call) -> None:
     """Absent or wholly unknown: 406 (service 7.3)."""
     header = call.environ.get("HTTP_ACCEPT_LANGUAGE") or ""
-    asked = languages_asked(header)
+    asked = headers.languages_asked(header)
     if "-" in header and call.variant("language_region") == "406":
-        asked = languages_asked(",".join(part for part in header.split(",") if "-" not in part.partition(";")[0]))
+        header = ",".join(part for part in header.split(",") if "-" not in part.partition(";")[0])
+        asked = headers.languages_asked(header)
     if not asked:
         raise Refusal(Error.LANGUAGE_NOT_ACCEPTABLE)
-    call.language = screen_language(asked)
+    call.language = headers.screen_language(asked)
 
 
 def media(call: Call) -> None:
@@ -116,7 +107,7 @@ def client(call: Call, bank: Bank) -> None:
     """Registered, active, and in the role that the call needs."""
     name = call.environ.get("HTTP_CLIENT_ID")
     if name is None:
-        name = client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
+        name = headers.client_of_token(bank, call.environ.get("HTTP_AUTHORIZATION"))
         if name is None or call.variant("client_id_elsewhere") == "required":
             raise Refusal(Error.HEADER_MISSING, input="Client-ID")
     known = bank.clients.get(name)
@@ -211,7 +202,7 @@ def authorization(call: Call, bank: Bank) -> None:
         return
     if header is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="missing")
-    token = bearer_of(header)
+    token = headers.bearer_of(header)
     if token is None:
         raise Refusal(Error.ACCESS_TOKEN_REFUSED, input="Authorization", why="not given as Bearer")
     grant = tokens.grant_of(bank, token, call.client.id)
