@@ -136,7 +136,8 @@ def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
         return
     if "refused" in content:
         if outcome.refusal is None:
-            yield f"refused: expected {content['refused']}; it was not refused{_status(outcome.reply)}"
+            status = "" if outcome.reply is None else f", the status is {outcome.reply.status}"
+            yield f"refused: expected {content['refused']}; it was not refused{status}"
         elif not refused_as(content["refused"], outcome.reply, outcome.callback_error):
             yield f"refused: expected {content['refused']}, found {outcome.refusal}"
     expected = content.get("expect")
@@ -145,10 +146,6 @@ def _judge(content: Content, outcome: Outcome, waits: bool) -> Iterator[str]:
     expected_refusal = "refused" in content or waits or (expected is not None and expects_refusal(expected))
     if outcome.refusal is not None and not expected_refusal:
         yield f"it was refused: {outcome.refusal}"
-
-
-def _status(reply: Reply | None) -> str:
-    return "" if reply is None else f", the status is {reply.status}"
 
 
 CALLS = frozenset(name for name, word in STEPS.items() if "lost" in word.keys)

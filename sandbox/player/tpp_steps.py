@@ -113,14 +113,10 @@ def token(stage: Stage, content: Content) -> Capture:
     if flow is None or found.callback is None:
         raise ScriptFault(f"no customer came back from {content.get('of')!r}: there is a step `psu: {{approves: ...}}`")
     code = content.get("code") or code_from(found.callback, flow)
-    tokens = tpp.exchange(code, _changed(flow, content), content.get("version"))
+    uri, verifier = content.get("redirect_uri", flow.redirect_uri), content.get("code_verifier", flow.verifier)
+    tokens = tpp.exchange(code, Flow(flow.scope, uri, verifier, flow.state), content.get("version"))
     found.tokens = tokens
     return Capture(tokens.reply, tpp.caller.client_id, None, None, flow, found.callback, tokens, found.logical_ids)
-
-
-def _changed(flow: Flow, content: Content) -> Flow:
-    verifier, uri = content.get("code_verifier", flow.verifier), content.get("redirect_uri", flow.redirect_uri)
-    return Flow(flow.scope, uri, verifier, flow.state)
 
 
 def refresh(stage: Stage, content: Content) -> Capture:

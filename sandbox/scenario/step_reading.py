@@ -155,8 +155,9 @@ def check_steps(steps: Sequence[Node], notes: Notes) -> None:
 
 
 def _check_step(name: str, content: Node, following: Node | None, notes: Notes) -> None:
-    if name == "add":
-        check_added(content, notes)
+    if name == "add":  # the steps after it may name what it adds
+        added = [content.rows[key].value.value for key in ("account", "customer") if key in content.rows]
+        notes.added.update(value for value in added if isinstance(value, str))
     if name == "expect":
         check_expected(content, notes)
         return
@@ -219,10 +220,3 @@ def check_expected(node: Node, notes: Notes) -> None:
         place = node.rows["status"].value
         if isinstance(place.value, str) and place.value.isupper() and place.value.isalpha():
             check_value(STATUS, place, notes)
-
-
-def check_added(node: Node, notes: Notes) -> None:
-    """A step `add` names customers and accounts for the steps after it."""
-    for key in ("account", "customer"):
-        if key in node.rows and isinstance(node.rows[key].value.value, str):
-            notes.added.add(str(node.rows[key].value.value))
