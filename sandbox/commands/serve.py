@@ -174,7 +174,8 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     from sandbox.app import first_beginning
     from sandbox.reader.tree import ScenarioErrors
     from sandbox.scenario.reading import load
-    from sandbox.world.beginning import PEOPLE_SEEDS, SECRET_BYTES
+    from sandbox.seed.life import PEOPLE_SEEDS
+    from sandbox.world.beginning import SECRET_BYTES
 
     try:
         content = load(scenario)

@@ -8,7 +8,7 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.settings import Settings
 from sandbox.seed.fixtures import Fixtures, load_fixtures
-from sandbox.seed.life import future_of, past_of, runs_before
+from sandbox.seed.life import PEOPLE_SEEDS, future_of, past_of, runs_before
 
 __all__ = ["Fixtures", "load_fixtures", "open_bank", "past_of"]
 
@@ -35,7 +35,7 @@ def open_bank(
         dict(fixtures.accounts),
         dict(fixtures.clients),
         lambda: past_of(fixtures, seed, first_day, runs),
-        Habits(future_of(fixtures, seed, first_day, runs), opening if on else None),
+        Habits(future_of(fixtures, seed % PEOPLE_SEEDS, first_day, runs), opening if on else None),
         rules,
         secret,
     )

@@ -211,9 +211,5 @@ def _chance_from(row: Row, slot: int) -> int:
         week, place = week + 1, 0
 
 
-def future_of(fixtures: Fixtures, seed: int, first_day: date, runs: int) -> Future:
-    """The Future of a seed; seeds that are equal modulo 2**20 share it."""
-    return _future(fixtures, seed % PEOPLE_SEEDS, first_day, runs)
-
-
-_future = lru_cache(maxsize=16)(Future)
+# Of a seed modulo PEOPLE_SEEDS, so that the seeds that share people share it.
+future_of = lru_cache(maxsize=16)(Future)

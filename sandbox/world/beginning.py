@@ -9,12 +9,12 @@ from sandbox.bank.rules import Rule
 from sandbox.bank.state import Bank
 from sandbox.contract.settings import Settings
 from sandbox.seed import Fixtures, open_bank
+from sandbox.seed.life import PEOPLE_SEEDS
 from sandbox.world.faults import Fault
 from sandbox.world.log.codec import keep
 
 # People and history come from a seed's low bits, so that worlds with seeds of their own share them. Anyone who reads an
 # account can find these bits; what must not be guessed comes from the secret.
-PEOPLE_SEEDS = 2**20
 SECRET_BYTES = 16
 # Where a clock comes to a stand that was left to run fast for days.
 LAST = datetime(2200, 1, 1, tzinfo=UTC)
