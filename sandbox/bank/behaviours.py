@@ -109,22 +109,16 @@ def _time_out(bank: Bank, found: Payment) -> None:
         bank.move(found, Trigger.UNSIGNED_TOO_LONG, TIME_OUT)
 
 
-def _sign_payment(bank: Bank, payment: Payment, reason: str | None) -> None:
-    """Signed by all who may sign; without an account there is nobody to sign."""
-    if payment.debtor is None or payment.debtor.iban not in bank.accounts:
-        raise Refusal(Error.MOVE_ILLEGAL, subject="a payment without a debtor account", status="PATC", target="signed")
-    account = bank.accounts[payment.debtor.iban]
-    payment.customer = payment.customer or account.owners[0]
-    payment.signatures = payment.signatures or account.may_sign[: account.signatures_required]
-    execution.complete(bank, payment)
-
-
-def _sign_order(bank: Bank, order: StandingOrder, reason: str | None) -> None:
-    if order.debtor is None:
-        raise Refusal(Error.MOVE_ILLEGAL, subject="an order without a debtor account", status="PATC", target="signed")
-    order.customer = order.customer or bank.accounts[order.debtor.iban].owners[0]
-    order.signatures = (order.customer,)
-    standing_orders.complete(bank, order)
+def _sign(bank: Bank, found: Payment | StandingOrder, reason: str | None) -> None:
+    """Signed by all who have to; without an account there is nobody to sign."""
+    account = bank.accounts.get(found.debtor.iban) if found.debtor else None
+    if account is None:
+        subject = f"{'a payment' if isinstance(found, Payment) else 'an order'} without a debtor account"
+        raise Refusal(Error.MOVE_ILLEGAL, subject=subject, status="PATC", target="signed")
+    found.customer = found.customer or account.owners[0]
+    all_needed = account.may_sign[: account.signatures_required] if isinstance(found, Payment) else (found.customer,)
+    found.signatures = found.signatures or all_needed
+    behaviour_of(found).complete(bank, found)
 
 
 def _sign_file(bank: Bank, bulk: Bulk, reason: str | None) -> None:
@@ -139,7 +133,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
         Trigger.CHECKED: Effect(_move(Trigger.CHECKED), _move(Trigger.CHECKED)),
         Trigger.UNSIGNED_TOO_LONG: Effect(due=_time_out),
         Trigger.REFUSED: Effect(forced=_move(Trigger.REFUSED)),
-        Trigger.SIGNED: Effect(forced=_sign_payment),
+        Trigger.SIGNED: Effect(forced=_sign),
         Trigger.EXECUTED: Effect(_on_its_day(execution.execute), execution.begin_settlement),
         Trigger.FUNDS_MISSING: Effect(forced=execution.recycle),
         Trigger.GIVEN_UP: Effect(forced=execution.give_up),
@@ -149,7 +143,7 @@ EFFECTS: dict[type[Subject], dict[Trigger, Effect]] = {
     },
     StandingOrder: {
         Trigger.REFUSED: Effect(_refuse_unsigned, _move(Trigger.REFUSED)),
-        Trigger.SIGNED: Effect(forced=_sign_order),
+        Trigger.SIGNED: Effect(forced=_sign),
         Trigger.ACTIVATED: Effect(standing_orders.activate, standing_orders.activate),
         Trigger.OCCURRED: Effect(due=standing_orders.run),
         Trigger.ENDED: Effect(forced=_move(Trigger.ENDED)),

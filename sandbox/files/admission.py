@@ -27,44 +27,16 @@ def never() -> None:
     """The default for `breathe`: no yielding."""
 
 
-class MessageId:
-    """Finds the MsgId, which the schema places among the first tags."""
-
-    def __init__(self, parser: expat.XMLParserType) -> None:
-        self.text: str | None = None
-        self.is_sought = True
-        self._parser = parser
-        self._ahead = list(reversed(MESSAGE_ID_AT))
-        self._read = ""
-
-    def open(self, name: str) -> None:
-        if not self._ahead or name.rpartition(" ")[2] != self._ahead.pop():
-            self._stop()
-        elif not self._ahead:
-            self._parser.CharacterDataHandler = self._add
-
-    def close(self) -> None:
-        if not self._ahead:
-            self.text = self._read or None
-            self._stop()
-
-    def _add(self, text: str) -> None:
-        self._read += text
-        if len(self._read) > MESSAGE_ID_MAX:
-            self._stop()
-
-    def _stop(self) -> None:
-        self.is_sought = False
-        self._parser.CharacterDataHandler = None
-
-
 class Elements:
-    """Bounds what the parser keeps of a file as it goes: open elements, and every different name."""
+    """Bounds what the parser keeps of a file as it goes, open elements and every different name; finds the MsgId."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
-        self.message_id = MessageId(parser)
+        self.message_id: str | None = None
+        self._parser = parser
         self._depth = self._count = 0
         self._names: set[str | None] = set()
+        self._is_sought = True  # the MsgId, which the schema places among the first tags
+        self._read = ""
         parser.ordered_attributes = True
         parser.StartElementHandler = self._open
         parser.EndElementHandler = self._close
@@ -78,13 +50,29 @@ class Elements:
             self._names.update(attributes[::2])
         if self._depth > DEPTH_MAX or self._count > ELEMENTS_MAX or len(self._names) > NAMES_MAX:
             raise ValueError(self._excess())
-        if self.message_id.is_sought:
-            self.message_id.open(name)
+        if self._is_sought:
+            self._seek(name.rpartition(" ")[2])
+
+    def _seek(self, name: str) -> None:
+        if name not in MESSAGE_ID_AT[self._count - 1 : self._count]:
+            self._stop_seeking()
+        elif self._count == len(MESSAGE_ID_AT):
+            self._parser.CharacterDataHandler = self._add
+
+    def _add(self, text: str) -> None:
+        self._read += text
+        if len(self._read) > MESSAGE_ID_MAX:
+            self._stop_seeking()
 
     def _close(self, _: str) -> None:
         self._depth -= 1
-        if self.message_id.is_sought:
-            self.message_id.close()
+        if self._is_sought and self._count == len(MESSAGE_ID_AT):
+            self.message_id = self._read or None
+            self._stop_seeking()
+
+    def _stop_seeking(self) -> None:
+        self._is_sought = False
+        self._parser.CharacterDataHandler = None
 
     def _declare(self, prefix: str | None, uri: str | None) -> None:
         self._names.update((prefix, uri))
@@ -116,7 +104,7 @@ def admit_xml(content: Content) -> str | None:
             if fed - parser.CurrentByteIndex > TAG_BYTES_MAX:
                 raise ValueError(f"the XML has a tag of over {TAG_BYTES_MAX} bytes")
         parser.Parse(b"", True)
-        return elements.message_id.text
+        return elements.message_id
     except expat.ExpatError as error:
         raise ValueError(f"the XML is not well-formed: {error}") from None
 
