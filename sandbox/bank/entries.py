@@ -1,11 +1,10 @@
 """Entries of payments and bulks: debit, return, and credit of a beneficiary in this bank (choice 5, choice 7)."""
 
 from collections.abc import Iterator
-from datetime import date
 
 from sandbox.bank.accounts import cost, is_closed
 from sandbox.bank.ledger import EXCHANGE, OUTSIDE, Entry, Posting
-from sandbox.bank.records import Order, Payment
+from sandbox.bank.records import Payment
 from sandbox.bank.state import Bank
 from sandbox.bank.subjects import Part
 from sandbox.banking.calendar import following_banking_day
@@ -104,22 +103,17 @@ def _post(bank: Bank, payment: Payment, side: str, posting: Posting, outer: Mone
     """Books a customer's line against what the world outside gets, or gives where it is below zero."""
     order, today = payment.order, bank.clock.today
     structured = read_structured(order.structured) if order.structured else None
+    same_day = order.urgent or PRODUCTS[order.product].instant or bank.variant("value_date") == "same_day"
     entry = Entry(
         f"{payment.id}-{side}",
         today,
-        value_date(bank, order, today),
+        today if same_day else following_banking_day(today),
         (posting, *_other_side(-posting.amount, outer)),
         structured or order.unstructured or "",
         structured is not None,
         f"{remark} {order.endtoend_identification}",
     )
     bank.ledger.post(entry)
-
-
-def value_date(bank: Bank, order: Order, today: date) -> date:
-    """The same day for urgent and instant, else the next banking day."""
-    same_day = order.urgent or PRODUCTS[order.product].instant or bank.variant("value_date") == "same_day"
-    return today if same_day else following_banking_day(today)
 
 
 REMARK = "BULK CREDIT TRANSFER"

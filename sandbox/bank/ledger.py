@@ -112,8 +112,6 @@ class Lines(Sequence[Line]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 class Ledger:
     """The books of one bank: the shared past, and what this bank added to it."""
