@@ -10,13 +10,13 @@ from sandbox.bank.records import Account, Debtor
 from sandbox.bank.state import Bank
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
+from sandbox.referee.report import report_of
 from sandbox.scenario.reading import shipped_scenarios
 from sandbox.web.api.call_record import content_of_call, contents_of_calls
 from sandbox.web.console import balance_curve
 from sandbox.web.console.api_call import bodies_of
 from sandbox.web.console.inbox import due_of, inbox_of
 from sandbox.web.console.initiations import KINDS, PAGE, kind_of, page_of, rows_of
-from sandbox.web.console.referee_pages import findings_of
 from sandbox.web.console.visits import Facts, Visit
 from sandbox.web.controls.judgements import remedy_of
 from sandbox.web.controls.people_views import customer_shown
@@ -112,7 +112,7 @@ def call(visit: Visit) -> Facts:
         "kind": visit.world.ask(kind_of, found.subject) if found.subject else None,
         "content": content,
         "bodies": bodies_of(visit, found, content) if content else None,
-        "findings": findings_of(visit, found.seq),
+        "findings": [one for one in report_of(visit.world).findings if one.found.exchange.seq == found.seq],
         "decided": orjson.loads(found.decided) if found.decided else {},
         "remedy": remedy_of(found),
         "kept": visit.world.settings.contents_kept,

@@ -1,7 +1,6 @@
 """What the referee of a world found, rule by rule, and what its clients have met so far (choice 10)."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from sandbox.referee.coverage import coverage_of, describe_cell
 from sandbox.referee.report import Finding, Report, check_waives, read_waive, report_of
@@ -64,8 +63,3 @@ def counts_of(broken: list[Broken]) -> list[tuple[str, int]]:
         (level.value, sum(row.times for row in broken if row.rule.severity is level and row.reason is None))
         for level in Severity
     ]
-
-
-def findings_of(visit: Visit, seq: int) -> list[Any]:
-    """The findings of one call."""
-    return [finding for finding in report_of(visit.world).findings if finding.found.exchange.seq == seq]

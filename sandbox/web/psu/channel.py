@@ -1,6 +1,10 @@
-"""The PSU's own channel: balances, further signatures, and what leaves from the PSU's accounts (service 1)."""
+"""The PSU's own channel: balances, further signatures, and what leaves from the PSU's accounts (service 1).
+
+Beside it the bank's app, in a tab of its own: it compares a code, approves or refuses (service 5.7).
+"""
 
 from collections.abc import Callable
+from hmac import compare_digest
 
 from flask import Response
 
@@ -8,16 +12,16 @@ from sandbox.bank import confirmations, consent_sessions, signing_sessions
 from sandbox.bank.records import METHODS
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.channel_views import LISTS, answer_of, folder, in_channel
-from sandbox.web.psu.consent_views import standing_one
+from sandbox.web.psu.channel_views import LISTS, answer_of, folder, in_channel, standing_one
 from sandbox.web.psu.papers import from_accounts, headline
-from sandbox.web.psu.sights import session_at
+from sandbox.web.psu.sights import in_app, session_at
 from sandbox.web.psu.steps import ENDS, Verb, draw_sight, read_code
 from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import CHANNEL_COOKIE, Visit, go, keep
+from sandbox.web.psu.visits import CHANNEL_COOKIE, Lost, Visit, go, keep, proof_of
 
 Show = Callable[[Visit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)
+ANSWERS = {"approve": True, "refuse": False}
 NEWS = ("signed", "waiting", "refused", "withdrawn", "undone")
 
 
@@ -140,12 +144,12 @@ def address_of(visit: Visit, name: str, number: int) -> str:
 
 def show(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Response:
     view = visit.world.ask(folder, session_id, {name: number_of(visit, name) for name in LISTS})
-    language = visit.language(customer=view.customer.language if view.customer else None)
+    language = visit.language(customer=view["customer"].language if view["customer"] else None)
     news = visit.request.args.get("news")
     return draw(
         visit,
         language,
-        "folder" if view.customer else "channel_login",
+        "folder" if view["customer"] else "channel_login",
         session_id=session_id,
         folder=view,
         headline=lambda view: headline(language, view),
@@ -160,3 +164,36 @@ def show_payment(visit: Visit, session_id: str, wrong: str | Refusal = "") -> Re
     sight = visit.world.ask(in_channel, session_id, visit.path["payment_id"])
     language = visit.language(customer=sight.customer.language if sight.customer else None)
     return draw_sight(visit, language, "cosign", sight, session_id, f"/channel/payments/{sight.id}", wrong)
+
+
+# The app
+
+
+def see_approval(visit: Visit) -> Response:
+    answered = visit.request.args.get("answered")
+    if answered in ANSWERS:
+        return draw(visit, visit.language(), "app_done", answered=answered)
+    return show_approval(visit)
+
+
+def answer_approval(visit: Visit) -> Response:
+    """The address of an approval is the app's own secret, from which its forms are proven."""
+    approval, given = visit.path["approval"], visit.request.form.get("proof", "")
+    if not compare_digest(given.encode(), proof_of(approval).encode()):
+        raise Lost
+    if visit.path["answer"] not in ANSWERS:
+        raise Refusal(Error.NOT_FOUND, input="step")
+    visit.world.ask(confirmations.session_waiting, approval)  # an approval that is over is refused first
+    try:
+        visit.world.act(confirmations.answer_in_app, approval, ANSWERS[visit.path["answer"]])
+    except Refusal as refusal:
+        if refusal.error in (Error.ALREADY_OVER, Error.NOT_FOUND, Error.ADDRESS_OUTDATED):
+            raise
+        return show_approval(visit, refusal)
+    return go(visit.to(f"/app/{approval}", answered=visit.path["answer"]))
+
+
+def show_approval(visit: Visit, wrong: str | Refusal = "") -> Response:
+    approval = visit.path["approval"]
+    sight = visit.world.ask(in_app, approval)
+    return draw_sight(visit, visit.language(sight.language), "app", sight, approval, f"/app/{approval}", wrong)

@@ -1,45 +1,36 @@
 """What the pages of the bank's own channel show."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from sandbox.bank import consents, signing, signing_sessions
+from sandbox.bank.grants import Consent, Session
 from sandbox.bank.records import Customer
 from sandbox.bank.state import Bank
+from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.consent_views import Allowed, Choice, allowed_by, choices_of, tpp_name
+from sandbox.web.psu.consent_views import choices_of, tpp_name
 from sandbox.web.psu.initiation_views import listed_view
 from sandbox.web.psu.sights import Sight, sight_of
 
 LISTS = ("orders", "payments")
 
 
-class Folder(NamedTuple):
-    """A customer's own channel: balances, what waits for their signature, what leaves, and who reads."""
+def folder(bank: Bank, session_id: str, pages: dict[str, int]) -> dict[str, Any]:
+    """A customer's own channel: balances, what waits for their signature, what leaves, and who reads.
 
-    customers: list[Customer]
-    customer: Customer | None
-    waiting: list[Sight]
-    allowed: list[Allowed]
-    held: list[Choice]
-    own: list[dict[str, Any]]  # a page of each list
-
-
-def folder(bank: Bank, session_id: str, pages: dict[str, int]) -> Folder:
-    """`pages` are the numbers of the pages of its lists."""
+    `pages` are the numbers of the pages of its lists."""
     session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
-    customers = list(bank.customers.values())
-    if session.customer is None or is_blocked(bank, session.customer):
-        return Folder(customers, None, [], [], [], [])
     who = session.customer
-    return Folder(
-        customers,
-        bank.customers[who],
-        [sight_of(bank, session, found) for found in signing.to_sign(bank, who)],
-        [allowed_by(bank, consent) for consent in consents.valid_consents(bank, who)],
-        choices_of(bank, who),
-        [_own_page(bank, who, name, pages.get(name, 1)) for name in LISTS],
-    )
+    if who is None or is_blocked(bank, who):
+        return {"customers": list(bank.customers.values()), "customer": None}
+    return {
+        "customer": bank.customers[who],
+        "waiting": [sight_of(bank, session, found) for found in signing.to_sign(bank, who)],
+        "allowed": [allowed_by(bank, consent) for consent in consents.valid_consents(bank, who)],
+        "held": choices_of(bank, who),
+        "own": [_own_page(bank, who, name, pages.get(name, 1)) for name in LISTS],
+    }
 
 
 def is_blocked(bank: Bank, customer: str) -> bool:
@@ -52,13 +43,36 @@ def is_blocked(bank: Bank, customer: str) -> bool:
 
 def in_channel(bank: Bank, session_id: str, subject_id: str) -> Sight:
     """What waits for a further signature of the customer who logged in."""
-    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
-    if session.customer is not None:
-        signing.demand_own_channel(bank, session.customer)
+    session = _session(bank, session_id)
     for found in signing.to_sign(bank, session.customer) if session.customer else ():
         if found.id == subject_id:
             return sight_of(bank, session, found)
     raise Refusal(Error.NOT_FOUND, input="payment")
+
+
+def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, dict[str, Any]]:
+    """A consent that the customer in the channel may withdraw."""
+    found = consents.find_valid(bank, _session(bank, session_id).customer, consent_id)
+    return bank.customers[found.customer], allowed_by(bank, found)
+
+
+def _session(bank: Bank, session_id: str) -> Session:
+    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
+    if session.customer is not None:
+        signing.demand_own_channel(bank, session.customer)
+    return session
+
+
+def allowed_by(bank: Bank, consent: Consent) -> dict[str, Any]:
+    """A consent that stands: who may read what, since when and until when."""
+    return {
+        "id": consent.id,
+        "tpp": tpp_name(bank, consent.client_id),
+        "scope": consent.scope,
+        "accounts": [bank.accounts[iban] for iban in consent.logical_ids.values()],
+        "given": brussels_date(consent.given),
+        "until": brussels_date(consent.until),
+    }
 
 
 def answer_of(bank: Bank, session_id: str, subject_id: str) -> str:

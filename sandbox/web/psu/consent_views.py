@@ -4,23 +4,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from sandbox.bank import consent_sessions, consents, signing, signing_sessions
-from sandbox.bank.grants import Consent, ConsentAddress, Session
-from sandbox.bank.records import Account, Customer
+from sandbox.bank import consent_sessions, consents
+from sandbox.bank.grants import ConsentAddress, Session
+from sandbox.bank.records import Account
 from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.banking.money import Money
-
-
-class Allowed(NamedTuple):
-    """A consent that stands: who may read what, since when and until when."""
-
-    id: str
-    tpp: str
-    scope: str
-    accounts: list[Account]
-    given: date
-    until: date
 
 
 class Choice(NamedTuple):
@@ -69,26 +58,6 @@ def consent_view(bank: Bank, session: Session, address: ConsentAddress) -> Conse
 def tpp_name(bank: Bank, client_id: str) -> str:
     client = bank.clients.get(client_id)
     return client.name if client else client_id
-
-
-def standing_one(bank: Bank, session_id: str, consent_id: str) -> tuple[Customer, Allowed]:
-    """A consent that the customer in the channel may withdraw."""
-    session = signing_sessions.session_of(bank, session_id, signing_sessions.CHANNEL)
-    if session.customer is not None:
-        signing.demand_own_channel(bank, session.customer)
-    found = consents.find_valid(bank, session.customer, consent_id)
-    return bank.customers[found.customer], allowed_by(bank, found)
-
-
-def allowed_by(bank: Bank, consent: Consent) -> Allowed:
-    return Allowed(
-        consent.id,
-        tpp_name(bank, consent.client_id),
-        consent.scope,
-        [bank.accounts[iban] for iban in consent.logical_ids.values()],
-        brussels_date(consent.given),
-        brussels_date(consent.until),
-    )
 
 
 def choices_of(bank: Bank, customer: str) -> list[Choice]:

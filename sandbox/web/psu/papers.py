@@ -29,6 +29,13 @@ from sandbox.web.psu.words import (
 )
 
 Line = tuple[str, str]
+# Of a variable order, by the limits that it has.
+FORMULAS = {
+    (): "order.everything",
+    ("minimal",): "order.above",
+    ("maximal",): "order.up_to",
+    ("minimal", "maximal"): "order.between",
+}
 
 
 def lines(language: str, sight: Sight) -> list[Line]:
@@ -149,15 +156,9 @@ def _order_headline(language: str, view: OrderView) -> Line:
 
 def formula(language: str, contract: Contract) -> str:
     """What a variable order pays: between the amount that stays and the most that leaves (service 2.2 rule 2)."""
-    if contract.minimal is None and contract.maximal is None:
-        return say(language, "order.everything")
-    if contract.maximal is None and contract.minimal is not None:
-        return say(language, "order.above", minimal=amount(language, contract.minimal))
-    if contract.minimal is None and contract.maximal is not None:
-        return say(language, "order.up_to", maximal=amount(language, contract.maximal))
-    assert contract.minimal is not None and contract.maximal is not None
-    bounds = {"minimal": amount(language, contract.minimal), "maximal": amount(language, contract.maximal)}
-    return say(language, "order.between", **bounds)
+    limits = {"minimal": contract.minimal, "maximal": contract.maximal}
+    bounds = {name: amount(language, limit) for name, limit in limits.items() if limit is not None}
+    return say(language, FORMULAS[tuple(bounds)], **bounds)
 
 
 def rhythm(language: str, contract: Contract) -> str:
