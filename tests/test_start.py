@@ -54,7 +54,7 @@ LATE = {
     "sandbox.web.docs.site": "the documentation",
     "sandbox.web.docs.views": "the reference",
     "sandbox.web.psu.answering": "the pages for PSUs",
-    "sandbox.web.psu.templating": "the pages for PSUs",
+    "sandbox.web.psu.visits": "the pages for PSUs",
     "sandbox.world.log.opening": "a state file",
     "sandbox.world.transfer.exporter": "exports",
 }

@@ -14,10 +14,8 @@ from sandbox.lazy import load
 from sandbox.web.api.app import here
 from sandbox.web.api.fault_replies import answered
 from sandbox.web.html.static_files import content_of, serve
-from sandbox.web.psu.consent_views import tpp_name
-from sandbox.web.psu.sights import kind_of, likely_customer
-from sandbox.web.psu.templating import draw, headers
-from sandbox.web.psu.visits import Lost, Visit
+from sandbox.web.psu.sights import kind_of, likely_customer, tpp_name
+from sandbox.web.psu.visits import Lost, Visit, draw, headers
 from sandbox.world.registry import Worlds
 
 FORM_BYTES_MAX = 20_000

@@ -16,8 +16,7 @@ from sandbox.web.psu.channel_views import LISTS, answer_of, folder, in_channel, 
 from sandbox.web.psu.papers import from_accounts, headline
 from sandbox.web.psu.sights import in_app, session_at
 from sandbox.web.psu.steps import ENDS, Verb, draw_sight, read_code
-from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import CHANNEL_COOKIE, Lost, Visit, go, keep, proof_of
+from sandbox.web.psu.visits import CHANNEL_COOKIE, Lost, Visit, draw, go, keep, proof_of
 
 Show = Callable[[Visit, str, Refusal], Response]
 OVER = (*ENDS, Error.CHANNEL_CLOSED)

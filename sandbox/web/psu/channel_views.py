@@ -9,9 +9,8 @@ from sandbox.bank.state import Bank
 from sandbox.banking.calendar import brussels_date
 from sandbox.contract.errors import Error, Refusal
 from sandbox.contract.moves import Status
-from sandbox.web.psu.consent_views import choices_of, tpp_name
 from sandbox.web.psu.initiation_views import listed_view
-from sandbox.web.psu.sights import Sight, sight_of
+from sandbox.web.psu.sights import Sight, choices_of, sight_of, tpp_name
 
 LISTS = ("orders", "payments")
 

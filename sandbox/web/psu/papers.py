@@ -13,9 +13,8 @@ from sandbox.banking.remittance import read_structured
 from sandbox.contract.field_rows import Body, Choice
 from sandbox.contract.fields import PAYMENT, STANDING_ORDER
 from sandbox.contract.products import PRODUCTS
-from sandbox.web.psu.consent_views import ConsentView
 from sandbox.web.psu.initiation_views import FileView, OrderView, PaymentView, Source
-from sandbox.web.psu.sights import Sight, View
+from sandbox.web.psu.sights import ConsentView, Sight, View
 from sandbox.web.psu.words import (
     amount,
     catalogue,

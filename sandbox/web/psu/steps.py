@@ -15,10 +15,8 @@ from sandbox.contract.errors import Error, Refusal
 from sandbox.web.api.edge_faults import browser_sent
 from sandbox.web.psu import papers
 from sandbox.web.psu.answering import Ending, end
-from sandbox.web.psu.consent_views import ConsentView
-from sandbox.web.psu.sights import Sight, session_at, sight_of
-from sandbox.web.psu.templating import draw
-from sandbox.web.psu.visits import Visit, address_cookie, form_targets, go, keep
+from sandbox.web.psu.sights import ConsentView, Sight, session_at, sight_of
+from sandbox.web.psu.visits import Visit, address_cookie, draw, form_targets, go, keep
 
 # After these there is nothing left to do at the address; other refusals are shown on the page itself.
 ENDS = (Error.NOT_FOUND, Error.ALREADY_OVER, Error.ADDRESS_OUTDATED, Error.CONSENT_ENDED)
