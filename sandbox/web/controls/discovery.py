@@ -50,14 +50,12 @@ def authorize(world: World, request: Request) -> Response:
         asked = _read_request(client, request)
         language = screen_language(languages_asked(request.headers.get("Accept-Language", "")))
         ((_, token), *_) = world.act(consents.ask, client.id, *asked[:2], callback, asked[2], language)
+        address = with_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state)
     except _Answer as answer:
-        return _lead(with_query(callback, error=answer.error, error_description=str(answer), state=state))
+        error, why = answer.args
+        address = with_query(callback, error=error, error_description=why, state=state)
     except Refusal as refusal:  # of the account that CAF names
-        return _lead(with_query(callback, error="access_denied", error_description=refusal.text, state=state))
-    return _lead(with_query(f"{bank_root_of(request)}/psu/consent/{token}", state=state))
-
-
-def _lead(address: str) -> Response:
+        address = with_query(callback, error="access_denied", error_description=refusal.text, state=state)
     response = redirect(address)
     assert isinstance(response, Response)
     response.headers["Cache-Control"] = "no-store"
@@ -65,11 +63,7 @@ def _lead(address: str) -> Response:
 
 
 class _Answer(Exception):
-    """An error that the client hears at its callback (RFC 6749, 4.1.2.1)."""
-
-    def __init__(self, error: str, description: str) -> None:
-        super().__init__(description)
-        self.error = error
+    """An error that the client hears at its callback, and its description (RFC 6749, 4.1.2.1)."""
 
 
 def _client_and_callback(bank: Bank, request: Request) -> tuple[Client, str]:
