@@ -23,154 +23,128 @@ class Topic(StrEnum):
     VARIANTS = "How this bank differs"
 
 
-def choice(topic: Topic, default: Any, clause: str, about: str) -> Any:
-    """A field and the clause it comes from; `service` where that speaks, `choice` where it is ours."""
-    return field(default=default, metadata={"clause": clause, "topic": topic, "about": about})
+def choice(topic: Topic, usual: str, default: Any, about: str, clause: str = "") -> Any:
+    """A field and the clause it comes from, else the usual one of its topic; `choice` where it is ours."""
+    return field(default=default, metadata={"clause": clause or usual, "topic": topic, "about": about})
 
 
-_interface = partial(choice, Topic.INTERFACE)
-_signatures = partial(choice, Topic.SIGNATURES)
-_payments = partial(choice, Topic.PAYMENTS)
-_files = partial(choice, Topic.FILES)
-_signing = partial(choice, Topic.SIGNING)
-_consents = partial(choice, Topic.CONSENTS)
-_accounts = partial(choice, Topic.ACCOUNTS)
-_limits = partial(choice, Topic.LIMITS)
-_referee = partial(choice, Topic.REFEREE)
-_memory = partial(choice, Topic.MEMORY)
-_variants = partial(choice, Topic.VARIANTS)
+_interface = partial(choice, Topic.INTERFACE, "choice 2")
+_signatures = partial(choice, Topic.SIGNATURES, "choice 9")
+_payments = partial(choice, Topic.PAYMENTS, "choice 5")
+_files = partial(choice, Topic.FILES, "choice 7")
+_signing = partial(choice, Topic.SIGNING, "choice 5")
+_consents = partial(choice, Topic.CONSENTS, "choice 8")
+_accounts = partial(choice, Topic.ACCOUNTS, "choice 8")
+_limits = partial(choice, Topic.LIMITS, "choice 13")
+_referee = partial(choice, Topic.REFEREE, "choice 10")
+_memory = partial(choice, Topic.MEMORY, "choice 10")
+_variants = partial(choice, Topic.VARIANTS, "choice 13")
 
 
 @dataclass(frozen=True)
 class Settings:
     """The defaults are the contract's. The order of the fields is that of old files: a new one comes last."""
 
-    vendor: str = _interface("service", "choice 2", "The word in Accept: application/vnd.<word>.api+json.")
+    vendor: str = _interface("service", "The word in Accept: application/vnd.<word>.api+json.")
     request_id_reuse: str = _interface(
-        "replay", "choice 2", "What a used Request-ID gets: the same reply again, a refusal, or a new initiation."
+        "replay", "What a used Request-ID gets: the same reply again, a refusal, or a new initiation."
     )
-    worlds: str = _interface("on_demand", "choice 10", "Whether a call to an unknown world makes it, or gets 404.")
-    settled_status: str = _payments("ACSC", "choice 5", "The status in which a settled payment ends.")
-    closed_days: str = _payments("ignore", "choice 5", "Whether a direct payment waits for the next banking day.")
+    worlds: str = _interface("on_demand", "Whether a call to an unknown world makes it, or gets 404.", "choice 10")
+    settled_status: str = _payments("ACSC", "The status in which a settled payment ends.")
+    closed_days: str = _payments("ignore", "Whether a direct payment waits for the next banking day.")
     # A bank whose beginning does not name `life` is older than the setting, so this default never changes;
     # `bank-sandbox serve` begins its own banks with on.
     life: str = _accounts(
-        "off", "choice 13", "Whether the customers' habits go on under the clock: salaries, rent, card payments."
+        "off", "Whether the customers' habits go on under the clock: salaries, rent, card payments.", "choice 13"
     )
 
     signatures: str = _signatures(
         "lenient",
-        "choice 2",
         "off: not read. lenient: verified where they are sent. strict: required on each initiation.",
+        "choice 2",
     )
     date_tolerance: timedelta = _signatures(
-        timedelta(minutes=3), "choice 9", "How far the header Date of a signed call may be from bank time."
+        timedelta(minutes=3), "How far the header Date of a signed call may be from bank time."
     )
     client_certificates: str = _signatures(
-        "off", "choice 9", "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake."
+        "off", "Where the client's certificate comes from: nowhere, a proxy's header, or the TLS handshake."
     )
-    certificate_header: str = _signatures(
-        "X-Client-Cert", "choice 9", "The header in which a proxy hands the certificate on."
-    )
-    trusted_proxies: tuple[str, ...] = _signatures(
-        ("127.0.0.0/8", "::1"), "choice 9", "The networks whose header is believed."
-    )
-    certificate_clock: str = _signatures(
-        "real", "choice 9", "Whose time a certificate must cover: the machine's or the bank's."
-    )
-    requests_per_minute: int = _limits(0, "choice 13", "Calls of a client in one minute; 0 is no limit.")
-    reads_per_day: int = _limits(0, "choice 13", "Reads of an account in one day without its customer; 0 is no limit.")
+    certificate_header: str = _signatures("X-Client-Cert", "The header in which a proxy hands the certificate on.")
+    trusted_proxies: tuple[str, ...] = _signatures(("127.0.0.0/8", "::1"), "The networks whose header is believed.")
+    certificate_clock: str = _signatures("real", "Whose time a certificate must cover: the machine's or the bank's.")
+    requests_per_minute: int = _limits(0, "Calls of a client in one minute; 0 is no limit.")
+    reads_per_day: int = _limits(0, "Reads of an account in one day without its customer; 0 is no limit.")
 
     technical_checks: timedelta = _payments(
-        timedelta(seconds=1), "choice 5", "How long the technical checks of an initiation take."
+        timedelta(seconds=1), "How long the technical checks of an initiation take."
     )
     unsigned_after: timedelta = _signing(
-        timedelta(minutes=60), "service 3.3", "After this time an initiation that nobody signed is cancelled."
+        timedelta(minutes=60), "After this time an initiation that nobody signed is cancelled.", "service 3.3"
     )
     sca_address_life: timedelta = _signing(
-        timedelta(minutes=5), "choice 5", "How long a signing address can be opened; service 4.6 says a few minutes."
+        timedelta(minutes=5), "How long a signing address can be opened; service 4.6 says a few minutes."
     )
     instant_settlement: timedelta = _payments(
-        timedelta(seconds=3), "choice 5", "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds."
+        timedelta(seconds=3), "How long an instant payment takes; service 2.1 rule 7 allows 10 seconds."
     )
-    settlement_begins: timedelta = _payments(
-        timedelta(seconds=5), "choice 5", "How long after the signature settlement begins."
-    )
-    settlement_ends: timedelta = _payments(
-        timedelta(seconds=60), "choice 5", "How long after the signature settlement ends."
-    )
-    recycling_tries: int = _payments(
-        3, "choice 5", "How often a payment without funds is tried again after its execution date."
-    )
+    settlement_begins: timedelta = _payments(timedelta(seconds=5), "How long after the signature settlement begins.")
+    settlement_ends: timedelta = _payments(timedelta(seconds=60), "How long after the signature settlement ends.")
+    recycling_tries: int = _payments(3, "How often a payment without funds is tried again after its execution date.")
     contract_activation: timedelta = _payments(
-        timedelta(seconds=1), "choice 6", "How long after the signature a standing order becomes active."
+        timedelta(seconds=1), "How long after the signature a standing order becomes active.", "choice 6"
     )
-    bulk_validation: timedelta = _files(timedelta(seconds=120), "choice 7", "How long the validation of a file takes.")
+    bulk_validation: timedelta = _files(timedelta(seconds=120), "How long the validation of a file takes.")
     bulk_execution: timedelta = _files(
-        timedelta(seconds=60), "choice 7", "How long after the signature a bulk of today is executed."
+        timedelta(seconds=60), "How long after the signature a bulk of today is executed."
     )
     # A world that was kept before files followed the SEPA rulebook has 1; one that was kept before consents and further
     # signatures had methods, and a blocked customer no channel, has 2. Such a world does what it did then.
     rules_edition: int = _files(
-        3,
-        "choice 7",
-        "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules.",
+        3, "1: without the SEPA rulebook; 2: consents and further signatures by card reader alone; 3: all rules."
     )
     code_life: timedelta = _consents(
-        timedelta(minutes=10), "choice 5", "How long an authorisation code can be exchanged."
+        timedelta(minutes=10), "How long an authorisation code can be exchanged.", "choice 5"
     )
-    access_token_life: timedelta = _consents(timedelta(hours=1), "service 3.5", "How long an access token is valid.")
+    access_token_life: timedelta = _consents(timedelta(hours=1), "How long an access token is valid.", "service 3.5")
     sca_token_life: timedelta = _consents(
-        timedelta(hours=1), "choice 2", "How long the token of a signed initiation is valid."
+        timedelta(hours=1), "How long the token of a signed initiation is valid.", "choice 2"
     )
     sca_renewal_after: timedelta = _consents(
-        timedelta(days=90), "choice 8", "After this time the customer must authenticate again for older transactions."
+        timedelta(days=90), "After this time the customer must authenticate again for older transactions."
     )
-    consent_life: timedelta = _consents(timedelta(days=180), "choice 8", "How long a consent is valid.")
-    consent_address_life: timedelta = _consents(
-        timedelta(minutes=15), "choice 8", "How long a consent address can be opened."
-    )
-    page_size: int = _accounts(50, "choice 8", "Transactions on a page where the caller names no number; 50 at most.")
-    wrong_codes_max: int = _signing(
-        3, "choice 5", "After so many wrong codes at the card reader the initiation is refused."
-    )
-    execution_days_ahead_max: int = _payments(365, "choice 5", "How many days ahead an execution date may be.")
+    consent_life: timedelta = _consents(timedelta(days=180), "How long a consent is valid.")
+    consent_address_life: timedelta = _consents(timedelta(minutes=15), "How long a consent address can be opened.")
+    page_size: int = _accounts(50, "Transactions on a page where the caller names no number; 50 at most.")
+    wrong_codes_max: int = _signing(3, "After so many wrong codes at the card reader the initiation is refused.")
+    execution_days_ahead_max: int = _payments(365, "How many days ahead an execution date may be.")
 
-    referee: str = _referee("on", "choice 10", "Whether the referee watches the clients.")
-    referee_waives: tuple[str, ...] = _referee((), "choice 10", "Findings that are suppressed, each as rule: reason.")
-    requests_kept: int = _memory(10_000, "choice 10", "Calls in the list of calls; the oldest go first.")
-    acts_kept: int = _memory(
-        400_000, "choice 10", "Acts in memory, from which a fork can begin; older ones are compacted."
-    )
-    acts_bytes_max: int = _memory(256_000_000, "choice 10", "The same in bytes, of which files are most.")
+    referee: str = _referee("on", "Whether the referee watches the clients.")
+    referee_waives: tuple[str, ...] = _referee((), "Findings that are suppressed, each as rule: reason.")
+    requests_kept: int = _memory(10_000, "Calls in the list of calls; the oldest go first.")
+    acts_kept: int = _memory(400_000, "Acts in memory, from which a fork can begin; older ones are compacted.")
+    acts_bytes_max: int = _memory(256_000_000, "The same in bytes, of which files are most.")
     remembered_max: int = _memory(
-        100_000, "choice 10", "Entries in each register of Request-IDs, sessions, codes and replaced tokens."
+        100_000, "Entries in each register of Request-IDs, sessions, codes and replaced tokens."
     )
-    remembered_bytes_max: int = _memory(32_000_000, "choice 10", "Bytes of callers' texts in each of these registers.")
-    files_waiting_max: int = _files(100_000_000, "choice 7", "Bytes of packed files that wait for their validation.")
-    calls_bytes_max: int = _memory(
-        16_000_000, "choice 10", "Bytes of the list of calls, and again of headers and bodies."
-    )
-    contents_kept: int = _memory(200, "choice 10", "The last calls whose headers and bodies are kept; 0 is none.")
-    due_events_max: int = _memory(
-        10_000_000, "choice 10", "Events that one move of the clock may meet before it is refused."
-    )
-    body_size_max: int = _interface(1_000_000, "choice 2", "Bytes of a JSON or form body.")
+    remembered_bytes_max: int = _memory(32_000_000, "Bytes of callers' texts in each of these registers.")
+    files_waiting_max: int = _files(100_000_000, "Bytes of packed files that wait for their validation.")
+    calls_bytes_max: int = _memory(16_000_000, "Bytes of the list of calls, and again of headers and bodies.")
+    contents_kept: int = _memory(200, "The last calls whose headers and bodies are kept; 0 is none.")
+    due_events_max: int = _memory(10_000_000, "Events that one move of the clock may meet before it is refused.")
+    body_size_max: int = _interface(1_000_000, "Bytes of a JSON or form body.")
     # The axes of variants.py that are not at their first value, each with its value, by name.
-    variants: tuple[tuple[str, str], ...] = _variants(
-        (), "choice 13", "The axes on which this bank differs, each as axis: value."
-    )
+    variants: tuple[tuple[str, str], ...] = _variants((), "The axes on which this bank differs, each as axis: value.")
     # by_risk: the methods that the customer activated, of which a risk refuses some.
     sca_methods: str = _signing(
         "by_risk",
-        "service 5.7",
         "How customers approve: by card reader or app alone, or by the methods they activated.",
+        "service 5.7",
     )
     app_approval_life: timedelta = _signing(
-        timedelta(minutes=3), "service 5.7", "How long a page waits for the approval in the app."
+        timedelta(minutes=3), "How long a page waits for the approval in the app.", "service 5.7"
     )
     screens_in_english: str = _signing(
         "off",
-        "service 4.0",
         "Whether the bank's pages can be read in English too, for demos; the service has French and Dutch.",
+        "service 4.0",
     )
