@@ -12,7 +12,7 @@ from time import perf_counter, process_time
 from sandbox.app import assemble, first_beginning
 from sandbox.machine import machine_time, seconds_since_boot
 from sandbox.world.log.marks import mark_of, root_of
-from sandbox.world.log.postgres_store import PostgresStore, numbers, packed, placeholders
+from sandbox.world.log.postgres_store import NUMBERS, PostgresStore, packed, placeholders
 from sandbox.world.log.store import open_store
 from sandbox.world.registry import Worlds
 from tests.tpp import Tpp
@@ -21,7 +21,7 @@ PAYMENTS = 10  # of each world
 SLICE = 2_000  # worlds that are put into the database at once
 NEW = """INSERT INTO worlds (name, beginning, mark)
   SELECT 'listed-' || number, ?, 0 FROM generate_series(?::int, ?::int) AS number RETURNING id, name"""
-MARKS = (numbers, numbers, numbers, numbers)
+MARKS = (NUMBERS, NUMBERS, NUMBERS, NUMBERS)
 MARKED = f"""WITH n AS (SELECT * FROM unnest({placeholders(MARKS)}) AS n (world, mark, noted, headed)),
 named AS (UPDATE worlds SET mark = n.mark FROM n WHERE id = n.world)
 INSERT INTO heads SELECT n.world, pace, faults, n.noted, 0, head, n.headed, NULL, 1 FROM n, heads

@@ -4,7 +4,6 @@ What a file says is a function of its bytes and the day, so when and where it is
 """
 
 import threading
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -32,22 +31,21 @@ class Unread(NamedTuple):
 
 def first_unread(bank: Bank, until: datetime) -> Unread | None:
     """The first whose validation falls due by then; a small one is read when it does."""
-    return next(_unread(bank, until), None) if bank.files_waiting else None
+    if not bank.files_waiting:
+        return None
+    for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
+        bulk = bank.bulks[promise.subject_id]
+        if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
+            reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
+            if not reader.is_read(reading):
+                return Unread(promise.at, reading)
+    return None
 
 
 def unread_now(bank: Bank) -> Unread | None:
     """A file that is due already."""
     due = bank.agenda.next_at
     return first_unread(bank, bank.clock.now) if due is not None and due <= bank.clock.now else None
-
-
-def _unread(bank: Bank, until: datetime) -> Iterator[Unread]:
-    for promise in sorted(due for due in bank.agenda.due(until) if due.trigger is Trigger.VALIDATED):
-        bulk = bank.bulks[promise.subject_id]
-        if bulk.status is Status.RCVD and reader.is_large(bulk.packed):
-            reading = reading_of(bank, bulk, brussels_date(max(promise.at, bank.clock.now)))
-            if not reader.is_read(reading):
-                yield Unread(promise.at, reading)
 
 
 def read(unread: Unread) -> None:

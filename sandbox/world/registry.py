@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from logging import getLogger
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ class Worlds:
         self._keeper = CallKeeper(store) if store else None
         shared = store if store is not None and store.is_shared else None
         self._roll = SharedRoll(shared, self.machine_time, self._adopt) if shared else Roll()
+        self.held = self._roll.held  # without a question to the database; another server may have the world
         self.history = History(room.history_max, self._roll.in_memory)
         for name, row, beginnings in store.worlds(checkpoint.shape()) if store else ():
             assert store is not None
@@ -110,10 +112,6 @@ class Worlds:
             raise Refusal(Error.NOT_FOUND, input="world")
         return world
 
-    def held(self, name: str) -> World | None:
-        """A world that this server knows without a question to the database; another server may have it."""
-        return self._roll.held(name)
-
     def places(self, worlds: list[World]) -> dict[int, str]:
         """The address of the server that has a world, by the world's row; nothing where all are here."""
         ownership = self.store.ownership if self.store else None
@@ -135,12 +133,8 @@ class Worlds:
         if not is_world_name(name):
             raise Refusal(Error.NOT_FOUND, input="world")
         began = beginning or self.beginning_of(name)
-        at_call = beginning is None
-
-        def make() -> World:
-            return World(name, began, self.machine_time, self.store, not replacing)
-
-        return self._fetched(name, lambda: self._settle(name, make, replacing, at_call))
+        make = partial(World, name, began, self.machine_time, self.store, not replacing)
+        return self._fetched(name, lambda: self._settle(name, make, replacing, at_call=beginning is None))
 
     def _fetched(self, name: str, make: Callable[[], World]) -> World:
         """Again, once the server that has a world of that name gave it up."""

@@ -75,7 +75,8 @@ class Connection(Place):
             self.demand_open()
             self.look(at_once=True)
             try:
-                with self._transaction():
+                self._set_patience()
+                with transaction(self.database):
                     yield self.database
             except FAILURES as error:
                 self.trouble = f"the state file {self.path} cannot be written: {error}"
@@ -86,15 +87,12 @@ class Connection(Place):
                     self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             self._wal_writer.note_commit()
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _set_patience(self) -> None:
         """Waits for another program's lock, unless the last write failed: then it was waited for."""
         waits = 0.0 if self.trouble else LOCK_WAITS
         if self._waits != waits:
             self.database.execute(f"PRAGMA busy_timeout = {int(waits * 1000)}")
             self._waits = waits
-        with transaction(self.database):
-            yield
 
     def _error(self, text: str, error: Exception) -> StateFileError:
         if getattr(error, "sqlite_errorcode", None) in DAMAGED:

@@ -7,10 +7,10 @@ a tenth of the time that a library takes which knows every type.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache
+from functools import partial
 from itertools import islice
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
 from sandbox.world.log.leases import take
@@ -36,48 +36,38 @@ ARRAY = Struct("!iiiii").pack  # dimensions, whether it has nulls (not read), ty
 EMPTY = Struct("!iii").pack
 LENGTH = Struct("!i").pack
 NULL = LENGTH(-1)
-BIGINT, BYTEA, TEXT = 20, 17, 25  # the numbers of types, the same in every PostgreSQL
-
-Pack = Callable[[Iterable[Any]], bytes]
 
 
-def numbers(column: Iterable[int]) -> bytes:
-    values = tuple(column)
-    return _numbers(len(values))(1, 0, BIGINT, len(values), 1, *[part for value in values for part in (8, value)])
+class Column(NamedTuple):
+    """A type: its name, its number, which is the same in every PostgreSQL, and a value of it after its length."""
+
+    name: str
+    number: int
+    pack: Callable[[Any], bytes]
 
 
-@lru_cache(maxsize=64)
-def _numbers(count: int) -> Callable[..., bytes]:
-    return Struct("!iiiii" + "iq" * count).pack
+NUMBERS = Column("bigint", 20, partial(Struct("!iq").pack, 8))
+CONTENTS = Column("bytea", 17, lambda value: NULL if value is None else LENGTH(len(value)) + value)
+TEXTS = Column("text", 25, lambda value: CONTENTS.pack(value.encode()))
 
 
-def contents(column: Iterable[bytes | None], kind: int = BYTEA) -> bytes:
-    values = tuple(column)
-    parts = [NULL if value is None else LENGTH(len(value)) + value for value in values]
-    return ARRAY(1, 0, kind, len(values), 1) + b"".join(parts)
-
-
-def texts(column: Iterable[str]) -> bytes:
-    return contents([value.encode() for value in column], TEXT)
-
-
-TYPES: dict[Pack, tuple[str, int]] = {numbers: ("bigint", BIGINT), contents: ("bytea", BYTEA), texts: ("text", TEXT)}
-
-
-def placeholders(packs: Iterable[Pack], since: int = 1) -> str:
+def placeholders(columns: Iterable[Column], since: int = 1) -> str:
     """What stands in `unnest(...)` for so many columns."""
-    return ", ".join(f"${place}::{TYPES[pack][0]}[]" for place, pack in enumerate(packs, since))
+    return ", ".join(f"${place}::{column.name}[]" for place, column in enumerate(columns, since))
 
 
-def packed(packs: tuple[Pack, ...], rows: Sequence[tuple[Any, ...]]) -> list[bytes]:
+def packed(columns: tuple[Column, ...], rows: Sequence[tuple[Any, ...]]) -> list[bytes]:
     """Each column of rows."""
     if not rows:
-        return [EMPTY(0, 0, TYPES[pack][1]) for pack in packs]
-    return [pack(column) for pack, column in zip(packs, zip(*rows, strict=True), strict=True)]
+        return [EMPTY(0, 0, column.number) for column in columns]
+    return [
+        ARRAY(1, 0, column.number, len(rows), 1) + b"".join(map(column.pack, values))
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True)
+    ]
 
 
-HEAD = (numbers, numbers, numbers, numbers, numbers, numbers, numbers, contents, contents, numbers)
-ACT = (numbers, numbers, texts, texts, contents, numbers, numbers)
+HEAD = (*[NUMBERS] * 7, CONTENTS, CONTENTS, NUMBERS)
+ACT = (NUMBERS, NUMBERS, TEXTS, TEXTS, CONTENTS, NUMBERS, NUMBERS)
 # The head of a world changes only under the epoch that it was taken under, and only after the act that it stood at;
 # its acts and its notes are written where that held, and nowhere else. Always the same statement, however many rows.
 QUERY = f"""WITH grown AS (
