@@ -63,11 +63,10 @@ class Ownership:
         self._lock = threading.Lock()  # of id and epochs, which change together
         self._renewing = threading.Lock()
         self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._renew_until_closed, name="lease", daemon=True)
 
     def start(self) -> None:
         self.renew()
-        self._thread.start()
+        threading.Thread(target=self._renew_until_closed, name="lease", daemon=True).start()
 
     def renew(self) -> None:
         """Once, and registers a server that has no row."""

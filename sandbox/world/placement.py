@@ -67,10 +67,9 @@ class Placement:
         self._peers: tuple[float, list[Peer]] = float("-inf"), []
         self._owners: tuple[float, dict[str, Peer]] = float("-inf"), {}  # of worlds that were called here
         self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._balance_until_closed, name="balance", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        threading.Thread(target=self._balance_until_closed, name="balance", daemon=True).start()
 
     @property
     def is_draining(self) -> bool:

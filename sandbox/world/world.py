@@ -83,7 +83,7 @@ class World(Paced):
                 self._demand_kept()
             new = self._new and not self.row
             begins = (beginning, opening)
-            self._stand_at(self._store.begin(self.name, begins, pace, acts or (), faults, instead=self.row, new=new))
+            self._stand_at(self._store.begin(self.name, begins, pace, acts or (), faults, self.row, new))
             log = StoredLog(self._store, self._backlog)
         self._begin(beginning, opening, pace, faults)
         self._hold(bank, log, calls)

@@ -76,11 +76,15 @@ def chained(world: int, head: Head, acts: Iterable[tuple[str, str, bytes, int]])
 
 def demand_chain(rows: Iterable[tuple[Any, ...]], head: Head) -> Iterator[ActRow]:
     """Each row; the first that does not follow from those before it is a MarkError."""
+    number, mark = head
     for columns in rows:
+        number += 1
         row = ActRow(*columns)
-        if not isinstance(row.given, bytes) or row != next_row(row.world, head, *row[2:6]):
-            raise MarkError(head.acts + 1)
-        head = row.head
+        if row.number != number or not isinstance(row.given, bytes):
+            raise MarkError(number)
+        mark = act_mark(mark, *row[1:6])
+        if row.mark != mark:
+            raise MarkError(number)
         yield row
 
 

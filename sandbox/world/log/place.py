@@ -140,13 +140,12 @@ class Reader:
         while True:
             rows = self.connection.select(query, world, since.acts, PIECE)
             try:
-                for row in demand_chain(rows, since):
-                    yield row
-                    since = row.head
+                yield from demand_chain(rows, since)
             except MarkError as error:
                 raise self.damage(f"act {error.number} of its world {world} is not as it was written") from None
             if len(rows) < PIECE:
                 return
+            since = ActRow(*rows[-1]).head
 
     def demand_part(self, part: Part) -> None:
         """All of it, and that it leads where it should."""

@@ -85,14 +85,7 @@ class StateStore(Reader):
         """After a world's memory was written down and given back."""
 
     def begin(
-        self,
-        name: str,
-        beginning: Any,
-        pace: Any,
-        acts: Iterable[Act] = (),
-        faults: Any = None,
-        instead: int = 0,
-        new: bool = False,
+        self, name: str, beginning: Any, pace: Any, acts: Iterable[Act], faults: Any, instead: int, new: bool
     ) -> Backlog:
         """Begins a world, also with acts from elsewhere: whole or not at all. The world of its name is replaced, unless
         `new` is set; a world that begins again names itself in `instead`, so that no other world is replaced."""

@@ -15,8 +15,7 @@ from sandbox.world.log.format import ACT, OF_A_WORLD, TABLES, VERSION, DamageErr
 from sandbox.world.log.marks import Head, chained, root_of
 from sandbox.world.log.world_rows import insert_head, insert_marked
 
-MADE = {1: "0", 2: "coalesce(made, 0)"}  # how much a bank had made after an act
-MARK = {1: "NULL", 2: "mark"}
+MADE = {1: "0, NULL, NULL", 2: "coalesce(made, 0), made, mark"}  # how much a bank had made after an act
 FAULTS = {1: "NULL", 2: "faults"}
 
 
@@ -61,7 +60,7 @@ def _worlds(database: sqlite3.Connection, table: str, version: int) -> list[tupl
 
 def _acts(database: sqlite3.Connection, table: str, world: int, version: int) -> Iterator[tuple[Any, ...]]:
     """Without their marks, each held against it."""
-    columns = f"number, at, verb, given, {MADE[version]}, {'NULL' if version == 1 else 'made'}, {MARK[version]}"
+    columns = f"number, at, verb, given, {MADE[version]}"
     rows = database.execute(f"SELECT {columns} FROM {table} WHERE world = ? ORDER BY number", (world,))
     for expected, (number, at, verb, given, made, made_text, mark) in enumerate(rows, 1):
         whole = isinstance(given, bytes) and isinstance(at, str) and isinstance(verb, str) and number == expected

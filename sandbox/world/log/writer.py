@@ -1,6 +1,7 @@
 """Writing what was gathered: many calls' acts in one transaction, and each call answered once its own are in it."""
 
 import threading
+from collections import defaultdict
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +44,7 @@ class Gathered:
         return self.noted.get("pace", noted[0]), self.noted.get("faults", noted[1])
 
 
-Batch = dict[Backlog, Gathered]
+Batch = defaultdict[Backlog, Gathered]
 
 
 class Writer:
@@ -53,7 +54,7 @@ class Writer:
         self.connection = connection
         self.flushes = 0
         self.flush_seconds = 0.0
-        self._gathered: Batch = {}
+        self._gathered: Batch = defaultdict(Gathered)
         self._gather = threading.Lock()
 
     def note(self, what: str, backlog: Backlog, value: Any) -> None:
@@ -69,7 +70,7 @@ class Writer:
 
     def _take(self, backlog: Backlog) -> Gathered:
         self._demand_founded(backlog)
-        gathered = self._gathered.setdefault(backlog, Gathered())
+        gathered = self._gathered[backlog]
         backlog.taken = gathered.taken = backlog.taken + 1
         return gathered
 
@@ -93,17 +94,17 @@ class Writer:
         with self.connection.turn:
             if not self._gathered:
                 return
-            batch: Batch = {}
+            batch: Batch = defaultdict(Gathered)
             try:
                 with self._writing() as database:
                     with self._gather:
-                        batch, self._gathered = self._gathered, {}
+                        batch, self._gathered = self._gathered, defaultdict(Gathered)
                     self._write(database, batch)
             except BaseException:
                 with self._gather:  # also what was gathered meanwhile, as some of it may follow from what is lost
                     for backlog in (*batch, *self._gathered):
                         backlog.lost = True
-                    self._gathered = {}
+                    self._gathered = defaultdict(Gathered)
                 raise
             for backlog, gathered in batch.items():
                 backlog.head = gathered.acts[-1].head if gathered.acts else backlog.head
