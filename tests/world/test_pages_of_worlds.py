@@ -81,4 +81,4 @@ def test_the_command_follows_the_pages(full: Server, monkeypatch: pytest.MonkeyP
     far = RemoteWorld.__new__(RemoteWorld)
     monkeypatch.setattr(world_views, "PAGE", 2)
     far.call = lambda method, path, body=None: json.loads(full.tpp().http.get(f"/_sandbox{path}").data)  # type: ignore
-    assert [row["name"] for row in far.control("worlds")["worlds"]] == NAMES
+    assert [row["name"] for row in far.control("GET /worlds")["worlds"]] == NAMES
