@@ -17,7 +17,7 @@ from threading import Thread
 from bench.load import Load
 from bench.servers import INITIATION, Server
 from bench.table import Figure, printed
-from sandbox.world.log.leases import Peer
+from sandbox.world.ownership import Peer
 from sandbox.world.placement import preferred
 from tests.postgres import Cluster, started
 

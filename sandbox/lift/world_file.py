@@ -19,9 +19,9 @@ from sandbox.lift.har import Recorded
 from sandbox.world.beginning import Beginning, bank_of
 from sandbox.world.calls import Exchange
 from sandbox.world.log.memory_log import Act
+from sandbox.world.transfer.exporter import named
 from sandbox.world.transfer.form import FORMAT, exact
 from sandbox.world.transfer.importer import read_life
-from sandbox.world.transfer.stripping import named
 
 REASONED = (Status.RJCT, Status.CANC)  # statuses of which a reply names the reason (choice 5)
 

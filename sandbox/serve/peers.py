@@ -25,7 +25,7 @@ from sandbox.web.api.failures import refusal_response
 from sandbox.web.api.target import raw_path, text_of, world_and_path
 from sandbox.world.beginning import nth_id
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import Peer
+from sandbox.world.ownership import Peer
 from sandbox.world.placement import AGAIN, HERE, Placement, Wakes
 
 PAUSE = 0.05  # seconds between two looks for a world that is on its way

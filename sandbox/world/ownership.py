@@ -11,25 +11,72 @@
 A lease is believed for its length less a margin, counted from the moment before its renewal was sent, by a clock that
 nobody sets. A server whose row is gone registers anew; before it believes the new lease it has no world any more, so
 each world in memory is read anew, under an epoch of its own, before it answers.
+
+A server lives as long as its row in `servers` stands, and the row may be removed once its lease has ended by the
+database's clock. A world is taken only from a server whose row is gone: a renewal that finds its row has lost nothing.
+Each take raises the world's epoch in the row that every write of the world changes: a server that was away writes
+nothing under an epoch that has passed.
 """
 
 import threading
 from collections.abc import Callable
 from logging import getLogger
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sandbox.world.log import leases
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import DRAINING, Peer
+from sandbox.world.log.marks import Head
 from sandbox.world.log.writer import Backlog
 
-if TYPE_CHECKING:
-    from sandbox.world.log.postgres_line import Line
+if TYPE_CHECKING:  # psycopg takes a tenth of a start, and few servers need it
+    from sandbox.world.log.postgres_line import Line, Statements
 
 log = getLogger("sandbox")
 LEASE = 5.0  # seconds (choice 12)
 MARGIN_SHARE = 5  # a fifth of the lease: clocks of two machines do not run equally fast
 RENEWALS = 5  # in one lease
+DRAINING = "#draining"  # after the address of a server that ends
+RENEW = "UPDATE servers SET until = now() + ? * interval '1 second', address = ? WHERE id = ?"
+REGISTER = "INSERT INTO servers (address, until) VALUES (?, now() + ? * interval '1 second') RETURNING id"
+LEAVE = "DELETE FROM servers WHERE id = ?"
+LIVE = "SELECT id, address FROM servers WHERE until > now() ORDER BY id"
+BURY = "DELETE FROM servers WHERE until <= now() AND id != ?"
+TAKE = """UPDATE heads SET owner = ?, epoch = epoch + 1 WHERE world = ? AND
+  (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM servers WHERE servers.id = heads.owner))
+  RETURNING epoch, pace, faults, acts, head"""
+GIVE = "UPDATE heads SET owner = NULL WHERE world = ? AND owner = ? AND epoch = ?"
+PLACES = """SELECT heads.world, servers.address FROM heads JOIN servers ON servers.id = heads.owner
+  WHERE servers.until > now() AND heads.world = ANY(?)"""
+OWNER = """SELECT servers.id, servers.address FROM heads JOIN servers ON servers.id = heads.owner
+  WHERE heads.world = ? AND servers.until > now()"""
+
+
+class Peer(NamedTuple):
+    """A server that lives."""
+
+    id: int
+    address: str
+
+    @property
+    def url(self) -> str:
+        return self.address.removesuffix(DRAINING)
+
+    @property
+    def drains(self) -> bool:
+        """Whether it gives its worlds up, as it ends."""
+        return self.address.endswith(DRAINING)
+
+
+def take(database: "Statements", world: int, server: int) -> Backlog | None:
+    """The world as it stands: the owner alone changes it from now on. None where another server has it, or where it is
+    gone. In a transaction: servers whose lease has ended are removed first. Their rows are locked by this, so a renewal
+    that comes at the same moment either saves the server or finds that it is gone."""
+    row = database.execute(TAKE, (server, world, server)).fetchone()
+    if row is None and database.execute(BURY, (server,)).rowcount:
+        row = database.execute(TAKE, (server, world, server)).fetchone()
+    if row is None:
+        return None
+    epoch, pace, faults, acts, head = row
+    return Backlog(world, Head(acts, head), epoch=epoch, noted=(pace, faults))
 
 
 class LeaseLostError(StateFileError):
@@ -75,11 +122,11 @@ class Ownership:
                 return
             sent = self._elapsed()
             address = self.address + DRAINING * self.drains
-            renewed = self.id and self._line.run_one(leases.RENEW, self.lease, address, self.id).rowcount
+            renewed = self.id and self._line.run_one(RENEW, self.lease, address, self.id).rowcount
             if not renewed:  # once its row is gone, other servers may have taken its worlds
                 self._forget_all()
                 sent = self._elapsed()
-                made = self._line.run_one(leases.REGISTER, address, self.lease).fetchall()
+                made = self._line.run_one(REGISTER, address, self.lease).fetchall()
                 with self._lock:
                     self.id = int(made[0][0])
             self._believed_until = sent + self.lease * (1 - 1 / MARGIN_SHARE)
@@ -122,7 +169,7 @@ class Ownership:
         """Makes a world this server's, under an epoch of its own; also one that it has already."""
         self.demand()
         server = self.id
-        taken = self._line.run(lambda database: leases.take(database, world, server))
+        taken = self._line.run(lambda database: take(database, world, server))
         if taken is None:
             raise ElsewhereError(self.owner(world))
         self.note(world, taken.epoch, server)
@@ -156,7 +203,7 @@ class Ownership:
             if self._epochs.get(world) != epoch:
                 return
             del self._epochs[world]
-        if self._line.run_one(leases.GIVE, world, server, epoch).rowcount:
+        if self._line.run_one(GIVE, world, server, epoch).rowcount:
             self.given += 1
             log.info("server %s gave world %s up, epoch %s", server, world, epoch)
 
@@ -173,16 +220,16 @@ class Ownership:
 
     def peers(self) -> list[Peer]:
         """All servers that live, with this one, in the order of their ids."""
-        return [Peer(*row) for row in self._line.run_one(leases.LIVE).fetchall()]
+        return [Peer(*row) for row in self._line.run_one(LIVE).fetchall()]
 
     def owner(self, world: int) -> Peer | None:
         """The living server that has a world."""
-        row = self._line.run_one(leases.OWNER, world).fetchone()
+        row = self._line.run_one(OWNER, world).fetchone()
         return None if row is None else Peer(*row)
 
     def places(self, worlds: list[int]) -> dict[int, str]:
         """Where each of these worlds is that a living server has."""
-        rows = self._line.run_one(leases.PLACES, worlds).fetchall()
+        rows = self._line.run_one(PLACES, worlds).fetchall()
         return {int(world): Peer(0, address).url for world, address in rows}
 
     def drain(self) -> None:
@@ -199,6 +246,6 @@ class Ownership:
         if not server:
             return
         try:
-            self._line.run_one(leases.LEAVE, server)
+            self._line.run_one(LEAVE, server)
         except StateFileError as error:
             log.warning("server %s could not say that it ends: %s", server, error)

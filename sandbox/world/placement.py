@@ -17,9 +17,8 @@ from logging import getLogger
 
 from sandbox.contract.errors import Refusal
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import Peer
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.ownership import ElsewhereError, Ownership
+from sandbox.world.ownership import ElsewhereError, Ownership, Peer
 from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 

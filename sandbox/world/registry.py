@@ -18,9 +18,8 @@ from sandbox.world.faults import Line
 from sandbox.world.history import USUAL, CallKeeper, History, Room
 from sandbox.world.log import checkpoint
 from sandbox.world.log.format import StateFileError
-from sandbox.world.log.leases import Peer
 from sandbox.world.log.state_store import StateStore
-from sandbox.world.ownership import ElsewhereError
+from sandbox.world.ownership import ElsewhereError, Peer
 from sandbox.world.roll import Roll, SharedRoll
 from sandbox.world.steady_clock import SteadyClock
 from sandbox.world.world import Terms, World

@@ -15,8 +15,8 @@ from sandbox.machine import seconds_since_boot
 from sandbox.serve.peers import Peers, world_of
 from sandbox.serve.relay import Relay, encode_request, hop_of, take_hop
 from sandbox.serve.server import in_background
-from sandbox.world.log.leases import DRAINING, Peer
 from sandbox.world.log.postgres_store import PostgresStore
+from sandbox.world.ownership import DRAINING, Peer
 from sandbox.world.placement import HERE, Placement, preferred
 from sandbox.world.registry import Worlds
 from tests.conftest import MORNING

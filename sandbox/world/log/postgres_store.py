@@ -13,7 +13,6 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from sandbox.contract.errors import Error, Refusal
-from sandbox.world.log.leases import take
 from sandbox.world.log.marks import Head, chained, mark_of, root_of
 from sandbox.world.log.memory_log import Act
 from sandbox.world.log.place import Database
@@ -30,7 +29,7 @@ from sandbox.world.log.postgres_line import (
 from sandbox.world.log.state_store import StateStore
 from sandbox.world.log.world_rows import Noted, columns_of, insert_head, insert_world, remove_world
 from sandbox.world.log.writer import Backlog, Batch, Writer
-from sandbox.world.ownership import LEASE, ElsewhereError, Ownership
+from sandbox.world.ownership import LEASE, ElsewhereError, Ownership, take
 
 ARRAY = Struct("!iiiii").pack  # dimensions, whether it has nulls (not read), type, length, lowest index
 EMPTY = Struct("!iii").pack

@@ -1,35 +1,53 @@
-"""From a world to its file: a head, every act, the calls that are still known, and what it came to."""
+"""From a world to its file: a head, every act, the calls that are still known, and what it came to.
 
-from collections.abc import Generator, Iterable, Sequence
+A stripped file is without what callers kept secret. Each secret has one stand-in, so that all still fits together. What
+the bank drew follows from the world's seed and secret, which a replay needs: it is only named by its number.
+"""
+
+import re
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
+from sandbox.bank.mint import Mint
+from sandbox.bank.records import Client, Origin
+from sandbox.banking.pkce import challenge_of
 from sandbox.contract.errors import Error, Refusal
+from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.world.beginning import Beginning
+from sandbox.world.calls import Exchange
 from sandbox.world.log import apart, checkpoint
 from sandbox.world.log.codec import encode
 from sandbox.world.log.format import program
-from sandbox.world.log.memory_log import Act
+from sandbox.world.log.memory_log import Act, MemoryLog
 from sandbox.world.log.state_hash import write_hashes
 from sandbox.world.long_work import with_pauses
-from sandbox.world.replay import release_bank
+from sandbox.world.replay import release_bank, replayed
 from sandbox.world.transfer.file_reader import FINDINGS_MAX
 from sandbox.world.transfer.form import (
     FORMAT,
     SHIPPED,
     VERSION,
     CarriedFinding,
+    Drawn,
     call_row,
+    drawn_by,
     exact,
     finding_row,
     is_shipped,
     line_of,
+    parameters_of,
     past_print,
     people_print,
+    resolved,
 )
-from sandbox.world.transfer.stripping import STRIPPED, stripped
 from sandbox.world.world import Life, World
 
 ACTS_AT_ONCE, CALLS_AT_ONCE = 50, 200  # lines between two pauses: one or two milliseconds
+STRIPPED = ("client secrets", "code verifiers and challenges", "state of callbacks", "codes, tokens and addresses")
+AT_ONCE = 100  # acts between two pauses
+SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def exported(world: World, strip: bool = False, findings: Sequence[CarriedFinding] = ()) -> Generator[bytes]:
@@ -100,3 +118,88 @@ def head_of(name: str, life: Life, strip: bool) -> dict[str, Any]:
 def act_line(number: int, act: Act) -> dict[str, Any]:
     given = encode(act.arguments, by_name=True)
     return {"act": number, "at": exact(act.at), "verb": act.verb, "given": given, "made": act.made}
+
+
+def stripped(life: Life) -> Life:
+    """It goes the same way, but to another state hash where a secret stood in the bank."""
+    strip = Strip(life)
+    beginning = strip.beginning(life.beginning)
+    acts = MemoryLog()
+    for act in with_pauses(life.acts, AT_ONCE):
+        acts.append(strip.act(act))
+    plain = MemoryLog()
+    for act in with_pauses(acts, AT_ONCE):
+        plain.append(resolved(act, drawn_by(beginning)))
+    bank = replayed(beginning, plain, life.pace.base)
+    plain.release()
+    calls = [strip.exchange(exchange) for exchange in life.exchanges]
+    return life._replace(beginning=beginning, acts=acts, bank=bank, exchanges=calls)
+
+
+class Strip:
+    """The secrets of one life, each with its stand-in."""
+
+    def __init__(self, life: Life) -> None:
+        mint = Mint(life.beginning.seed, secret=life.beginning.secret)
+        self._drawn = {mint.secret(): number for number in range(1, life.bank.mint.asked + 1)}
+        self._names: dict[str, str] = {}
+        self._numbers = count(1)
+        self._public = {client.secret for client in load_fixtures().clients.values()}
+        for act in with_pauses(life.acts, AT_ONCE):
+            for name, value in named(act):
+                if name == "verifier" and isinstance(value, str):
+                    self._names[challenge_of("S256", value)] = challenge_of("S256", self._stand_in(value))
+
+    def _stand_in(self, secret: str) -> str:
+        """As long as a verifier has to be."""
+        if secret not in self._names:
+            self._names[secret] = f"stripped-{next(self._numbers)}-".ljust(43, "x")
+        return self._names[secret]
+
+    def beginning(self, beginning: Beginning) -> Beginning:
+        fixtures = beginning.fixtures
+        if is_shipped(fixtures):  # known to everyone
+            return beginning
+        clients = {name: self._client(client) for name, client in fixtures.clients.items()}
+        others = (fixtures.customers, fixtures.accounts, clients, fixtures.profiles, fixtures.names)
+        return replace(beginning, fixtures=Fixtures(fixtures.digest, *others))
+
+    def _client(self, client: Client) -> Client:
+        return client if client.secret in self._public else replace(client, secret=self._stand_in(client.secret))
+
+    def act(self, act: Act) -> Act:
+        return act._replace(arguments=tuple(self._argument(name, value) for name, value in named(act)))
+
+    def _argument(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and value in self._drawn:
+            return Drawn(self._drawn[value])
+        if name in ("state", "verifier") and isinstance(value, str):
+            return self._stand_in(value)
+        if name == "challenge" and value:
+            return self._challenge(value)
+        if isinstance(value, Origin) and value.challenge:
+            return replace(value, challenge=self._challenge(value.challenge))
+        if isinstance(value, Client):
+            return self._client(value)
+        if name == "changes":
+            return tuple((key, self._stand_in(item) if key == "secret" else item) for key, item in value)
+        return value
+
+    def _challenge(self, challenge: tuple[str, str]) -> tuple[str, str]:
+        method, text = challenge
+        if method == "S256" and text not in self._names:
+            self._names[text] = challenge_of(method, f"stripped-{next(self._numbers)}-".ljust(43, "x"))
+        return method, self._stand_in(text)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        def hidden(found: re.Match[str]) -> str:
+            number = self._drawn.get(found[0])
+            return found[0] if number is None else f"drawn-{number}"
+
+        return exchange._replace(path=SECRET.sub(hidden, exchange.path))
+
+
+def named(act: Act) -> Iterator[tuple[str, Any]]:
+    """The arguments of an act by their names; an older program may have given fewer, when a verb took fewer."""
+    names = (parameter.name for parameter in parameters_of(act.verb))
+    return zip(names, act.arguments, strict=False)

@@ -16,12 +16,15 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from sandbox.bank.ledger import Books
+from sandbox.bank.mint import Mint
 from sandbox.bank.state import Bank
 from sandbox.bank.verbs import VERBS
 from sandbox.banking.durations import write_instant
 from sandbox.seed.fixtures import Fixtures, load_fixtures
+from sandbox.world.beginning import Beginning
 from sandbox.world.calls import Exchange
 from sandbox.world.log.codec import encode, keep
+from sandbox.world.log.memory_log import Act
 
 FORMAT = "bank-sandbox world"
 VERSION = 4
@@ -87,6 +90,19 @@ class Drawn:
     """In a stripped file: the secret that the world's mint draws as its nth."""
 
     number: int
+
+
+def drawn_by(beginning: Beginning) -> Any:
+    """What the mint of a world draws as its nth secret."""
+    return lambda number: Mint(beginning.seed, number - 1, beginning.secret).secret()
+
+
+def resolved(act: Act, secret_of: Any) -> Act:
+    """An act of a stripped file with the secrets that its numbers stand for."""
+    if not any(isinstance(value, Drawn) for value in act.arguments):
+        return act
+    given = (secret_of(value.number) if isinstance(value, Drawn) else value for value in act.arguments)
+    return act._replace(arguments=tuple(given))
 
 
 def exact(at: datetime) -> str:

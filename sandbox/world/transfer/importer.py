@@ -30,8 +30,15 @@ from sandbox.world.transfer.file_reader import (
     lines_in,
     number,
 )
-from sandbox.world.transfer.form import CarriedFinding, ParcelError, demand_fit, parameters_of, past_print
-from sandbox.world.transfer.stripping import drawn_by, resolved
+from sandbox.world.transfer.form import (
+    CarriedFinding,
+    ParcelError,
+    demand_fit,
+    drawn_by,
+    parameters_of,
+    past_print,
+    resolved,
+)
 from sandbox.world.world import Life
 
 T = TypeVar("T")
@@ -52,16 +59,8 @@ def read_life(stream: BinaryIO, machine_time: Callable[[], float]) -> tuple[str,
         raise ParcelError(f"the people of {other(head)} have another past than those of this one ({program()})")
     with collector_at_rest():
         acts, calls, findings = read_rows(lines, head, bank)
-    return head.world, Life(
-        head.beginning,
-        Pace(head.now, machine_time(), head.rate),
-        bank,
-        acts,
-        head.ordered,
-        calls,
-        head.fields["calls"],
-        findings,
-    )
+    pace, made = Pace(head.now, machine_time(), head.rate), head.fields["calls"]
+    return head.world, Life(head.beginning, pace, bank, acts, head.ordered, calls, made, findings)
 
 
 def read_rows(
