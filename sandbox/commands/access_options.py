@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sandbox.world.registry import Worlds
 
 KEY_LENGTH_MIN = 16  # characters, where strangers can try
+EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}  # listens there; nobody can open that
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,13 @@ def listen(make: Callable[[], Any], where: str) -> Any:
 
 def address_of(scheme: str, host: str, port: int) -> str:
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def opened(address: str) -> str:
+    """An address that a browser on this machine can open."""
+    for listens, here in EVERYWHERE.items():
+        address = address.replace(listens, here)
+    return address
 
 
 def is_loopback(host: str) -> bool:

@@ -1,12 +1,13 @@
 """The command `bank-sandbox health`, for health checks of images and builds (choice 10)."""
 
 import time
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 
+from sandbox.commands import access_options
+from sandbox.commands.access_options import opened
 from sandbox.commands.options import option
 
 if TYPE_CHECKING:
@@ -44,19 +45,9 @@ def health(url: str | None, key: str | None, wait: int, **served: Any) -> None:
 
 def address_of(served: dict[str, Any]) -> str:
     """The address of the controls, or of the bank where they are off."""
-    apart = served["controls"] == "on" and served["controls_port"] is not None
-    host = str(served["controls_host" if apart else "host"])
-    port = served["controls_port" if apart else "port"]
-    scheme = "https" if served["tls"] and not apart else "http"
-    try:
-        name = ip_address(host)
-        if name.is_unspecified:  # listens everywhere, so also here
-            host = "127.0.0.1" if name.version == 4 else "[::1]"
-        elif name.version == 6:
-            host = f"[{host}]"
-    except ValueError:
-        pass
-    return f"{scheme}://{host}:{port}"
+    if served["controls"] == "on" and served["controls_port"] is not None:
+        return opened(access_options.address_of("http", served["controls_host"], served["controls_port"]))
+    return opened(access_options.address_of("https" if served["tls"] else "http", served["host"], served["port"]))
 
 
 def fault_at(where: str, key: str | None, controls: bool) -> str | None:

@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.access_options import AccessOptions
+from sandbox.commands.access_options import AccessOptions, opened
 from sandbox.commands.docs import commands_page
 from sandbox.commands.options import INSTANT, SEED, URL, Seed, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 # each. But a call that takes long, such as a large file or a reset, must not hold the others up.
 THREADS = 4
 PROGRAM = "bank-sandbox"
-EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}  # listens there; nobody can open that
 
 
 @click.command()
@@ -82,7 +82,7 @@ def serve(
         guarded = seed is None and access.on_a_network
         beginning = capacity.apply_to(access.apply_to(beginning_of(scenario, seed, at, frozen, guarded)))
         worlds, close = storage.open(beginning, capacity.room, guarded)
-        worlds.play = play_later(worlds)
+        worlds.play = partial(play, worlds)
         add_page("commands", lambda: commands_page(context.find_root().command))
         app = assemble(worlds, announcer(log, machine_time), access.trust, access.lock)
         address, run = access.open_bank(app)
@@ -99,13 +99,6 @@ def serve(
         run()
     finally:
         close()
-
-
-def opened(address: str) -> str:
-    """An address that a browser on this machine can open."""
-    for listens, here in EVERYWHERE.items():
-        address = address.replace(listens, here)
-    return address
 
 
 def seed_shown(worlds: Any) -> str:
@@ -158,15 +151,11 @@ def bold(text: str) -> str:
     return click.style(text, fg="cyan", bold=True) if sys.stderr.isatty() else text
 
 
-def play_later(worlds: "Worlds") -> "Callable[[str], Iterator[PlayedStep]]":
+def play(worlds: "Worlds", name: str) -> "Iterator[PlayedStep]":
     """Plays a scenario for the console. The player is imported when somebody asks for it: it makes no start slower."""
+    from sandbox.player.runs import play_within
 
-    def play(name: str) -> "Iterator[PlayedStep]":
-        from sandbox.player.runs import play_within
-
-        return play_within(worlds, machine_time, name)
-
-    return play
+    return play_within(worlds, machine_time, name)
 
 
 def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: bool, guarded: bool) -> "Beginning":
