@@ -94,7 +94,12 @@ def _body(given: dict[str, Any]) -> dict[str, Any]:
     status = given.get("status")
     if status is not None and status.isascii() and status.isdigit():
         given = given | {"status": int(status)}
-    return {name: value for name, value in given.items() if value is not None}
+    return present(**given)
+
+
+def present(**values: Any) -> dict[str, Any]:
+    """The values that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @click.command()
@@ -122,8 +127,7 @@ def verify(
     **given: Any,
 ) -> None:
     """Checks that calls came so often, or in this order; exits with 1 and says what was found when they did not."""
-    bounds = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
-    times = {name: number for name, number in bounds.items() if number is not None}
+    times = present(exactly=exactly, at_least=at_least, at_most=at_most)
     found = far.control("POST /requests/verify", _body(given) | {"times": times or None, "in_order": in_order})
     far.tell(found, lambda: "verified")
 
@@ -139,8 +143,7 @@ def hold(
     far: RemoteWorld, at: str, operation: str | None, client: str | None, nth: int | None, name: str | None
 ) -> None:
     """Sets a barrier at AT: before_act, after_act or before_reply. The next call that fits is held there."""
-    query = {"operation": operation, "client": client, "nth": nth}
-    when = {key: value for key, value in query.items() if value is not None}
+    when = present(operation=operation, client=client, nth=nth)
     barrier = far.control("POST /holds", {"at": at, "when": when or None, "as": name})
     far.tell(barrier, lambda: f"{barrier['name']}: {barrier['state']} at {barrier['at']}")
 

@@ -7,11 +7,13 @@ from typing import Any
 import click
 from marshmallow import fields
 
+from sandbox.commands.options import all_of
 from sandbox.commands.remote import RemoteWorld, cell, face_of, remote
 from sandbox.web.controls.control_row import Command, Control, type_of
 from sandbox.web.controls.rows import CONTROLS
 
 TYPES = {"integer": int, "number": float, "boolean": bool}  # of options; a list has texts
+COUNT = click.IntRange(0)
 LEFT_OUT = (None, "", ())  # values of an option that was not given
 
 
@@ -55,17 +57,13 @@ def command_of(row: Control, command: Command) -> click.Command:
         else:
             far.tell(body, lambda: render(command.shows, body))
 
-    run: Callable[..., Any] = remote(call)
-    for name, field in reversed(list(row.fields.items())):
-        if field.metadata.get("option"):
-            run = _option(name, field)(run)
-    if command.columns:
-        run = click.option("--limit", type=click.IntRange(0), default=0, help="The newest so many; default: all.")(run)
+    options = [click.argument(name) for name in row.arguments]
     if row.query is not None and "since" in row.query.fields:
-        run = click.option("--since", type=click.IntRange(0), default=0, help="Only entries after this number.")(run)
-    for name in reversed(row.arguments):
-        run = click.argument(name)(run)
-    return click.command(command.last_word, help=command.about)(run)
+        options.append(click.option("--since", type=COUNT, default=0, help="Only entries after this number."))
+    if command.columns:
+        options.append(click.option("--limit", type=COUNT, default=0, help="The newest so many; default: all."))
+    options += [_option(name, field) for name, field in row.fields.items() if field.metadata.get("option")]
+    return click.command(command.last_word, help=command.about)(all_of(*options)(remote(call)))
 
 
 def render(shows: str, body: dict[str, Any]) -> str:

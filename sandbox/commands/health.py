@@ -1,6 +1,7 @@
 """The command `bank-sandbox health`, for health checks of images and builds (choice 10)."""
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -56,13 +57,10 @@ def fault_at(where: str, key: str | None, controls: bool) -> str | None:
 
     try:
         parts = urlsplit(where)
-        connection = connection_to(parts.scheme, parts.hostname or "", parts.port)
-        try:
+        with closing(connection_to(parts.scheme, parts.hostname or "", parts.port)) as connection:
             connection.request("GET", f"{parts.path}{PATH}", headers={"X-Sandbox-Key": key} if key else {})
             reply = connection.getresponse()
             reply.read()
-        finally:
-            connection.close()
     except (OSError, ValueError, HTTPException) as error:
         return str(error) or type(error).__name__
     return f"it answers {reply.status}" if controls and reply.status != 200 else None
