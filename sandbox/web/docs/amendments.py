@@ -28,7 +28,7 @@ from sandbox.web.docs.amending import (
     respelled,
     schema,
 )
-from sandbox.web.docs.responses import REPLIES
+from sandbox.web.docs.responses import reply_name
 
 BY_REFERENCE = tuple(name for name, row in BY_NAME.items() if row.kind is not None and row.method != "POST")
 SILENT = tuple(name for name, row in BY_NAME.items() if row.silent)
@@ -115,7 +115,7 @@ def more_fields(document: Document) -> None:
 
 def nulls(document: Document) -> None:
     for name, fields in MAY_BE_ABSENT.items():
-        found = schema(document, REPLIES[name])["properties"]
+        found = schema(document, reply_name(name))["properties"]
         for one in fields:
             found[one] = {"anyOf": [found[one], {"type": "null"}]}
 

@@ -6,18 +6,7 @@ from marshmallow.validate import OneOf
 from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, ROLES
 from sandbox.contract.languages import SCREENS
 from sandbox.web.controls.body_fields import reply
-from sandbox.web.docs.control_schemas import (
-    CallSummary,
-    amount,
-    flag,
-    instant,
-    number,
-    rows,
-    text,
-    text_or_null,
-    texts,
-    words,
-)
+from sandbox.web.docs.control_schemas import CallSummary, flag, instant, number, rows, text, text_or_null, texts, words
 from sandbox.web.docs.reply_schemas import BULK_STATUSES, BulkStatusReply, ContractOrder, PaymentOrder, one_of
 
 
@@ -47,7 +36,7 @@ class Client(Schema):
     redirect_uris = texts()
 
 
-Balance = reply("Balance", currency=text(), balance=amount())
+Balance = reply("Balance", currency=text(), balance=fields.Float())
 
 
 class Account(Schema):

@@ -150,20 +150,6 @@ FACTS = {
 
 ERROR = "ErrorReply"
 ON_THE_WIRE = "application/json"  # what replies are sent as; its charset is no part of the key (choice 2)
-REPLIES: dict[str, str] = {
-    "payment_initiation": "PaymentInitiationReply",
-    "payment_status": "PaymentStatusReply",
-    "payment_details": "PaymentDetailsReply",
-    "standing_order_initiation": "ContractInitiationReply",
-    "standing_order_status": "ContractStatusReply",
-    "standing_order_details": "ContractDetailsReply",
-    "bulk_initiation": "BulkInitiationReply",
-    "bulk_status": "BulkStatusReply",
-    "token": "TokenReply",
-    "accounts": "AccountsReply",
-    "account": "AccountReply",
-    "transactions": "TransactionsReply",
-}
 
 
 def responses_of(operation: Operation, product: str | None, vendor: str, versions: tuple[int, ...]) -> dict[str, Any]:
@@ -176,7 +162,7 @@ def responses_of(operation: Operation, product: str | None, vendor: str, version
     if operation.success == 204:
         success["description"] = "Done; there is no body."
     else:
-        names = [reply_name(operation, version) for version in versions]
+        names = [reply_name(operation.name, version) for version in versions]
         shapes = [reference(name) for name in dict.fromkeys(names)]
         success["content"] = {
             accept: {"schema": reference(name)} for accept, name in zip(accepts, names, strict=True)
@@ -227,10 +213,15 @@ def body_of(row: Row) -> dict[str, Any]:
     return body
 
 
-def reply_name(operation: Operation, version: int) -> str:
-    if (operation.name, version) == ("payment_initiation", 1):
-        return "EarlierInitiationReply"
-    return REPLIES.get(operation.name, "ConsentAddresses")
+def reply_name(operation: str, version: int = 0) -> str:
+    """The schema of a reply: that of `standing_order_status` is ContractStatusReply."""
+    match operation, version:
+        case "payment_initiation", 1:
+            return "EarlierInitiationReply"
+        case "consent_addresses", _:
+            return "ConsentAddresses"
+    words = operation.replace("standing_order", "contract").split("_")
+    return f"{''.join(map(str.capitalize, words))}Reply"
 
 
 header = partial(described, required=True)
