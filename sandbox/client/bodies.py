@@ -77,14 +77,6 @@ SHORT = {
 AMOUNTS = ("amount", "minimal_amount", "maximal_amount")
 SCT = "sepa-credit-transfers"
 XB = "cross-border-credit-transfers"
-# Names of version 3 that version 1 spells otherwise.
-EARLIER_NAMES = {
-    VERSION_1: {
-        "requested_execution_date": "on",
-        "remittance_information_unstructured": "unstructured",
-        "remittance_information_structured": "structured",
-    }
-}
 
 
 def own_reference() -> str:
@@ -98,8 +90,9 @@ def amount_text(amount: Amount) -> str:
 
 def values_of(body: Body, order: Mapping[str, Any]) -> dict[str, Any]:
     """Fields by their scenario words; they may be given by the API's names too. Another name is a caller's mistake."""
-    words = {path: word for word, path in body.paths.items()} | dict(zip(body.paths, body.paths, strict=True))
-    words |= {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"} | EARLIER_NAMES.get(body, {})
+    words = {"debtor_iban": "debtor", "instruction_priority": "instruction_priority"}
+    words |= {path: word for word, path in PAYMENT.paths.items() if word in body.paths and "." not in path}
+    words |= {name: word for word, path in body.paths.items() for name in (path, word)}
     found: dict[str, Any] = {"endtoend_identification": own_reference()}
     for name, value in order.items():
         word = words.get(name) or words.get(SHORT.get(name, name))
