@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import env_row
+from sandbox.commands.options import env_row, explain_errors
 
 if TYPE_CHECKING:
     from sandbox.pki.trust import Trust
@@ -58,10 +58,8 @@ class AccessOptions:
         from sandbox.web.controls.hosts import Hosts, read_hosts
         from sandbox.web.controls.lock import Lock
 
-        try:
+        with explain_errors(ValueError, option="--allowed-hosts"):
             names = read_hosts(self.allowed_hosts)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--allowed-hosts") from None
         here = self.controls == "on" and self.controls_port is None
         return Lock(self.key, here, Hosts(self.exposed, names | {gethostname().lower()}))
 
@@ -85,10 +83,8 @@ class AccessOptions:
             return None
         from sandbox.pki.trust import Trust  # with the cryptography that most banks never need
 
-        try:
+        with explain_errors(ValueError, OSError, option="--pki"):
             return Trust(self.pki)
-        except (ValueError, OSError) as error:
-            raise click.BadParameter(str(error), param_hint="--pki") from None
 
     def demand_closed(self) -> None:
         """Refuses to start when the controls listen on a network without a key."""

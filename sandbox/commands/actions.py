@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sandbox.commands.options import read_json
+from sandbox.commands.options import explain_errors, read_json
 from sandbox.commands.remote import RemoteWorld, at, cell, face_of, remote
 from sandbox.commands.screen import table
 
@@ -182,8 +182,6 @@ def _scenario(name_or_file: str) -> dict[str, Any]:
     from sandbox.reader.yaml_text import read_yaml
     from sandbox.scenario import ScenarioErrors, load
 
-    try:
+    with explain_errors(ScenarioErrors, about="it cannot be read:\n"):
         load(name_or_file)
-    except ScenarioErrors as errors:
-        raise click.ClickException(f"it cannot be read:\n{errors}") from None
     return {"scenario": read_yaml(path.read_text(encoding="utf-8-sig"), name_or_file).plain()}

@@ -6,6 +6,7 @@ from typing import IO
 
 import click
 
+from sandbox.commands.options import explain_errors
 from sandbox.commands.screen import meter, table
 from sandbox.machine import machine_time
 
@@ -69,10 +70,8 @@ def sample(name: str, today: datetime | None, message_id: str | None) -> None:
 
     if name not in samples.SAMPLES:
         raise click.BadParameter(f"{name} is no sample; `bank-sandbox bulk samples` lists them", param_hint="NAME")
-    try:
+    with explain_errors(ValueError, option="--message-id"):
         content = samples.sample(name, today_of(today), message_id)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--message-id") from None
     click.echo(content, nl=False)
 
 

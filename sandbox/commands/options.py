@@ -3,7 +3,8 @@
 import functools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,11 +67,19 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
         raise click.BadParameter("it is not JSON", param=param) from None
 
 
-def write_file(path: Path, content: bytes) -> None:
+@contextmanager
+def explain_errors(*kinds: type[Exception], about: str = "", option: str = "") -> Iterator[None]:
+    """Ends the command with a sentence at an error of these kinds: as that of an option, where one is named."""
     try:
+        yield
+    except kinds as error:
+        reason = f"{about}{error.strerror if about and isinstance(error, OSError) else error}"
+        raise (click.BadParameter(reason, param_hint=option) if option else click.ClickException(reason)) from None
+
+
+def write_file(path: Path, content: bytes) -> None:
+    with explain_errors(OSError, about=f"{path} cannot be written: "):
         path.write_bytes(content)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
 class Read(click.ParamType[Any]):

@@ -1,6 +1,5 @@
 """The command `bank-sandbox pki`: a test PKI that lives in a folder."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import click
 
-from sandbox.commands.options import INSTANT, option_row, options_of
+from sandbox.commands.options import INSTANT, explain_errors, option_row, options_of
 from sandbox.machine import machine_time
 from sandbox.pki import FAULTS
 
@@ -26,14 +25,6 @@ directory = click.option(
 
 def now() -> datetime:
     return datetime.fromtimestamp(int(machine_time()), UTC)
-
-
-def explain_failure(act: Callable[..., Any], *given: Any) -> Any:
-    """Calls a function; shows its error as one line."""
-    try:
-        return act(*given)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
 
 
 @click.group()
@@ -56,10 +47,12 @@ def init(path: Path, hosts: tuple[str, ...], keep: bool, address: str) -> None:
     from sandbox.pki.folder import Folder
 
     if keep and Folder(path).exists():
-        explain_failure(Folder(path).complete, now())
+        with explain_errors(ValueError, OSError):
+            Folder(path).complete(now())
         click.echo(f"{path} holds a PKI already, which is kept")
         return
-    explain_failure(Folder(path).init, now(), hosts, address)
+    with explain_errors(ValueError, OSError):
+        Folder(path).init(now(), hosts, address)
     click.echo(f"{path}: root.pem, issuing.pem, authorities.pem, server.pem, crl.pem, root-crl.pem")
     click.echo(f"next: bank-sandbox pki issue demo-tpp --organisation PSDBE-SBX-DEMO01 --dir {path}")
 
@@ -96,11 +89,15 @@ def issue(order: IssueOptions) -> None:
 
     start = order.begins or now() - timedelta(minutes=5)
     end = start + timedelta(days=order.days, seconds=-1)
-    identifier = order.authority_id or explain_failure(authority_of, order.organisation)
+    with explain_errors(ValueError, OSError):
+        identifier = order.authority_id or authority_of(order.organisation)
+        roles = read_roles(order.roles)
     for each in (QWAC, QSEAL) if order.kind == "both" else ({"qwac": QWAC, "qseal": QSEAL}[order.kind],):
-        statements = Qualified(each, explain_failure(read_roles, order.roles), order.authority_name, identifier)
+        statements = Qualified(each, roles, order.authority_name, identifier)
         request = CertificateRequest(order.name, order.organisation, statements, start, end, order.key, order.hosts)
-        click.echo(explain_failure(Folder(order.path).issue, request, order.fault, now()))
+        with explain_errors(ValueError, OSError):
+            made = Folder(order.path).issue(request, order.fault, now())
+        click.echo(made)
 
 
 def read_roles(text: str) -> tuple[str, ...]:
@@ -129,7 +126,8 @@ def revoke(path: Path, file: Path) -> None:
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import read
 
-    explain_failure(Folder(path).revoke, explain_failure(read, file.read_bytes()), now())
+    with explain_errors(ValueError, OSError):
+        Folder(path).revoke(read(file.read_bytes()), now())
     click.echo(f"{file} is revoked")
 
 
@@ -141,8 +139,9 @@ def show(path: Path, file: Path | None) -> None:
     from sandbox.pki.folder import Folder
     from sandbox.pki.trust import Trust, read
 
-    trust = explain_failure(Trust, path)
-    found = [(str(file), explain_failure(read, file.read_bytes()))] if file else Folder(path).certificates()
+    with explain_errors(ValueError, OSError):
+        trust = Trust(path)
+        found = [(str(file), read(file.read_bytes()))] if file else Folder(path).certificates()
     for place, certificate in found:
         click.echo(f"{place}\n  {describe(trust, certificate)}")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox.commands.actions import load
-from sandbox.commands.options import option, option_row, options_of
+from sandbox.commands.options import explain_errors, option, option_row, options_of
 from sandbox.commands.screen import as_json, progress, table
 from sandbox.commands.vary_options import VaryOptions, axes_row, only_row
 from sandbox.machine import machine_time
@@ -49,10 +49,8 @@ class Varied(VaryOptions):
 
         if self.variants is None:
             return Differing()
-        try:
+        with explain_errors(ValueError, option="--variants"):
             return Differing(dict(read_variant(self.variants, space_of(AXES, within=False)).changes))
-        except ValueError as wrong:
-            raise click.BadParameter(str(wrong), param_hint="--variants") from None
 
     def play(self, scripts: "Sequence[Script]", url: str, key: str | None, jobs: int, apart: str) -> bool:
         """Plays each scenario under a covering set of what it meets, and prints the verdict; gives whether one

@@ -18,7 +18,7 @@ import click
 
 from sandbox.commands.access_options import AccessOptions, opened
 from sandbox.commands.docs import commands_page
-from sandbox.commands.options import INSTANT, SEED, URL, Seed, option, options_of
+from sandbox.commands.options import INSTANT, SEED, URL, Seed, explain_errors, option, options_of
 from sandbox.commands.state_options import CapacityOptions, StateOptions
 from sandbox.machine import machine_time, stopwatch
 from sandbox.world.long_work import collector_at_rest, tend
@@ -166,10 +166,8 @@ def beginning_of(scenario: str, seed: Seed | None, at: datetime | None, frozen: 
     from sandbox.seed.life import PEOPLE_SEEDS
     from sandbox.world.beginning import SECRET_BYTES
 
-    try:
+    with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
         content = load(scenario)
-    except ScenarioErrors as errors:
-        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
     if seed is None:
         number = secrets.randbelow(PEOPLE_SEEDS) if content.seed is None else content.seed
         seed = Seed(number, secrets.token_hex(SECRET_BYTES) if content.seed is None or guarded else "")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox.commands.access_options import KEY_LENGTH_MIN
-from sandbox.commands.options import SPAN, Read, env_row
+from sandbox.commands.options import SPAN, Read, env_row, explain_errors
 from sandbox.machine import machine_time, seconds_since_boot, stopwatch
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class StateOptions:
 
         if self.state is None:
             return Worlds(beginning, machine_time, room=room, guarded=guarded), lambda: None
-        try:
+        with explain_errors(StateFileError, option="--state"):
             store = self._store(self.state)
             try:
                 worlds = Worlds(beginning, machine_time, store, room, guarded)
@@ -82,8 +82,6 @@ class StateOptions:
             except BaseException:
                 store.close()
                 raise
-        except StateFileError as error:
-            raise click.BadParameter(str(error), param_hint="--state") from None
 
     def _store(self, state: str) -> "StateStore":
         from sandbox.world.log.store import is_address, open_store

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import click
 
-from sandbox.commands.options import write_file
+from sandbox.commands.options import explain_errors, write_file
 from sandbox.commands.remote import RemoteWorld, face_of, remote
 
 GZIP = b"\x1f\x8b"
@@ -36,10 +36,8 @@ def export(far: RemoteWorld, output: Path | None, strip_secrets: bool) -> None:
 @remote
 def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:
     """Makes a world of FILE, which `export` wrote; one of that name that exists stays, unless --replace."""
-    try:
+    with explain_errors(OSError, about=f"{file} cannot be read: "):
         content = file.read_bytes()
-    except OSError as error:
-        raise click.ClickException(f"{file} cannot be read: {error.strerror}") from None
     packed = content if content.startswith(GZIP) else gzip.compress(content, compresslevel=5, mtime=0)
     query = ({"as": name} if name else {}) | ({"replace": "true"} if replace else {})
     path = f"/import?{urlencode(query)}" if query else "/import"
@@ -78,10 +76,8 @@ def lift(file: Path, target: Path | None) -> None:
     from sandbox.scenario import ScenarioErrors
     from sandbox.world.transfer.form import ParcelError
 
-    try:
+    with explain_errors(HarError, ParcelError, ScenarioErrors, about=f"{file}: "):
         text, unexplained = lift_file(file.read_bytes(), f"Lifted from {file.name}")
-    except (HarError, ParcelError, ScenarioErrors) as fault:
-        raise click.ClickException(f"{file}: {fault}") from None
     for line in unexplained:
         click.echo(f"not explained: {line}", err=True)
     if target is None:

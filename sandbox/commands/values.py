@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import click
 
+from sandbox.commands.options import explain_errors
 from sandbox.commands.remote import RemoteWorld, remote
 from sandbox.commands.screen import table
 from sandbox.commands.tpp_calls import BELGIAN, SAMPLE, address_of, console_of, render_initiation, tpp_of
@@ -30,10 +31,8 @@ def values(text: str | None, scenario: str, as_json: bool) -> None:
     from sandbox.scenario import ScenarioErrors, load
     from sandbox.scenario.values import values_of
 
-    try:
+    with explain_errors(ScenarioErrors, about="it cannot be read:\n", option="--scenario"):
         found = list(values_of(load(scenario).rules))
-    except ScenarioErrors as errors:
-        raise click.BadParameter(f"it cannot be read:\n{errors}", param_hint="--scenario") from None
     rows = [(one.value, one.field, one.kind_words, one.effect, one.plain_outcome) for one in found]
     if text:
         rows = [row for row in rows if text.casefold() in " ".join(row).casefold()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import URL, env_row, option_row, options_of
+from sandbox.commands.options import URL, env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import as_json
 from sandbox.commands.vary_options import axes_row, demand_patience, only_row, read_space, strength_row
 
@@ -133,15 +133,13 @@ def describe_cover(found: "Cover", seed: int) -> dict[str, Any]:
 
 def write_scenarios(found: "Cover", folder: Path) -> None:
     """A file for each variant, to serve or to play."""
-    try:
+    with explain_errors(OSError, about=f"{folder} cannot be written: ", option="--output"):
         folder.mkdir(parents=True, exist_ok=True)
         for variant in found.variants:
             lines = "".join(f"    {axis}: {json.dumps(value)}\n" for axis, value in variant.changes)
             settings = f"settings:\n  variants:\n{lines}" if lines else ""
             title = f"Variant {variant.name}: {len(variant.changes)} axes differ from the bank of today"
             (folder / f"{variant.name}.yaml").write_text(f"scenario: {json.dumps(title)}\n{settings}", encoding="utf-8")
-    except OSError as error:
-        raise click.BadParameter(f"{folder} cannot be written: {error.strerror}", param_hint="--output") from None
     click.echo(f"{len(found.variants)} scenarios written to {folder}", err=True)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox.commands.options import env_row, option_row, options_of
+from sandbox.commands.options import env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import meter
 from sandbox.commands.vary_options import VaryOptions, axes_row, demand_patience, only_row, strength_row
 from sandbox.machine import machine_time, stopwatch
@@ -74,16 +74,12 @@ class Order(VaryOptions):
         from sandbox.scenario import ScenarioErrors, load
         from sandbox.testing.start import Start, scenario_content
 
-        try:
-            if self.at is not None:
+        if self.at is not None:
+            with explain_errors(ValueError, about=f"{self.at!r:.60}: ", option="--at"):
                 read_instant(self.at)
-        except ValueError as wrong:
-            raise click.BadParameter(f"{self.at!r:.60}: {wrong}", param_hint="--at") from None
-        try:
+        with explain_errors(ScenarioErrors, option="--scenario"):
             load(self.scenario)
             content = scenario_content(Start(self.scenario))
-        except ScenarioErrors as wrong:
-            raise click.BadParameter(str(wrong), param_hint="--scenario") from None
         clock = ({"at": self.at} if self.at is not None else {}) | ({"frozen": True} if self.frozen else {})
         body = {"seed": self.seed} | ({"clock": clock} if clock else {})
         return body if content == "default" else body | {"scenario": content}
@@ -108,11 +104,8 @@ def vary(order: Order) -> None:
         sys.exit(run_once(order, order.variants))
     order.demand()
     about = fingerprint(order.command, order.strength, dict(space.axes), begin, str(order.junit), order.url)
-    try:
+    with explain_errors(OSError, about=f"{order.results} cannot be written: ", option="--results"):
         kept = ResultsFile(order.results, about, order.fresh)
-    except OSError as error:
-        reason = f"{order.results} cannot be written: {error.strerror}"
-        raise click.BadParameter(reason, param_hint="--results") from None
     verdict = find_verdict(order, kept)
     kept.end()
     sys.exit(BREAKS if order.tell(verdict, order.as_json) else 0)

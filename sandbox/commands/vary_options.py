@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox.commands.options import option_row
+from sandbox.commands.options import explain_errors, option_row
 from sandbox.commands.screen import as_json as written
 
 if TYPE_CHECKING:
@@ -57,10 +57,8 @@ class VaryOptions:
     def reports(self) -> list[Path]:
         from sandbox.vary.report_files import demand_format
 
-        try:
+        with explain_errors(ValueError, option="--report"):
             return [demand_format(name) for name in self.report]
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--report") from None
 
     def demand(self) -> None:
         """Refuses, before the long run, what could not be read or written at its end."""
