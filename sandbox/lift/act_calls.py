@@ -89,7 +89,7 @@ def fields_of(record: Any, usual: Any = None, but: Container[str] = ()) -> Field
     """The fields that differ from those of the usual record, or from their defaults."""
     rows = [(row, getattr(record, row.name)) for row in fields(record) if row.name not in but]
     other = [(row, value, row.default if usual is None else getattr(usual, row.name)) for row, value in rows]
-    return {row.name: plain(value) for row, value, default in other if value != default}
+    return plain_fields((row.name, value) for row, value, default in other if value != default)
 
 
 def filled(**words: Any) -> Fields:
@@ -101,9 +101,9 @@ def plain_fields(rows: Iterable[tuple[str, Any]]) -> Fields:
     return {name: dict(value) if name == "variants" else plain(value) for name, value in rows}
 
 
-def token_of(bank: Bank, client: str, customer: str | None, scope: str = "PIS") -> str | None:
-    """The access token that a client has for a customer."""
-    pairs = (pair for pair in bank.pairs.values() if pair.grant.scope == scope)
+def token_of(bank: Bank, client: str, customer: str | None) -> str | None:
+    """The access token that a client has for payments of a customer."""
+    pairs = (pair for pair in bank.pairs.values() if pair.grant.scope == "PIS")
     found = (pair.access_token for pair in pairs if (pair.grant.client_id, pair.grant.customer) == (client, customer))
     return next(found, None)
 

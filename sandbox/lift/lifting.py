@@ -1,5 +1,6 @@
 """Makes steps of recorded calls: what each call was about is found by its ids, tokens, addresses and challenges."""
 
+import re
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from sandbox.lift.tokens import account, accounts, consent, token, transactions
 from sandbox.web.api.gate import UUID_4
 
 PLACES = frozenset(part for row in OPERATIONS for part in row.path.split("/") if part and not part.startswith("<"))
+SHAPES = [(row, re.compile(re.sub("<.*?>", "[^/]+", row.path))) for row in OPERATIONS]
 REFUSED_PATHS = (404, 405)
 OWN_CLIENT = "demo-tpp"
 BY_FAULT = (429, 500, 502, 503, 504)
@@ -104,13 +106,8 @@ def _lift_one(found: Lift, record: Sequence[Recorded], call: Recorded) -> None:
 
 
 def operation_of(call: Recorded) -> Operation | None:
-    for row in OPERATIONS:
-        parts = tuple(part for part in row.path.split("/") if part)
-        if row.method != call.method or len(parts) != len(call.path):
-            continue
-        if all(part.startswith("<") or part == actual for part, actual in zip(parts, call.path, strict=True)):
-            return row
-    return None
+    path = "/" + "/".join(call.path)
+    return next((row for row, shape in SHAPES if row.method == call.method and shape.fullmatch(path)), None)
 
 
 def _lift_path(found: Lift, call: Recorded) -> None:

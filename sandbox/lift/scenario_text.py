@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from sandbox.bank.records import Account, Customer
 from sandbox.bank.rules import Added, Psu, Rule, Then, When
 from sandbox.contract.settings import Settings
-from sandbox.lift.act_calls import fields_of, filled, plain, plain_fields
+from sandbox.lift.act_calls import fields_of, filled, plain
 from sandbox.lift.har import Recorded, read_har
 from sandbox.lift.lifted import Lift
 from sandbox.lift.lifting import lift
@@ -68,9 +67,7 @@ def _text(title: str, began: Mapping[str, Any], found: Lift) -> str:
     lines += [
         f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in head.items() if value or name == "extends"
     ]
-    lines += ["steps:"] + [line for step in found.steps for line in _step(step)]
-    if not found.steps:
-        lines[-1] = "steps: []"
+    lines += ["steps:" if found.steps else "steps: []", *(line for step in found.steps for line in _step(step))]
     lines += [f"# Not explained: {line}" for line in found.unexplained]
     return "\n".join(lines) + "\n"
 
@@ -101,15 +98,10 @@ def beginning_words(beginning: Beginning) -> Words:
     inherits = own + root.rules == beginning.rules
     head: Words = {} if inherits else {"extends": None}
     head |= {"seed": beginning.seed, "clock": {"at": exact(beginning.at), "frozen": True}}
-    settings = setting_words(beginning.settings, root.settings if inherits else Settings())
+    settings = fields_of(beginning.settings, root.settings if inherits else Settings())
     bank = bank_words(beginning.fixtures, root.fixtures if inherits else None)
     rules = [rule_words(rule, beginning.fixtures) for rule in (own if inherits else beginning.rules)]
     return head | filled(bank=bank, settings=settings, rules=rules)
-
-
-def setting_words(settings: Settings, base: Settings) -> Words:
-    rows = ((row.name, getattr(settings, row.name)) for row in fields(Settings))
-    return plain_fields((name, value) for name, value in rows if value != getattr(base, name))
 
 
 def bank_words(fixtures: Fixtures, base: Fixtures | None) -> Words:

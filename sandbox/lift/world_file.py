@@ -48,9 +48,9 @@ def read_world(content: bytes) -> tuple[Beginning, list[Recorded], list[str]]:
         calls += _moved(at, act.at)
         at = act.at
         done = _done(bank, act)
-        if done.refusal is not None and act.verb not in KEPT_REFUSED:
-            continue
         if done.refusal is not None:
+            if act.verb not in KEPT_REFUSED:
+                continue
             refused_at.add(act.at)
         answers = CALLS[act.verb](done)
         calls += answers

@@ -10,8 +10,9 @@ from flask import Flask
 
 from sandbox.bank.verbs import VERBS
 from sandbox.cli import main
+from sandbox.lift.act_calls import fields_of
 from sandbox.lift.act_controls import CALLS
-from sandbox.lift.scenario_text import bank_words, lift_file, rule_words, setting_words
+from sandbox.lift.scenario_text import bank_words, lift_file, rule_words
 from sandbox.reader.yaml_text import read_yaml
 from sandbox.scenario import load, read_scenario
 from sandbox.scenario.library import SHIPPED
@@ -141,7 +142,7 @@ def test_the_head_of_every_shipped_scenario_comes_back_from_its_beginning(name: 
     first, root = load(name), load("default")
     content = {
         "bank": bank_words(first.fixtures, root.fixtures),
-        "settings": setting_words(first.settings, root.settings),
+        "settings": fields_of(first.settings, root.settings),
         "rules": [rule_words(rule, first.fixtures) for rule in first.rules[: len(first.rules) - len(root.rules)]],
     }
     again = read_content({part: words for part, words in content.items() if words}, "again")
