@@ -7,7 +7,6 @@ from sandbox.referee.observations import Observation
 from sandbox.referee.rule import ADVICE, ERROR, INITIATIONS, REDIRECTING, WARNING, Own, rule
 from sandbox.web.api.headers import LANGUAGES, languages_asked, screen_language
 
-UNUSED = object()
 FOR_HEADERS = refused_as("HEADER_MISSING", "HEADER_INVALID")
 PUNCTUATION = 5  # dashes and the version, which every UUID of version 4 has
 ALIKE_LEAST = 16  # digits; of two random ones two are alike
@@ -35,11 +34,10 @@ def reused(event: Observation, own: Own) -> str | None:
     """
     name = event.exchange.request_id
     key = f"{name} {event.client}"
-    body = own.get(key, UNUSED)
-    if body is UNUSED:
+    if key not in own:
         own[key] = event.body
         return None
-    if (event.before is not None and event.before.exchange.request_id == name) or is_replay(event, body):
+    if (event.before is not None and event.before.exchange.request_id == name) or is_replay(event, own[key]):
         return None
     return "an earlier call had it"
 
@@ -60,8 +58,7 @@ def foretold(event: Observation, own: Own) -> str | None:
         return None
     last = before.exchange.request_id
     if last[:8] != name[:8] and last[-12:-4] != name[-12:-4]:
-        if event.client in own:
-            del own[event.client]
+        own.pop(event.client, None)
         return None
     alike = sum(map(eq, last, name)) - PUNCTUATION
     times = own.get(event.client, 0) + 1 if alike >= ALIKE_LEAST else 0
