@@ -32,9 +32,9 @@ def acts_of(bank: Bank, environ: dict[str, Any], response: Response) -> Iterator
         yield from _by_control(environ, response, bank)
     elif (page := PAGE.match(path)) is not None:
         if method == "GET" and page[2] is None:
-            yield from page_opening(bank, page[1], environ.get("QUERY_STRING", ""), response.status_code)
+            yield from act_at(bank, page[1], PSU_OPENS, environ.get("QUERY_STRING", ""), response.status_code)
         elif method == "POST" and "://" in response.headers.get("Location", "")[:20]:
-            yield from page_return(bank, page[1], response.headers["Location"])
+            yield from act_at(bank, page[1], PSU_RETURNS, urlsplit(response.headers["Location"]).query)
 
 
 def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iterator[Observation]:
@@ -48,14 +48,14 @@ def _by_control(environ: dict[str, Any], response: Response, bank: Bank) -> Iter
     if not isinstance(address, str) or response.status_code not in (200, GONE):
         return
     token = end_of(address)
-    yield from page_opening(bank, token, urlsplit(address).query, response.status_code)
+    yield from act_at(bank, token, PSU_OPENS, urlsplit(address).query, response.status_code)
     answer = content_of(response)
     if response.status_code == 200 and isinstance(answer, dict):
-        yield from page_return(bank, token, str(answer.get("redirect", "")))
+        yield from act_at(bank, token, PSU_RETURNS, urlsplit(str(answer.get("redirect", ""))).query)
 
 
-def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None:
-    """An act at an address, with the client of that address; None for an unknown address."""
+def act_at(bank: Bank, token: str, operation: str, text: str, status: int = 200) -> Iterator[Observation]:
+    """An act at an address, with the query of the address or of the callback; none at an unknown address."""
     if (sca := bank.sca_addresses.get(token)) is not None:
         found = bank.initiation(sca.subject_id)
         assert found is not None
@@ -63,33 +63,14 @@ def act_at_address(bank: Bank, token: str, operation: str) -> Observation | None
     elif (consent := bank.consent_addresses.get(token)) is not None:
         client, subject = consent.client_id, None
     else:
-        return None
-    place = Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client)
-    event = Observation(place, bank, operation, client, subject)
-    event.addresses = (fingerprint(token),)
-    event.key = (operation, 0, event.status, None, None, None, "", False, False, frozenset())
-    return event
-
-
-def page_opening(bank: Bank, token: str, text: str, status: int) -> Iterator[Observation]:
-    event = act_at_address(bank, token, PSU_OPENS)
-    if event is None:
         return
     query = dict(parse_qsl(text[:QUERY_MAX], keep_blank_values=True))
-    event.status = status
+    event = Observation(Exchange(0, "", bank.clock.now, None, "PSU", "/psu", 200, client), bank, operation, client)
+    event.subject, event.status, event.addresses = subject, status, (fingerprint(token),)
+    event.key = (operation, 0, 200, None, None, None, "", False, False, frozenset())
     event.query = {name[:NAME_MAX]: value[:NAME_MAX] for name, value in query.items()}
-    state = query.get("state")
-    if state is not None:
+    if (state := query.get("state")) is not None:
         event.mark, event.mark_length = fingerprint(state), len(state)
-    yield event
-
-
-def page_return(bank: Bank, token: str, callback: str) -> Iterator[Observation]:
-    """The PSU is redirected to the client."""
-    event = act_at_address(bank, token, PSU_RETURNS)
-    if event is None:
-        return
-    query = dict(parse_qsl(urlsplit(callback).query, keep_blank_values=True))
     event.refused = "error" in query
     code = bank.codes.get(query.get("code", ""))
     if code is not None and code.grant.consent_id is not None:
@@ -101,4 +82,4 @@ def scenario_acts(bank: Bank, callback: Callback) -> Iterator[Observation]:
     """A customer of the scenario acted; the callback names the initiation or the consent address."""
     found = bank.find_subject(callback.subject)
     token = getattr(found, "sca_token", None) or callback.subject
-    yield from page_return(bank, token, callback.redirect)
+    yield from act_at(bank, token, PSU_RETURNS, urlsplit(callback.redirect).query)
