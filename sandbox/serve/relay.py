@@ -26,7 +26,7 @@ SENDING_WAITS = 30.0  # seconds in which the other server takes no byte
 KEPT_MAX = 32  # open lines to one server
 KEPT_FOR = 20.0  # seconds; the other server closes a silent one later
 # Of one line alone (RFC 9110, 7.6.1), or made anew for the next one.
-ITS_OWN = {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "content-length"}
+ITS_OWN = {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade"}
 DROPPED = {"HTTP_CONNECTION", "HTTP_TRANSFER_ENCODING", "HTTP_EXPECT", "HTTP_KEEP_ALIVE", "HTTP_TE", IN_ENVIRON}
 
 
@@ -101,18 +101,16 @@ class Relay:
         """Waits for the answer for as long as the other server lives."""
         line = self._line(url)
         try:
-            try:
+            with suppress(OSError):  # it may have answered without reading all of it
                 for piece in encode_request(environ, hop):
                     line.sendall(piece)
-            except OSError:
-                pass  # it may have answered without reading all of it
             response = self._begun(line, environ["REQUEST_METHOD"], is_alive)
         except BaseException:
             line.close()
             raise
         return Answer(
             f"{response.status} {response.reason}",
-            [row for row in response.getheaders() if row[0].lower() not in ITS_OWN - {"content-length"}],
+            [row for row in response.getheaders() if row[0].lower() not in ITS_OWN],
             self._pieces(url, line, response),
             response.getheader("Connection", "").lower() == "close",
             response.getheader(HEADER, ""),
@@ -120,11 +118,10 @@ class Relay:
 
     def reaches(self, url: str) -> bool:
         """Whether somebody listens there."""
-        try:
+        with suppress(OSError):
             self._open(url).close()
-        except OSError:
-            return False
-        return True
+            return True
+        return False
 
     def close(self) -> None:
         for kept in self._kept.values():

@@ -20,8 +20,6 @@ from sandbox.serve.server import Channel, Kind, Task, server_of
 from sandbox.web.api.certificates import TLS_KEY
 from sandbox.web.api.failures import unread
 
-Application = Callable[[dict[str, Any], Any], Any]
-
 
 class TlsSocket:
     """A TLS connection that behaves like a plain socket that never blocks; the handshake comes with the first read."""
@@ -134,7 +132,7 @@ def context_of(pki: Path) -> SSL.Context:
     return context
 
 
-def tls_server_of(app: Application, host: str, port: int, threads: int, pki: Path, bounds: Bounds = USUAL) -> Any:
+def tls_server_of(app: Any, host: str, port: int, threads: int, pki: Path, bounds: Bounds = USUAL) -> Any:
     """A server that listens already; `run` serves."""
     context = context_of(pki)
     return server_of(app, host, port, threads, bounds, Kind("https", TlsChannel, lambda line: TlsSocket(context, line)))

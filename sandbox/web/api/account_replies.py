@@ -18,7 +18,6 @@ from sandbox.banking.money import Money
 from sandbox.web.api.call import Call
 from sandbox.web.api.replies import json_response, links
 
-Balance = Callable[[str, str], Money]
 Linker = Callable[[str], dict[str, Any]]
 
 YES = {"boolean": (False, True), "string": ("false", "true"), "Y": ("N", "Y")}
@@ -80,7 +79,7 @@ def accounts_reply(held: Iterable[tuple[str, Account]], link: Linker) -> Respons
     return json_response({"_embedded": {"accounts": rows}, "_links": {"self": link("/accounts")}})
 
 
-def account_content(call: Call, account: Account, shown: Money, balance: Balance) -> dict[str, Any]:
+def account_content(call: Call, account: Account, shown: Money, balance: Callable[[str, str], Money]) -> dict[str, Any]:
     """Of several currencies `balance` is the euro compartment or all of them, as the account's parameter says."""
     first, path = account.first_currency, f"/accounts/{call.path['logical_id']}"
     others = [name for name in account.currencies if name != first]

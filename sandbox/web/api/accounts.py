@@ -59,15 +59,14 @@ def transactions(bank: Bank, call: Call) -> Answer:
     sca_token = call.header("SCA-Token") if in_header else call.query("sca_token")
     if sca_token is not None and call.variant("sca_token_uses") == "one":
         return partial(_use_sca_token, call, asked, sca_token)
-    page = _transactions(bank, call, asked, sca_token)
-    return partial(demand_sca, call, page) if isinstance(page, str) else page
+    return _transactions(bank, call, asked, sca_token)
 
 
 def _use_sca_token(call: Call, asked: Asked, sca_token: str) -> Response:
     """Reads with an SCA token; a token for one call is used up by it."""
     held = sca_token if call.world.act(tokens.use_sca_token, sca_token) else None
-    page = call.world.ask(_transactions, call, asked, held)
-    return demand_sca(call, page) if isinstance(page, str) else page
+    answer = call.world.ask(_transactions, call, asked, held)
+    return answer if isinstance(answer, Response) else answer()
 
 
 def demand_sca(call: Call, why: str) -> NoReturn:
@@ -81,16 +80,16 @@ def too_old(bank: Bank) -> str:
     return f"the last authentication is over {bank.settings.sca_renewal_after.days} days old"
 
 
-def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -> Response | str:
-    """The page, or why the PSU must authenticate again."""
+def _transactions(bank: Bank, call: Call, asked: Asked, sca_token: str | None) -> Answer:
+    """The page, or the demand that the PSU authenticates again."""
     grant, logical_id = call.token_grant, call.path["logical_id"]
     held = statements.account_of(bank, grant, logical_id)
     query = query_of(bank, grant, held.iban, asked)
     fresh = statements.is_fresh(bank, grant, sca_token)
     if statements.sca_is_due(bank, grant):
-        return too_old(bank)
+        return partial(demand_sca, call, too_old(bank))
     if not fresh and statements.asks_for_old(bank, query) and (old := _old_dates(bank, asked.psu_involved)):
-        return old
+        return partial(demand_sca, call, old)
     lacking = query.currency != statements.ALL and query.currency not in held.currencies
     if lacking and bank.variant("lacking_compartment") == "404":
         raise Refusal(Error.NOT_FOUND, input="currency")

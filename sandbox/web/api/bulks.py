@@ -135,9 +135,8 @@ def expected_bulks(bank: Bank, bulk: Bulk) -> list[dict[str, Any]]:
 
 
 def bulk_cancellation(bank: Bank, call: Call) -> Response:
-    external = is_external(call)
     with without_conflict(call):
-        call.world.do(bulks.delete, call.client.id, kind_of(call), call.path["payment_file_id"], external)
+        call.world.do(bulks.delete, *who_of(call))
     return replies.no_content()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
+from itertools import product
 from typing import Any
 
 from sandbox.web.api.body_reader import read_strict
@@ -26,12 +27,11 @@ def variants(body: bytes) -> Iterator[tuple[str, bytes]]:
         content = read_strict(body)
     except ValueError:
         return
-    for sort in (False, True):
-        for separators, named in (((",", ":"), "without blanks"), ((", ", ": "), "with a blank after : and ,")):
-            for escaped in (False, True):
-                text = json.dumps(content, separators=separators, sort_keys=sort, ensure_ascii=escaped)
-                ends = f"{KEYS_SORTED if sort else ''}{ESCAPED if escaped else ''}"
-                yield f"the same JSON {named}{ends}", text.encode()
+    layouts = (((",", ":"), "without blanks"), ((", ", ": "), "with a blank after : and ,"))
+    for sort, (separators, named), escaped in product((False, True), layouts, (False, True)):
+        text = json.dumps(content, separators=separators, sort_keys=sort, ensure_ascii=escaped)
+        ends = f"{KEYS_SORTED if sort else ''}{ESCAPED if escaped else ''}"
+        yield f"the same JSON {named}{ends}", text.encode()
 
 
 def variant(body: bytes, holds: Callable[[bytes], bool]) -> str | None:
