@@ -3,7 +3,7 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -28,10 +28,6 @@ LONGEST = 32_768
 PLACEHOLDER = re.compile(r"\{[a-z0-9_.]+\}\Z")  # what Caddy sends for a client without a certificate
 
 
-def no(why: str, decided: Mapping[str, object] | None = None) -> Refusal:
-    return Refusal(Error.CERTIFICATE_REFUSED, why=why, decided=decided)
-
-
 def demand_certificate(
     environ: dict[str, Any],
     settings: Settings,
@@ -41,23 +37,20 @@ def demand_certificate(
     now: datetime,
 ) -> None:
     """Believed, in the role that the call needs, and of the client that the call names where it names one."""
-    if trust is None:
-        raise no("the server was started without --pki, so it trusts nobody")
     try:
-        certificate = believing.read(_presented(environ, settings))
-        bearer = trust.judge(certificate, QWAC, now)
+        if trust is None:
+            raise Untrusted("the server was started without --pki, so it trusts nobody")
+        bearer = trust.judge(believing.read(_presented(environ, settings)), QWAC, now)
         _demand_role(bearer, role)
+        if client is not None and not client.organisation:
+            raise Untrusted(f"the client {client.id} has registered no organisation")
+        if client is not None and bearer.organisation != client.organisation:
+            raise Untrusted(
+                f"it is of the organisation {bearer.organisation[:100]!a}, and the client {client.id} "
+                f"is registered as {client.organisation!a}"
+            )
     except Untrusted as fault:
-        raise no(str(fault), fault.decided) from None
-    if client is None:
-        return
-    if not client.organisation:
-        raise no(f"the client {client.id} has registered no organisation")
-    if bearer.organisation != client.organisation:
-        raise no(
-            f"it is of the organisation {bearer.organisation[:100]!a}, and the client {client.id} "
-            f"is registered as {client.organisation!a}"
-        )
+        raise Refusal(Error.CERTIFICATE_REFUSED, why=str(fault), decided=fault.decided) from None
 
 
 def _presented(environ: dict[str, Any], settings: Settings) -> bytes:
@@ -65,15 +58,15 @@ def _presented(environ: dict[str, Any], settings: Settings) -> bytes:
     if settings.client_certificates == "tls":
         given = environ.get(TLS_KEY)
         if not given:
-            raise no("none was given in the TLS handshake")
+            raise Untrusted("none was given in the TLS handshake")
         return bytes(given)
     name = settings.certificate_header
     value = environ.get("HTTP_" + name.upper().replace("-", "_"), "")
     if not value or PLACEHOLDER.match(value):
-        raise no(f"the header {name} is missing")
+        raise Untrusted(f"the header {name} is missing")
     sender = environ.get("REMOTE_ADDR", "")
     if not is_trusted(sender, settings.trusted_proxies):
-        raise no(f"the header {name} comes from {sender[:60]}, which is none of the trusted proxies")
+        raise Untrusted(f"the header {name} comes from {sender[:60]}, which is none of the trusted proxies")
     return read_header(value)
 
 
@@ -98,13 +91,13 @@ def network_of(text: str) -> IPv4Network | IPv6Network | None:
 def read_header(value: str) -> bytes:
     """URL-encoded PEM as nginx sends it; Base64 of DER as Caddy does, also between colons (RFC 9440)."""
     if len(value) > LONGEST:
-        raise no("the header is too long")
+        raise Untrusted("the header is too long")
     if value.startswith("-----BEGIN"):
         return unquote_to_bytes(value)
     try:
         return b64decode(value.strip(":"), validate=True)
     except (Base64Error, ValueError):
-        raise no("the header holds neither URL-encoded PEM nor Base64 of DER") from None
+        raise Untrusted("the header holds neither URL-encoded PEM nor Base64 of DER") from None
 
 
 def _demand_role(bearer: Bearer, role: str | None) -> None:
