@@ -53,20 +53,6 @@ CARD = "CARD PAYMENT"
 CASH = "CASH WITHDRAWAL"
 DEBIT = "DIRECT DEBIT"
 
-# How many of a role one account deals with; one where left out.
-CIRCLE = {
-    "shop": 12,
-    "friend": 5,
-    "cash": 3,
-    "customer": 10,
-    "supplier": 5,
-    "worker": 2,
-    "american": 4,
-    "british": 4,
-    "grocer": 3,
-    "petrol": 2,
-}
-
 EARN = (
     Habit("salary", "employer", 1000, 1000, When.LAST, steady=True),
     Habit("child", "fund", 70, 70, 8, steady=True),

@@ -14,8 +14,8 @@ from sandbox.banking.countries import rate
 from sandbox.banking.money import Money
 from sandbox.seed.chronicle import Chronicle, Day, minor, money
 from sandbox.seed.fixtures import Profile
-from sandbox.seed.habits import CIRCLE, EXCHANGE, NOBODY, SELF, WORDS, Habit, When
-from sandbox.seed.people import BANK_CODES, Party, People
+from sandbox.seed.habits import EXCHANGE, NOBODY, SELF, WORDS, Habit, When
+from sandbox.seed.people import BANK_CODES, ROLES, Party, People
 
 CHANCES = 3  # of a habit without a day, on each day
 
@@ -134,7 +134,7 @@ class Home:
         for habit in habits:
             if habit.role not in circles and habit.party is None:
                 parties = people[habit.role, self.owner.language]
-                circles[habit.role] = self.rng.sample(parties, CIRCLE.get(habit.role, 1))
+                circles[habit.role] = self.rng.sample(parties, ROLES[habit.role].circle)
             circle = circles[habit.role] if habit.party is None else (Party(*habit.party, "", ""),)
             steady = self._amount(habit, self.rng) if habit.steady else 0
             yield Routine(habit, circle, steady, habit.a_week / 7 / CHANCES)

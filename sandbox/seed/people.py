@@ -29,6 +29,7 @@ class Role(NamedTuple):
     many: int = 8
     has_account: bool = True  # cards and cash show none
     towns: tuple[str, ...] = ()
+    circle: int = 1  # how many of them one account deals with
 
 
 SHOPS = {
@@ -48,11 +49,11 @@ ABROAD = {"fr": ("Bookshop", "Hotel", "Diner"), "nl": ("Bookshop", "Hotel", "Din
 
 ROLES = {
     "landlord": Role(),
-    "friend": Role(many=12),
-    "worker": Role(),
+    "friend": Role(many=12, circle=5),
+    "worker": Role(circle=2),
     "employer": Role({"fr": ("Ateliers", "Bureau d'études"), "nl": ("Werkplaatsen", "Studiebureau")}),
-    "shop": Role(SHOPS, many=20, has_account=False),
-    "cash": Role({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, many=6, has_account=False),
+    "shop": Role(SHOPS, many=20, has_account=False, circle=12),
+    "cash": Role({"fr": ("Distributeur",), "nl": ("Geldautomaat",)}, many=6, has_account=False, circle=3),
     "energy": Role({"fr": ("Énergie",), "nl": ("Energie",)}, many=3),
     "telecom": Role({"fr": ("Télécom",), "nl": ("Telecom",)}, many=3),
     "insurer": Role({"fr": ("Assurances",), "nl": ("Verzekeringen",)}, many=3),
@@ -61,14 +62,20 @@ ROLES = {
     "welfare": Role({"fr": ("Aide sociale",), "nl": ("Sociale dienst",)}, many=2),
     "mediator": Role({"fr": ("Gestion budgétaire",), "nl": ("Budgetbeheer",)}, many=2),
     "terminals": Role({"fr": ("Terminaux",), "nl": ("Betaalterminals",)}, many=2),
-    "customer": Role({"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16),
-    "supplier": Role({"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}),
+    "customer": Role(
+        {"fr": ("Traiteur", "Hôtel", "École", "Café"), "nl": ("Traiteur", "Hotel", "School", "Café")}, 16, circle=10
+    ),
+    "supplier": Role(
+        {"fr": ("Minoterie", "Emballages", "Grossiste"), "nl": ("Maalderij", "Papier", "Groothandel")}, circle=5
+    ),
     "lessor": Role({"fr": ("Leasing",), "nl": ("Leasing",)}, many=2),
-    "american": Role(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver")),
-    "british": Role(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York")),
+    "american": Role(ABROAD, many=6, has_account=False, towns=("Boston", "Chicago", "Denver"), circle=4),
+    "british": Role(ABROAD, many=6, has_account=False, towns=("London", "Leeds", "York"), circle=4),
     # New roles go to the end: those before them keep the people that a seed draws.
-    "grocer": Role({"fr": ("Supermarché", "Épicerie fine"), "nl": ("Supermarkt", "Versmarkt")}, has_account=False),
-    "petrol": Role({"fr": ("Station-service",), "nl": ("Tankstation",)}, many=4, has_account=False),
+    "grocer": Role(
+        {"fr": ("Supermarché", "Épicerie fine"), "nl": ("Supermarkt", "Versmarkt")}, has_account=False, circle=3
+    ),
+    "petrol": Role({"fr": ("Station-service",), "nl": ("Tankstation",)}, many=4, has_account=False, circle=2),
 }
 
 People = dict[tuple[str, str], tuple[Party, ...]]  # by role and language
