@@ -14,7 +14,7 @@ from sandbox.contract.settings import Settings
 from sandbox.contract.variants import AXES
 from sandbox.web.console.control_calls import Ask
 from sandbox.web.controls.control_row import Button, Control, type_of
-from sandbox.web.controls.people_rows import NEW_ACCOUNT
+from sandbox.web.controls.people_fields import NEW_ACCOUNT
 from sandbox.web.controls.rows import CONTROLS
 
 Form = Mapping[str, str]

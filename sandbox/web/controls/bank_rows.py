@@ -1,4 +1,4 @@
-"""Rows of the controls that concern a bank's customers, clients, accounts and initiations."""
+"""Rows of the controls that list, make and change a bank's customers, clients, accounts and initiations."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from sandbox.banking.iban import is_iban
 from sandbox.banking.remittance import is_free_text, read_structured
 from sandbox.web.api.body_schemas import Day
 from sandbox.web.controls.body_fields import Parsed, Read, body, currency, read_text, status, text, text_that
-from sandbox.web.controls.client_fields import CLIENT, NEW_CLIENT
-from sandbox.web.controls.control_row import Button, Command, Control, create, get, post, put
+from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch, post, put
+from sandbox.web.controls.people_fields import ACCOUNT, CLIENT, CUSTOMER, NEW_ACCOUNT, NEW_CLIENT, NEW_CUSTOMER
 
 COUNTERPARTY = body(
     "Counterparty",
@@ -154,4 +154,57 @@ BANK_ROWS: tuple[Control, ...] = (
         reply=["BulkFile"],
     ),
     get("/bulk-payments/<payment_id>", "initiations.one", "One bulk file.", reply="BulkFile"),
+    create(
+        "/customers",
+        "people_views.add_customer",
+        "A new customer, still without an account.",
+        body("NewCustomer", **NEW_CUSTOMER),
+        {"customer": "zoe", "name": "Zoé Lambermont", "kind": "private", "language": "fr"},
+        command=Command("customer add", "Adds the customer CUSTOMER.", "{customer} is a customer"),
+        buttons=(Button("add customer", "{customer} is a customer now."),),
+        reply="CustomerSettings",
+    ),
+    get(
+        "/customers/<customer>",
+        "people_views.customer_shown",
+        "One customer, with all that may be changed.",
+        reply="CustomerSettings",
+    ),
+    patch(
+        "/customers/<customer>",
+        "people_views.change_customer",
+        "Changes a customer from now on. Limits and countries count for each account that the customer owns.",
+        body("CustomerChange", **CUSTOMER),
+        {"channel_blocked": True},
+        command=Command("customer change", "Changes the customer CUSTOMER.", "{customer} is changed"),
+        buttons=(Button("change customer", "{customer} was changed."),),
+        reply="CustomerSettings",
+    ),
+    create(
+        "/accounts",
+        "people_views.add_account",
+        "A new account of a customer.",
+        body("NewAccount", **NEW_ACCOUNT),
+        {"customer": "alice", "balance": "1000.00"},
+        command=Command("account add", "Adds an account of CUSTOMER; prints its IBAN.", "{iban}"),
+        buttons=(Button("add account", "{customer} has a new account."),),
+        reply="AccountSettings",
+    ),
+    get(
+        "/accounts/<iban>",
+        "people_views.account_shown",
+        "One account, with all that may be changed.",
+        reply="AccountSettings",
+    ),
+    patch(
+        "/accounts/<iban>",
+        "people_views.change_account",
+        "Changes an account from now on. A closed one pays nothing: payments from it are refused, waiting ones end as "
+        "RJCT with `AC04`, and money for it returns. Its owner's habits stop.",
+        body("AccountChange", **ACCOUNT),
+        {"closed": True},
+        command=Command("account change", "Changes the account IBAN.", "{iban} is changed"),
+        buttons=(Button("change account", "{iban} was changed."),),
+        reply="AccountSettings",
+    ),
 )

@@ -3,9 +3,8 @@
 from sandbox.web.controls.bank_rows import BANK_ROWS
 from sandbox.web.controls.call_rows import CALL_ROWS
 from sandbox.web.controls.control_row import Control
-from sandbox.web.controls.people_rows import PEOPLE_ROWS
 from sandbox.web.controls.psu_rows import PSU_ROWS
 from sandbox.web.controls.scenario_rows import SCENARIO_ROWS
 from sandbox.web.controls.world_rows import WORLD_ROWS
 
-CONTROLS: tuple[Control, ...] = WORLD_ROWS + SCENARIO_ROWS + BANK_ROWS + PEOPLE_ROWS + PSU_ROWS + CALL_ROWS
+CONTROLS: tuple[Control, ...] = WORLD_ROWS + SCENARIO_ROWS + BANK_ROWS + PSU_ROWS + CALL_ROWS

@@ -1,8 +1,12 @@
-"""Rows of the controls that make and change customers and accounts."""
+"""The fields of TPPs, customers and accounts (choice 10). A TPP's secret and keys go in and never come out."""
 
+import json
+import re
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
-from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, METHODS
+from sandbox.bank.records import ACCOUNT_TYPES, BALANCES_SHOWN, CUSTOMER_KINDS, METHODS, ROLES
 from sandbox.banking.countries import is_country
 from sandbox.banking.iban import BANK_CODE, is_iban
 from sandbox.banking.money import Money, is_currency
@@ -15,15 +19,97 @@ from sandbox.web.controls.body_fields import (
     Read,
     Texts,
     Whole,
-    body,
     identifier,
+    matching,
     name,
     one_of,
     read_text,
     read_texts,
     text_that,
 )
-from sandbox.web.controls.control_row import Button, Command, Control, create, get, patch
+
+SECRET = re.compile(r"[!-~]{1,256}\Z")
+ORGANISATION = re.compile(r"([A-Z]{3}[A-Z]{2}-[A-Z]{2,8}-[A-Za-z0-9.]{1,40})?\Z")
+KID = re.compile(r"[!-~]{1,100}\Z")
+LIST_MAX = 50
+LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):\*/\*\Z")
+
+
+def _roles(value: Any) -> tuple[str, ...]:
+    found = _list(value)
+    if not found or any(role not in ROLES for role in found) or len(set(found)) < len(found):
+        raise ValueError(f"it is a list of {', '.join(ROLES)}, each once")
+    return tuple(found)
+
+
+def _redirect_uri(value: Any) -> str:
+    """An absolute https or http address that is compared as it stands, or a loopback pattern (choice 2)."""
+    if not isinstance(value, str) or not 0 < len(value) <= 2000 or re.search(r"[^!-~]|[\\<>\"#]", value):
+        raise ValueError("an address is printable ASCII without blanks, quotes, < >, \\ and #")
+    if LOOPBACK.match(value):
+        return value
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        raise ValueError(f"{value[:100]} is no address") from None
+    if parts.scheme not in ("https", "http") or not parts.hostname or "@" in parts.netloc or "*" in value:
+        raise ValueError(
+            f"{value[:100]} is neither an absolute http(s) address nor a pattern like http://127.0.0.1:*/*"
+        )
+    return value
+
+
+def _keys(value: Any) -> tuple[str, ...]:
+    """Public JWKs, each with a `kid` of its own; kept without what is not needed."""
+    from sandbox.web.api.jws import read_key  # with the cryptography that few clients need
+
+    found: dict[str, str] = {}
+    for number, jwk in enumerate(_list(value), 1):
+        if not isinstance(jwk, dict) or not isinstance(jwk.get("kid"), str) or KID.match(jwk["kid"]) is None:
+            raise ValueError(f"key {number} needs a kid of 1 to 100 printable characters")
+        if jwk["kid"] in found:
+            raise ValueError(f"the kid {jwk['kid']} is there twice")
+        try:
+            public = read_key(jwk).as_dict(private=False)
+        except ValueError as error:
+            raise ValueError(f"key {number}: {error}") from None
+        kept = {name: public[name] for name in ("crv", "e", "kty", "n", "x", "y") if name in public}
+        found[jwk["kid"]] = json.dumps(kept | {"kid": jwk["kid"]}, sort_keys=True, separators=(",", ":"))
+    return tuple(found.values())
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > LIST_MAX:
+        raise ValueError(f"it is a list of {LIST_MAX} at most")
+    return value
+
+
+def _array(**items: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+secret = partial(
+    matching,
+    SECRET,
+    "it is 1 to 256 printable characters without blanks",
+    about="1 to 256 printable characters without blanks.",
+)
+CLIENT = {
+    "client_id": identifier(),
+    "secret": secret(),
+    "name": name(),
+    "roles": Read(_roles, shape=_array(type="string", enum=[*ROLES])),
+    "active": Flag("it is true or false"),
+    "redirect_uris": Read(lambda value: tuple(map(_redirect_uri, _list(value))), shape=_array(type="string")),
+    "keys": Read(_keys, about="Public JWKs, each with a kid.", shape=_array(type="object")),
+    "organisation": matching(
+        ORGANISATION,
+        "it is like PSDBE-NBB-1234567890 (ETSI TS 119 495), or empty",
+        about="The organisation identifier of its certificates.",
+    ),
+}
+NEW_CLIENT = CLIENT | {"client_id": identifier(required=True), "secret": secret(required=True)}
 
 SIGNATURES_MAX = 9
 
@@ -144,59 +230,3 @@ NEW_ACCOUNT = {
     "balance": Parsed(_euros, about="In EUR; 0 where left out.", option="EUR at once, such as 1000.00."),
     **ACCOUNT,
 }
-
-PEOPLE_ROWS: tuple[Control, ...] = (
-    create(
-        "/customers",
-        "people_views.add_customer",
-        "A new customer, still without an account.",
-        body("NewCustomer", **NEW_CUSTOMER),
-        {"customer": "zoe", "name": "Zoé Lambermont", "kind": "private", "language": "fr"},
-        command=Command("customer add", "Adds the customer CUSTOMER.", "{customer} is a customer"),
-        buttons=(Button("add customer", "{customer} is a customer now."),),
-        reply="CustomerSettings",
-    ),
-    get(
-        "/customers/<customer>",
-        "people_views.customer_shown",
-        "One customer, with all that may be changed.",
-        reply="CustomerSettings",
-    ),
-    patch(
-        "/customers/<customer>",
-        "people_views.change_customer",
-        "Changes a customer from now on. Limits and countries count for each account that the customer owns.",
-        body("CustomerChange", **CUSTOMER),
-        {"channel_blocked": True},
-        command=Command("customer change", "Changes the customer CUSTOMER.", "{customer} is changed"),
-        buttons=(Button("change customer", "{customer} was changed."),),
-        reply="CustomerSettings",
-    ),
-    create(
-        "/accounts",
-        "people_views.add_account",
-        "A new account of a customer.",
-        body("NewAccount", **NEW_ACCOUNT),
-        {"customer": "alice", "balance": "1000.00"},
-        command=Command("account add", "Adds an account of CUSTOMER; prints its IBAN.", "{iban}"),
-        buttons=(Button("add account", "{customer} has a new account."),),
-        reply="AccountSettings",
-    ),
-    get(
-        "/accounts/<iban>",
-        "people_views.account_shown",
-        "One account, with all that may be changed.",
-        reply="AccountSettings",
-    ),
-    patch(
-        "/accounts/<iban>",
-        "people_views.change_account",
-        "Changes an account from now on. A closed one pays nothing: payments from it are refused, waiting ones end as "
-        "RJCT with `AC04`, and money for it returns. Its owner's habits stop.",
-        body("AccountChange", **ACCOUNT),
-        {"closed": True},
-        command=Command("account change", "Changes the account IBAN.", "{iban} is changed"),
-        buttons=(Button("change account", "{iban} was changed."),),
-        reply="AccountSettings",
-    ),
-)
