@@ -11,10 +11,9 @@ from sandbox.web.api.app import here
 from sandbox.web.console import settings_page
 from sandbox.web.console.actions import ACTIONS, notice_of
 from sandbox.web.console.control_calls import curl_of, done
-from sandbox.web.console.desk import Desk, Notice
 from sandbox.web.console.formats import clock_text
 from sandbox.web.console.templating import HEADERS, draw, draw_page, mark_of
-from sandbox.web.console.visits import SESSION_COOKIE, Visit, keep, session_of
+from sandbox.web.console.visits import SESSION_COOKIE, Desk, Notice, Visit, keep, session_of
 from sandbox.web.controls.lock import KEY_COOKIE, is_right, print_of
 from sandbox.web.html.pages import see_other
 

@@ -9,7 +9,7 @@ from flask import Flask, Response
 
 from sandbox.lazy import load
 from sandbox.web.api.target import Outside, WorldPath
-from sandbox.web.console.desk import FILES, Desk, Latest
+from sandbox.web.console.visits import FILES, Desk, Latest
 from sandbox.web.html.pages import add_route
 from sandbox.world.registry import Worlds
 

@@ -14,10 +14,9 @@ from sandbox.scenario.values import values_of
 from sandbox.web.api.addresses import DEMO_CLIENT, callback_of
 from sandbox.web.console.api_call import send
 from sandbox.web.console.demo_tpp import STEPS, subject_of_state
-from sandbox.web.console.desk import Desk
 from sandbox.web.console.next_steps import Next, after, of_callback, of_initiation
 from sandbox.web.console.templating import draw
-from sandbox.web.console.visits import Facts, Visit
+from sandbox.web.console.visits import Desk, Facts, Visit
 
 TEXT_MAX = 500  # characters of what an address brings that are shown
 PARAMETERS = ("code", "state", "error", "error_description")

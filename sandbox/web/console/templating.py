@@ -18,11 +18,10 @@ from sandbox.referee.stream import referee_of
 from sandbox.web.console import formats
 from sandbox.web.console.actions import ACTIONS
 from sandbox.web.console.control_calls import Ask, curl_of
-from sandbox.web.console.desk import FILES
 from sandbox.web.console.inbox import Waiting
 from sandbox.web.console.initiations import KINDS
 from sandbox.web.console.next_steps import address_of
-from sandbox.web.console.visits import Visit
+from sandbox.web.console.visits import FILES, Visit
 from sandbox.web.controls.rows import CONTROLS
 from sandbox.web.html.pages import SAME_ORIGIN, environment_of, page, page_headers, policy_of, source_of
 from sandbox.web.html.static_files import IMMUTABLE, NO_CACHE, content_of, digest_of, serve

@@ -1,22 +1,64 @@
-"""A visit of the console: its world, its addresses, and the proof that a form is ours."""
+"""A visit of the console: its world, its addresses, the proof that a form is ours, and what all visits share."""
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from flask import Request, Response
+from flask import Flask, Request, Response
 
 from sandbox.banking.pkce import same_text
 from sandbox.web.api.addresses import bank_root_of, callback_of, root_of
-from sandbox.web.console.desk import Desk
 from sandbox.web.controls.lock import shows_key
 from sandbox.web.html import pages
+from sandbox.world.registry import Worlds
 from sandbox.world.world import World
 
 Facts = dict[str, Any]  # what a page shows, by the names that its template knows
+T = TypeVar("T")
+FILES = ("console.js", "console.svg")  # the console's own, in the folder `static`
 SESSION_COOKIE = "sandbox-console"
+
+
+class Latest(Generic[T]):
+    """The last values that were kept; the oldest go first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def keep(self, key: str, value: T) -> None:
+        with self._lock:
+            self._kept[key] = value
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def get(self, key: str) -> T | None:
+        return self._kept.get(key)
+
+
+class Notice(NamedTuple):
+    """The outcome of an action, and the command that does the same; for one browser alone."""
+
+    session: str
+    text: str
+    curl: str
+    refused: bool = False
+
+
+class Desk(NamedTuple):
+    """The worlds, and what the console keeps for its visitors; `key` is what guards the controls, if anything does."""
+
+    worlds: Worlds
+    key: str | None
+    bank_app: Flask  # answers the demo client's calls
+    numbers: Iterator[int]  # of notices
+    notices: Latest[Notice]
+    verifiers: Latest[str]  # of PKCE in the console's own flows, by challenge
 
 
 @dataclass(frozen=True, slots=True)
