@@ -138,14 +138,11 @@ def go_on(line: Line, visitor: Visitor, order: Order, language: str) -> str | No
     The bank is asked first: a second payment while the first one lives would pay twice.
     """
     attempt = order.last
-    if attempt is None:
-        return begin(line, visitor, order, language)
-    look(line, attempt)
-    if attempt.is_unsigned and not attempt.is_final and not attempt.is_old(line.now()):
-        return attempt.address
-    if sight_of(order, line.now()).button:
-        return begin(line, visitor, order, language)
-    return None
+    if attempt is not None:
+        look(line, attempt)
+        if attempt.is_unsigned and not attempt.is_final and not attempt.is_old(line.now()):
+            return attempt.address
+    return begin(line, visitor, order, language) if sight_of(order, line.now()).button else None
 
 
 def came_back(line: Line, order: Order, errand: Errand, code: str | None) -> None:

@@ -30,37 +30,23 @@ from sandbox.world.holds import PLACES
 from sandbox.world.world import World
 
 ROOM = "sandbox.web.console"
-
-
-@cache
-def prints() -> dict[str, str]:
-    return {name: digest_of(ROOM, name) for name in FILES}
-
-
-@cache
-def style() -> Markup:
-    """In the page itself: the first paint waits for no second request."""
-    text = content_of(ROOM, "console.css").decode()
-    assert "</" not in text
-    return Markup(text)
-
-
-@cache
-def brand() -> Markup:
-    """The picture beside the name; it says nothing that the name does not."""
-    drawn = content_of(ROOM, "console.svg").decode().strip()
-    return Markup(drawn.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
+# In the page itself: the first paint waits for no second request.
+STYLE = Markup(content_of(ROOM, "console.css").decode())
+assert "</" not in STYLE
+# The picture beside the name; it says nothing that the name does not.
+DRAWN = content_of(ROOM, "console.svg").decode().strip()
+BRAND = Markup(DRAWN.replace("<svg ", '<svg width="24" height="24" aria-hidden="true" ', 1))
 
 
 def see_file(name: str) -> Response:
     """A file asked for under its own print may be kept for good."""
-    named = request.args.get("v") == prints()[name]
+    named = request.args.get("v") == digest_of(ROOM, name)
     return serve(content_of(ROOM, name), name, request, IMMUTABLE if named else NO_CACHE)
 
 
 # A form's Origin is told to its own host only: with `no-referrer` browsers would send `null`.
 HEADERS = page_headers(
-    policy_of("'self'", style=source_of(style()), script="'self'", img="'self'", connect="'self'"),
+    policy_of("'self'", style=source_of(STYLE), script="'self'", img="'self'", connect="'self'"),
     SAME_ORIGIN,
 )
 
@@ -69,9 +55,7 @@ MENU = (
     ("/", "Overview"),
     ("/console/new", "New"),
     ("/console/values", "Well-known values"),
-    ("/console/payments", "Payments"),
-    ("/console/standing-orders", "Standing orders"),
-    ("/console/bulk-payments", "Files"),
+    *((f"/console/{kind}", f"{called}s") for kind, called in KINDS.items()),
     ("/console/accounts", "Accounts"),
     ("/console/inbox", "PSU inbox"),
     ("/console/calls", "Calls"),
@@ -106,7 +90,8 @@ def templates() -> Environment:
     }
     made.globals |= {name: getattr(faults, name) for name in ("CALLBACKS", "CHANGES", "CONNECTIONS", "CUTS", "EDGES")}
     made.globals |= {"LOOKS": LOOKS, "METHODS": METHODS, "PLACES": PLACES, "KIND_NAMES": KIND_NAMES, "KINDS": KINDS}
-    made.globals |= {"menu": MENU, "style": style(), "brand": brand(), "prints": prints()}
+    made.globals["prints"] = {name: digest_of(ROOM, name) for name in FILES}
+    made.globals |= {"menu": MENU, "style": STYLE, "brand": BRAND}
     made.globals |= {"STATUSES": tuple(Status), "LANGUAGES": tuple(SCREENS), "OPERATIONS": tuple(ANSWERS)}
     return made
 
