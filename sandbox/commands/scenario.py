@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox.commands.actions import load
-from sandbox.commands.options import explain_errors, option, option_row, options_of
+from sandbox.commands.options import env_row, explain_errors, option_row, options_of
 from sandbox.commands.screen import as_json, progress, table
 from sandbox.commands.vary_options import VaryOptions, axes_row, only_row
 from sandbox.machine import machine_time
@@ -26,9 +25,15 @@ FAILED, UNREADABLE = 1, 2
 
 
 @dataclass(frozen=True)
-class Varied(VaryOptions):
-    """How scenarios are played again where the bank differs."""
+class RunOptions(VaryOptions):
+    """How scenarios are played, and played again where the bank differs."""
 
+    scenarios: tuple[str, ...]
+    junit: Path | None = env_row("Also write JUnit XML there.", type=click.Path(dir_okay=False, path_type=Path))
+    url: str | None = env_row("A running sandbox; default: start a new one.", default=None)
+    key: str | None = env_row("The key of that sandbox's controls.", default=None)
+    jobs: int = env_row("Scenarios played at once.", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1))
+    quiet: bool = env_row("Print only failures and the total.", is_flag=True)
     vary: bool = option_row("Play again where the bank differs, and say what breaks a scenario.", is_flag=True)
     variants: str | None = option_row("How the bank of each scenario differs.", metavar="AXIS=VALUE,...")
     strength: int = option_row("With --vary: so many axes at once.", type=click.IntRange(1, 3), default=2)
@@ -52,17 +57,17 @@ class Varied(VaryOptions):
         with explain_errors(ValueError, option="--variants"):
             return Differing(dict(read_variant(self.variants, space_of(AXES, within=False)).changes))
 
-    def play(self, scripts: "Sequence[Script]", url: str, key: str | None, jobs: int, apart: str) -> bool:
+    def vary_scripts(self, scripts: "list[Script]", url: str, apart: str) -> bool:
         """Plays each scenario under a covering set of what it meets, and prints the verdict; gives whether one
         breaks."""
         from sandbox.player.varied import judge_script
         from sandbox.vary.verdict import FailsToday, Verdict, merge
 
         def judged(script: "Script") -> Verdict | None:
-            return judge_script(script, self.space, self.strength, url, machine_time, key, apart)
+            return judge_script(script, self.space, self.strength, url, machine_time, self.key, apart)
 
         try:
-            with ThreadPoolExecutor(jobs) as pool:
+            with ThreadPoolExecutor(self.jobs) as pool:
                 found = [one for one in pool.map(judged, scripts) if one is not None]
         except FailsToday as failed:
             raise click.ClickException(f"{failed} held once and failed once against the bank of today") from None
@@ -122,21 +127,8 @@ def values(name: str) -> None:
 
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE_OR_NAME...")
-@option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML there.")
-@option("--url", default=None, help="A running sandbox; default: start a new one.")
-@option("--key", default=None, help="The key of that sandbox's controls.")
-@option("--jobs", type=click.IntRange(1, 64), default=min(4, os.cpu_count() or 1), help="Scenarios played at once.")
-@option("--quiet", is_flag=True, help="Print only failures and the total.")
-@options_of(Varied, "varied")
-def run(
-    scenarios: tuple[str, ...],
-    junit: Path | None,
-    url: str | None,
-    key: str | None,
-    jobs: int,
-    quiet: bool,
-    varied: Varied,
-) -> None:
+@options_of(RunOptions, "order")
+def run(order: RunOptions) -> None:
     """Plays scenarios, each in its own world, and reports each step.
 
     With --vary each is played again under a covering set of the axes that it met, once all have passed.
@@ -145,24 +137,24 @@ def run(
     from sandbox.player.runs import run as play_all
     from sandbox.player.runs import serve_worlds
 
-    if varied.vary:
-        varied.demand()
-    differing = varied.differing
-    scripts = _scripts(scenarios)
+    if order.vary:
+        order.demand()
+    differing = order.differing
+    scripts = _scripts(order.scenarios)
     reports: list[Report] = []
     breaks = False
-    apart = "" if url is None else f".{token_hex(3)}"
-    with serve_worlds(machine_time, jobs) if url is None else nullcontext(url) as address:
-        runs = play_all(scripts, address, machine_time, jobs, key, apart, differing)
+    apart = "" if order.url is None else f".{token_hex(3)}"
+    with serve_worlds(machine_time, order.jobs) if order.url is None else nullcontext(order.url) as address:
+        runs = play_all(scripts, address, machine_time, order.jobs, order.key, apart, differing)
         for report in progress(runs, len(scripts), "playing"):
-            _print_report(report, quiet)
-            if url is not None and not report.passed:
+            _print_report(report, order.quiet)
+            if order.url is not None and not report.passed:
                 click.echo(f"    its world is kept for inspection: --world {report.world}")
             reports.append(report)
-        if varied.vary and all(report.passed for report in reports):
-            breaks = varied.play(scripts, address, key, jobs, apart)
-    if junit is not None:
-        junit.write_bytes(junit_of(reports))
+        if order.vary and all(report.passed for report in reports):
+            breaks = order.vary_scripts(scripts, address, apart)
+    if order.junit is not None:
+        order.junit.write_bytes(junit_of(reports))
     failed = sum(not report.passed for report in reports)
     click.echo(f"{len(reports) - failed} of {len(reports)} scenarios held")
     sys.exit(FAILED if failed or breaks else 0)
