@@ -64,7 +64,7 @@ def _show(far: RemoteWorld, face: Any) -> None:
 def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replace: bool) -> None:
     """Makes the world NAME: a second one that is this one; both go on apart."""
     body = {"as": name, "at": at or None, "replace": replace or None}
-    world = far.control("POST /worlds/<name>/fork", body, name=source or _world_of(far))
+    world = far.control("POST /worlds/<name>/fork", body, name=source or far.world)
     far.tell(world, lambda: f"world {world['name']}: {face_of(world['clock'])}")
 
 
@@ -73,13 +73,8 @@ def fork(far: RemoteWorld, name: str, at: str | None, source: str | None, replac
 @remote
 def rewind(far: RemoteWorld, at: str) -> None:
     """Takes the world back to AT, such as 2027-03-01T09:30; all later acts are gone."""
-    world = far.control("POST /worlds/<name>/rewind", {"at": at}, name=_world_of(far))
+    world = far.control("POST /worlds/<name>/rewind", {"at": at}, name=far.world)
     far.tell(world, lambda: f"world {world['name']} is back at {face_of(world['clock'])}")
-
-
-def _world_of(far: RemoteWorld) -> str:
-    _, found, name = far.controls.base_url.rpartition("/worlds/")
-    return name if found else "default"
 
 
 @click.command()

@@ -68,13 +68,15 @@ def read_json(context: click.Context, param: click.Parameter, value: str | None)
 
 
 @contextmanager
-def explain_errors(*kinds: type[Exception], about: str = "", option: str = "") -> Iterator[None]:
+def explain_errors(
+    *kinds: type[Exception], about: str = "", option: str = "", ends: type[click.ClickException] = click.ClickException
+) -> Iterator[None]:
     """Ends the command with a sentence at an error of these kinds: as that of an option, where one is named."""
     try:
         yield
     except kinds as error:
         reason = f"{about}{error.strerror if about and isinstance(error, OSError) else error}"
-        raise (click.BadParameter(reason, param_hint=option) if option else click.ClickException(reason)) from None
+        raise (click.BadParameter(reason, param_hint=option) if option else ends(reason)) from None
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -26,9 +26,14 @@ class RemoteWorld:
     """One world of a running sandbox, with the calls and the output of a command."""
 
     def __init__(self, controls: "Controls", as_json: bool) -> None:
+        from sandbox.client import Controls
+
         self.controls = controls
         self.as_json = as_json
-        self._is_there = False
+        server, found, quoted = controls.base_url.rpartition("/worlds/")
+        self.world = unquote(quoted) if found else "default"
+        self.server = Controls(server, controls.http, controls.key) if found else controls
+        self._is_there = not found
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The body of the reply."""
@@ -38,18 +43,17 @@ class RemoteWorld:
 
     def demand_world(self) -> None:
         """A command that reads never makes a world: one that is not there is an error (choice 12)."""
-        server, found, quoted = self.controls.base_url.rpartition("/worlds/")
-        if self._is_there or not found:
+        if self._is_there:
             return
-        from sandbox.client import Controls, Refused
+        from sandbox.client import Refused
 
-        name, bare = unquote(quoted), Controls(server, self.controls.http, self.controls.key)
+        name = self.world
         try:
-            bare.call("GET", f"/worlds/{quoted}")
+            self.server.call("GET", f"/worlds/{quote(name, safe='')}")
         except Refused as no:
             if no.status != 404:
                 raise
-            near = get_close_matches(name, [str(row["name"]) for row in bare.listed("worlds")], 1)
+            near = get_close_matches(name, [str(row["name"]) for row in self.server.listed("worlds")], 1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise click.ClickException(f"there is no world {name!r}.{hint} `bank-sandbox worlds` lists them") from None
         self._is_there = True

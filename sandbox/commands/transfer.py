@@ -51,11 +51,9 @@ def take(far: RemoteWorld, file: Path, name: str | None, replace: bool) -> None:
 @remote
 def film(far: RemoteWorld, name: str, output: Path) -> None:
     """Writes the film of WORLD: an HTML file in which its calls, screens and states are replayed."""
-    from sandbox.client import Controls
     from sandbox.film import render_film
 
-    server = Controls(far.controls.base_url.partition("/worlds/")[0], far.controls.http, far.controls.key)
-    filmed = RemoteWorld(server if name == "default" else server.world(name), far.as_json)
+    filmed = RemoteWorld(far.server if name == "default" else far.server.world(name), far.as_json)
     filmed.demand_world()
     text = render_film(filmed.controls, f"World {name}")
     write_file(output, text.encode())

@@ -159,10 +159,8 @@ def run_once(order: Order, variants: str) -> int:
     from sandbox.vary.command_runs import fill
     from sandbox.vary.space import read_variant, space_of
 
-    try:
+    with explain_errors(ValueError, ends=click.UsageError):
         variant = read_variant(variants, space_of(AXES, within=False))
-    except ValueError as wrong:
-        raise click.UsageError(str(wrong)) from None
     with trial_of(order) as trial:
         name = f"{variant.name}{trial.apart}"
         url = trial.make_world(name, variant).base_url

@@ -106,10 +106,8 @@ def read_space(axes: str, only: str, within: bool) -> "Space":
     for option_name, text in (("--axes", axes), ("--only", only)):
         if text and not split_names(text):
             raise click.BadParameter(f"{text!r:.60} names nothing", param_hint=option_name)
-    try:
+    with explain_errors(ValueError, ends=click.UsageError):
         found = space_of(AXES, split_names(axes), split_names(only), within)
-    except ValueError as wrong:
-        raise click.UsageError(str(wrong)) from None
     if not found.axes:
         raise click.UsageError("these axes have no 2 values within the service's word")
     return found
