@@ -32,24 +32,22 @@ FORMATS = ("sarif", "junit", "html")
 @remote
 def requests(far: RemoteWorld, follow: bool, since: int, limit: int, **filters: str | None) -> None:
     """Shows what was asked: a line per call with method, path, status, error code, reason and Request-ID."""
-    last = since
     found = far.control("GET /requests") if not since else far.call("GET", f"/requests?since={since}")
-    fitting = [row for row in found["requests"] if fits(row, filters)]
-    rows, left_out = limited(fitting, limit)
+    rows, left_out = limited([row for row in found["requests"] if fits(row, filters)], limit)
     if far.as_json and not follow:
         far.tell({"requests": rows}, str)
         return
     if left_out:
         click.echo(left_out, err=True)
-    for row in rows:
-        show(far, row)
-    while follow:
-        last = max([last, *(row["seq"] for row in found["requests"])])
+    while True:
+        for row in rows:
+            show(far, row)
+        if not follow:
+            return
+        since = max([since, *(row["seq"] for row in found["requests"])])
         sleep(EVERY)
-        found = far.call("GET", f"/requests?since={last}")
-        for row in found["requests"]:
-            if fits(row, filters):
-                show(far, row)
+        found = far.call("GET", f"/requests?since={since}")
+        rows = [row for row in found["requests"] if fits(row, filters)]
 
 
 def show(far: RemoteWorld, row: Mapping[str, Any]) -> None:

@@ -142,10 +142,7 @@ def file(far: RemoteWorld, file: Any, customer: str, reference: str | None, **en
     from sandbox.commands.bulk import kind_of
     from sandbox.files.samples import sample
 
-    if file is not None:
-        content = file.read()
-    else:
-        content = sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
+    content = file.read() if file else sample(SAMPLE, far.controls.clock.get().now.date(), uuid4().hex)
     initiation = tpp_of(far).send_file(content, kind_of(content), reference)
     finish(far, initiation, customer, **ending)
 

@@ -110,19 +110,14 @@ def of_product(product: Product, whole: dict[str, JsonSchema]) -> JsonSchema:
 
 def _part(whole: dict[str, JsonSchema], reference: JsonSchema, uses: dict[str, Use]) -> JsonSchema:
     """An object inside the body, with the fields that the product has."""
-    part = whole[_name_of(reference)]
+    target = reference.get("$ref") or reference["allOf"][0]["$ref"]  # it may stand beside a description
+    part = whole[str(target).rpartition("/")[2]]
     kept = {name: kind for name, kind in part["properties"].items() if uses.get(name) is not Use.ABSENT}
     needed = {*part.get("required", ()), *(name for name, use in uses.items() if use is Use.REQUIRED)}
     shape: JsonSchema = {"type": "object", "properties": kept, "additionalProperties": False}
     if needed:
         shape["required"] = [name for name in kept if name in needed]
     return shape
-
-
-def _name_of(reference: JsonSchema) -> str:
-    """The name behind a reference, which may stand beside a description."""
-    found = reference.get("$ref") or reference["allOf"][0]["$ref"]
-    return str(found).rpartition("/")[2]
 
 
 _REFERENCE = PAYMENT.by_path["endtoend_identification"]

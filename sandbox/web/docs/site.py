@@ -37,6 +37,7 @@ PICTURES = ("payment.png", "referee.png", "shop.png", "signing.png")
 ROOTS_KEPT = 64  # base addresses whose pages and documents are kept
 INDEX_TEXT_MAX = 20_000  # characters of a page that are searched
 
+MARKUP = re.compile(r"[`*|#\[\]\s-]+")
 CLAUSE = re.compile(r"\bchoice ([0-9]+)\b")
 TITLES = {
     "operations": "Operations",
@@ -70,10 +71,6 @@ def text_of(slug: str) -> str:
     return made() if made else (folder() / f"{slug}.md").read_text(encoding="utf-8")
 
 
-def picture(name: str) -> bytes:
-    return (folder() / name).read_bytes()
-
-
 def page_of(slug: str, base: str, suffix: str, bank: str, console: str) -> str:
     """A whole page. Links begin with `base` and end with `suffix`."""
 
@@ -101,12 +98,9 @@ def served_page(slug: str, root: str, bank: str) -> str:
 @cache
 def search_index() -> bytes:
     """A script, so that it works from a file too: slug, title and text of each page."""
-    rows = [(slug, title_of(text_of(slug)), _plain(text_of(slug))) for slug in SLUGS]
+    texts = [(slug, text_of(slug)) for slug in SLUGS]
+    rows = [(slug, title_of(text), MARKUP.sub(" ", text)[:INDEX_TEXT_MAX]) for slug, text in texts]
     return b"window.SEARCH_INDEX = " + orjson.dumps(rows) + b";\n"
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[`*|#\[\]\s-]+", " ", text)[:INDEX_TEXT_MAX]
 
 
 def write_site(target: Path, assets: Callable[[str], bytes]) -> int:

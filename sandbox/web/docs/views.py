@@ -49,7 +49,7 @@ def asset(name: str) -> bytes:
     if name == "search-index.js":
         return site.search_index()
     if name in site.PICTURES:
-        return site.picture(name)
+        return (site.folder() / name).read_bytes()
     if name in SHARED:
         return content_of(KIT, name)
     if name in SWAGGER:
